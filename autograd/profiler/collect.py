@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.spans import BACKWARD, BLOCK, FUNCTION, OPERATION, Recorder, Ring, names
-from .details import Details
+from .details import Details, Noted
 
 NUMBER, START, END, PARENT, SEQUENCE, DETAIL, A, B = range(8)        # columns of a ring, see core/spans.py
 NONE = Details()
@@ -27,7 +27,7 @@ class Thread(NamedTuple):
         if place < 0:
             return NONE
         detail = self.details[place]
-        return detail if isinstance(detail, Details) else Details(text=detail)
+        return detail.read() if isinstance(detail, Noted) else Details(text=detail)
 
 
 def threads_of(recorder: Recorder) -> list[Thread]:

@@ -1,4 +1,4 @@
-"""What is noted of a call when shapes or stacks are asked for: an object of Details beside the span."""
+"""What is noted of a call when shapes or stacks are asked for: at the call as little as possible, and Details when read."""
 
 from __future__ import annotations
 
@@ -24,64 +24,94 @@ class Details(NamedTuple):
     text: str | None = None                          # the `args` of record_function
 
 
+class Noted:
+    """What a call leaves: of each array its shape and dtype, of each list of arrays a list of these, and other values that
+    hold none. Texts are made of it when it is read: those of dtypes alone take 2 us."""
+
+    __slots__ = ("args", "settings", "stack", "text")
+
+    def __init__(self, args: list[Any] | None, settings: Any, stack: Any, text: str | None) -> None:
+        self.args, self.settings, self.stack, self.text = args, settings, stack, text
+
+    def read(self) -> Details:
+        """The Details."""
+        stack = None if self.stack is None else [f"{code.co_filename}({line}): {code.co_name}" for code, line in self.stack]
+        if self.args is None:
+            return Details(stack=stack, text=self.text)
+        return Details([shape_of(a) for a in self.args], [dtype_of(a) for a in self.args],
+                       [a if is_plain(a) else "" for a in self.args], self.settings, stack)
+
+
+class Like:
+    """The shape and the dtype of an array that a call was made with."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, array: Any) -> None:
+        self.shape, self.dtype = array.shape, array.dtype
+
+
 class Describer:
-    """Makes the Details of calls."""
+    """Notes calls."""
 
     def __init__(self, shapes: bool, stack: bool) -> None:
         self.shapes, self.stack = shapes, stack
 
-    def __call__(self, number: int, args: tuple[Any, ...], settings: dict[str, Any] | None) -> Details:
-        """The Details of a call, now."""
+    def __call__(self, number: int, args: tuple[Any, ...], settings: dict[str, Any] | None) -> Noted:
+        """What is to be known of a call, now."""
         stack = calling_stack() if self.stack else None
         if names[number][1] == USER:
-            return Details(stack=stack, text=args[0] if args else None)
+            return Noted(None, None, stack, args[0] if args else None)
         if not self.shapes:
-            return Details(stack=stack)
-        return Details([shape_of(a) for a in args], [dtype_of(a) for a in args], [value_of(a) for a in args],
-                       {key: value_of(v) for key, v in (settings or {}).items()}, stack)
+            return Noted(None, None, stack, None)
+        kept = {key: noted(value) for key, value in settings.items()} if settings else {}
+        return Noted([noted(a) for a in args], kept, stack, None)
 
 
-def shape_of(value: Any) -> list[Any]:
-    """The shape of a tensor or array, those of a list of them, [] of anything else."""
-    if isinstance(value, (Tensor, ndarray)):
-        return list(value.shape)
-    if isinstance(value, (list, tuple)) and value and all(isinstance(v, (Tensor, ndarray)) for v in value):
-        return [list(v.shape) for v in value]
-    return []
-
-
-def dtype_of(value: Any) -> str:
-    """The dtype of a tensor or array, PyTorch's words for numbers and lists, "" for anything else."""
-    if isinstance(value, (Tensor, ndarray)):
-        return str(value.dtype)
-    if isinstance(value, (bool, int, float, complex)):
-        return "Scalar"
-    if isinstance(value, (list, tuple)):
-        return "TensorList" if value and isinstance(value[0], (Tensor, ndarray)) else "ScalarList"
-    return ""
+def noted(value: Any) -> Any:
+    """A value as it is kept: no array, which must not live longer for being noted."""
+    if isinstance(value, Tensor):
+        return Like(value.array)
+    if isinstance(value, ndarray):
+        return Like(value)
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], (Tensor, ndarray)):
+        return [noted(v) for v in value]
+    return value if is_plain(value) else None
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value holds no array, and can be kept as it is."""
+    """Whether a value is a number, a text or a tuple or list of such."""
     return isinstance(value, (bool, int, float, complex, str, type(None))) or (
         isinstance(value, (list, tuple)) and all(is_plain(v) for v in value))
 
 
-def value_of(value: Any) -> Any:
-    """A number, text or tuple of them as it is; "" of anything else, which must not be kept alive."""
-    return value if is_plain(value) else ""
+def shape_of(value: Any) -> list[Any]:
+    """The shape of what was an array, those of a list of them, [] of anything else."""
+    if isinstance(value, Like):
+        return list(value.shape)
+    return [shape_of(v) for v in value] if isinstance(value, list) and value and isinstance(value[0], Like) else []
 
 
-def calling_stack() -> list[str]:
-    """The frames outside of the machinery, innermost first, as PyTorch writes them."""
+def dtype_of(value: Any) -> str:
+    """The dtype of what was an array, PyTorch's words for numbers and lists, "" for anything else."""
+    if isinstance(value, Like):
+        return str(value.dtype)
+    if isinstance(value, (bool, int, float, complex)):
+        return "Scalar"
+    if isinstance(value, (list, tuple)):
+        return "TensorList" if value and isinstance(value[0], Like) else "ScalarList"
+    return ""
+
+
+def calling_stack() -> list[tuple[Any, int]]:
+    """The code and the lines of the frames outside of the machinery, innermost first."""
     frame: Any = sys._getframe(1)
     found = []
     while frame is not None:
         if not str(frame.f_globals.get("__name__", "")).startswith(OWN):
-            code = frame.f_code
-            found.append(f"{code.co_filename}({frame.f_lineno}): {code.co_name}")
+            found.append((frame.f_code, frame.f_lineno))
         frame = frame.f_back
     return found
 
 
-__all__ = ["Describer", "Details"]
+__all__ = ["Describer", "Details", "Noted"]
