@@ -6,6 +6,7 @@ cdef bint on
 cdef long long recording, rings, held_bytes, ALLOCATION
 cdef dict _of_nodes
 
+@cython.final
 cdef class Ring:
     cdef object __weakref__
     cdef public object recorder, describe, thread, thread_name
