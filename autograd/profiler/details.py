@@ -34,7 +34,7 @@ class Noted:
         self.args, self.settings, self.stack, self.text = args, settings, stack, text
 
     def read(self) -> Details:
-        """The Details."""
+        """The Details of the call."""
         stack = None if self.stack is None else [f"{code.co_filename}({line}): {code.co_name}" for code, line in self.stack]
         if self.args is None:
             return Details(stack=stack, text=self.text)
