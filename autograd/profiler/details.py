@@ -52,7 +52,7 @@ class Like:
 
 
 class Describer:
-    """Notes calls."""
+    """Notes what calls are made with."""
 
     def __init__(self, shapes: bool, stack: bool) -> None:
         self.shapes, self.stack = shapes, stack
