@@ -1,5 +1,5 @@
-"""The package of PyTorch's `torch.utils` names: checkpoint, data, hooks; flop_counter, module_tracker and summary, which are
-imported when asked for.
+"""The package of PyTorch's `torch.utils` names: checkpoint, data, hooks; and, imported when asked for,
+flop_counter, module_tracker, summary and tensorboard.
 
 May import: amp, base, compat, core, nn, ops, profiler. Read first: checkpoint.py, data/dataloader.py.
 """

@@ -118,7 +118,7 @@ class FlopCounterMode:
             self.flop_counts[parent][key] += flops
 
     def get_total_flops(self) -> int:
-        """All operations."""
+        """The operations of the whole block."""
         return sum(self.flop_counts[GLOBAL].values())
 
     def get_flop_counts(self) -> dict[str, dict[Any, int]]:

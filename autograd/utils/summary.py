@@ -30,11 +30,12 @@ def summary(model: Module, input_size: Any = None, input_data: Any = None, batch
     """The modules of a model in the order in which a forward pass calls them, without gradients; printed, and returned.
 
     input_size: the shape of the input, which is then ones (zeros if `dtypes` says integers), or a list of shapes.
-    input_data: the input itself, or a list or dict of arguments. Without either all modules are listed, without shapes. kwargs: further
-    arguments of the model. batch_dim: where input_size lacks a batch, which is then 1. mode: "eval" or "train", for this
-    pass. depth: how deep modules are listed. col_names: of "input_size", "output_size", "num_params", "params_percent",
-    "kernel_size", "mult_adds", "trainable". row_settings: of "depth", "var_names", "ascii_only", "hide_recursive_layers".
-    verbose: 0: do not print (the default in an interactive Python); 1: print; 2: list each parameter too.
+    input_data: the input itself, or a list or dict of arguments. Without either all modules are listed, without shapes.
+    kwargs: further arguments of the model. batch_dim: where input_size lacks a batch, which is then 1. mode: "eval" or
+    "train", for this pass. depth: how deep modules are listed. col_names: of "input_size", "output_size", "num_params",
+    "params_percent", "kernel_size", "mult_adds", "trainable". row_settings: of "depth", "var_names", "ascii_only",
+    "hide_recursive_layers". verbose: 0: do not print (the default in an interactive Python); 1: print; 2: list each
+    parameter too.
 
     Mult-adds are those of products and convolutions, as FlopCounterMode counts them, halved.
 

@@ -1,0 +1,275 @@
+"""SummaryWriter: figures of a run in files that TensorBoard shows; PyTorch's methods and arguments."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from ...base.environment import environment
+from . import messages
+from .files import EventFile
+from .messages import array_of, number_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def writes(method: F) -> F:
+    """A method that does nothing on ranks that do not write."""
+    @functools.wraps(method)
+    def asked(self: SummaryWriter, *args: Any, **settings: Any) -> Any:
+        return method(self, *args, **settings) if self.enabled else None
+
+    return asked  # type: ignore[return-value]
+
+
+def refused(name: str, instead: str) -> Callable[..., NoReturn]:
+    """A method of PyTorch's that is not here."""
+    def method(self: SummaryWriter, *args: Any, **settings: Any) -> NoReturn:
+        raise NotImplementedError(f"SummaryWriter.{name}() is not implemented: {instead}")
+
+    method.__name__, method.__doc__ = name, f"Refused: {instead}."
+    return method
+
+
+class SummaryWriter:
+    """Write figures of a run to log_dir, for `tensorboard --logdir runs`.
+
+    log_dir: by default runs/DATE_HOST with `comment` behind it. purge_step: TensorBoard forgets what an earlier run, which
+    ended early, wrote from this step on. max_queue, flush_secs: bounds of how many events wait, and how long, to be written;
+    they hold, since each is written at once. filename_suffix: of the files. all_ranks: in a job of several ranks rank 0
+    alone writes, and the methods of others do nothing; True: each rank writes, to log_dir/rank_N.
+
+    Tensors are taken with or without gradients; `global_step` is the place on the horizontal axis, `walltime` the time in
+    seconds if it is not now. After close() the next call begins a new file.
+
+    >>> with SummaryWriter("runs/first") as writer:
+    ...     for step, (x, y) in enumerate(loader):
+    ...         writer.add_scalar("loss", train_step(x, y), step)
+    """
+
+    def __init__(self, log_dir: str | os.PathLike[str] | None = None, comment: str = "", purge_step: int | None = None,
+                 max_queue: int = 10, flush_secs: int = 120, filename_suffix: str = "", *, all_ranks: bool = False) -> None:
+        directory = os.fspath(log_dir) if log_dir else os.path.join(
+            "runs", f"{time.strftime('%b%d_%H-%M-%S')}_{socket.gethostname()}{comment}")
+        self.log_dir = os.path.join(directory, f"rank_{environment.rank}") if all_ranks else directory
+        self.enabled = all_ranks or environment.first_rank
+        self.purge_step, self.max_queue, self.flush_secs = purge_step, max_queue, flush_secs
+        self.filename_suffix = filename_suffix
+        self._files: dict[str, EventFile] = {}             # by directory
+        self._embeddings: list[str] = []             # entries of the projector's configuration
+        if self.enabled:
+            self._file(self.log_dir)
+
+    def _file(self, directory: str) -> EventFile:
+        """The file of a directory, begun if there is none."""
+        if directory not in self._files:
+            file = self._files[directory] = EventFile(directory, self.filename_suffix, messages.protocol.checksum)
+            event = messages.protocol.event
+            file.add(event.Event(wall_time=time.time(), file_version="brain.Event:2"))
+            if self.purge_step is not None and directory == self.log_dir:
+                file.add(event.Event(wall_time=time.time(), step=self.purge_step,
+                                     session_log=event.SessionLog(status=event.SessionLog.START)))
+                self.purge_step = None
+        return self._files[directory]
+
+    def _add(self, summary: Any, step: Any, walltime: float | None, directory: str | None = None) -> None:
+        """Write a summary."""
+        event = messages.protocol.event.Event(summary=summary, wall_time=time.time() if walltime is None else walltime)
+        if step is not None:
+            event.step = int(step)
+        self._file(directory or self.log_dir).add(event)
+
+    def get_logdir(self) -> str:
+        """Where the files are."""
+        return self.log_dir
+
+    # --- figures --------------------------------------------------------------------------------------------------------
+
+    @writes
+    def add_scalar(self, tag: str, scalar_value: Any, global_step: Any = None, walltime: float | None = None,
+                   new_style: bool = False, double_precision: bool = False) -> None:
+        """A number. new_style: as a tensor, of float64 with double_precision."""
+        self._add(messages.scalar(tag, scalar_value, new_style, double_precision), global_step, walltime)
+
+    @writes
+    def add_scalars(self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None,
+                    walltime: float | None = None) -> None:
+        """Numbers in one plot, each as a run of its own below log_dir."""
+        for tag, value in tag_scalar_dict.items():
+            directory = os.path.join(self.log_dir, f"{main_tag.replace('/', '_')}_{tag}")
+            self._add(messages.scalar(main_tag, value, False, False), global_step, walltime, directory)
+
+    @writes
+    def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:
+        """All elements of a tensor."""
+        self._add(messages.of_plugin(tag, "tensor", tensor=messages.tensor_message(array_of(tensor))), global_step, walltime)
+
+    @writes
+    def add_histogram(self, tag: str, values: Any, global_step: Any = None, bins: Any = "tensorflow",
+                      walltime: float | None = None, max_bins: int | None = None) -> None:
+        """How values are distributed. bins: "tensorflow", or what np.histogram takes."""
+        self._add(messages.histogram(tag, values, bins, max_bins), global_step, walltime)
+
+    @writes
+    def add_histogram_raw(self, tag: str, min: float, max: float, num: int, sum: float, sum_squares: float,
+                          bucket_limits: Any, bucket_counts: Any, global_step: Any = None,
+                          walltime: float | None = None) -> None:
+        """A histogram that has been computed: the right limit of each bin and how many values are in it."""
+        if len(bucket_limits) != len(bucket_counts):
+            raise ValueError(f"add_histogram_raw: {len(bucket_limits)} limits for {len(bucket_counts)} counts")
+        made = messages.histogram_message(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
+        self._add(made, global_step, walltime)
+
+    @writes
+    def add_pr_curve(self, tag: str, labels: Any, predictions: Any, global_step: Any = None, num_thresholds: int = 127,
+                     weights: Any = None, walltime: float | None = None) -> None:
+        """Precision and recall of predictions in [0, 1] for thresholds, at most 127."""
+        thresholds = min(num_thresholds, 127)
+        rows = messages.precision_and_recall(labels, predictions, thresholds, weights)
+        self._add(messages.curve(tag, rows, thresholds), global_step, walltime)
+
+    @writes
+    def add_pr_curve_raw(self, tag: str, true_positive_counts: Any, false_positive_counts: Any, true_negative_counts: Any,
+                         false_negative_counts: Any, precision: Any, recall: Any, global_step: Any = None,
+                         num_thresholds: int = 127, weights: Any = None, walltime: float | None = None) -> None:
+        """A curve that has been computed, with one figure of each for each threshold."""
+        if weights is not None:
+            raise NotImplementedError("add_pr_curve_raw(weights=...): counts have their weights already")
+        rows = np.stack([array_of(x) for x in (true_positive_counts, false_positive_counts, true_negative_counts,
+                                               false_negative_counts, precision, recall)])
+        self._add(messages.curve(tag, rows, min(num_thresholds, 127)), global_step, walltime)
+
+    # --- pictures, sound, text ------------------------------------------------------------------------------------------
+
+    @writes
+    def add_image(self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
+                  dataformats: str = "CHW") -> None:
+        """An image of 1, 3 or 4 colours: uint8, or numbers from 0 to 1. dataformats: the order of its dimensions."""
+        self._add(messages.image(tag, messages.picture(array_of(img_tensor), dataformats)), global_step, walltime)
+
+    @writes
+    def add_images(self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
+                   dataformats: str = "NCHW") -> None:
+        """A batch of images as one, eight in a row; or a list of images."""
+        if isinstance(img_tensor, (list, tuple)):
+            img_tensor = np.stack([array_of(x) for x in img_tensor])
+            dataformats = dataformats if len(dataformats) == 4 else f"N{dataformats}"
+        self._add(messages.image(tag, messages.picture(array_of(img_tensor), dataformats)), global_step, walltime)
+
+    @writes
+    def add_figure(self, tag: str, figure: Any, global_step: Any = None, close: bool = True,
+                   walltime: float | None = None) -> None:
+        """A figure of matplotlib, or a list of figures of one size, side by side. close: it is not needed any longer."""
+        figures = list(figure) if isinstance(figure, (list, tuple)) else [figure]
+        self._add(messages.image(tag, messages.picture(np.stack([messages.figure_pixels(f) for f in figures]), "NHWC")),
+                  global_step, walltime)
+        if close:
+            from matplotlib import pyplot
+
+            for f in figures:
+                pyplot.close(f)
+
+    @writes
+    def add_audio(self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100,
+                  walltime: float | None = None) -> None:
+        """One channel of samples in [-1, 1]."""
+        self._add(messages.audio(tag, snd_tensor, sample_rate), global_step, walltime)
+
+    @writes
+    def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
+        """A text, shown as Markdown."""
+        self._add(messages.text(tag, text_string), global_step, walltime)
+
+    # --- runs and vectors -----------------------------------------------------------------------------------------------
+
+    @writes
+    def add_hparams(self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
+                    hparam_domain_discrete: Mapping[str, list[Any]] | None = None, run_name: str | None = None,
+                    global_step: Any = None) -> None:
+        """What this run was set to and what came of it, to be compared with others; as a run below log_dir, called run_name
+        or by the time. hparam_domain_discrete: all values that a setting can have."""
+        for name, value in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
+            if not isinstance(value, Mapping):
+                raise TypeError(f"add_hparams: {name} must be a dictionary, but is {type(value).__name__}")
+        made = messages.hyperparameters(hparam_dict, metric_dict, hparam_domain_discrete)
+        made += [messages.scalar(tag, value, False, False) for tag, value in metric_dict.items()]
+        directory = os.path.join(self.log_dir, run_name or str(time.time()))
+        for summary in made:
+            self._add(summary, global_step, None, directory)
+        self._files.pop(directory).close()
+
+    @writes
+    def add_embedding(self, mat: Any, metadata: list[Any] | None = None, label_img: Any = None, global_step: Any = None,
+                      tag: str = "default", metadata_header: list[str] | None = None) -> None:
+        """Vectors, the rows of mat (n, d), for TensorBoard's projector.
+
+        metadata: a label for each, or with metadata_header a list of labels. label_img: an image for each, (n, c, h, w).
+        """
+        vectors = array_of(mat)
+        if vectors.ndim != 2:
+            raise ValueError(f"add_embedding: mat must be a matrix (n, d), but has the shape {list(vectors.shape)}")
+        images = None if label_img is None else array_of(label_img)
+        for name, given in (("metadata", metadata), ("label_img", images)):
+            if given is not None and len(given) != len(vectors):
+                raise ValueError(f"add_embedding: {len(given)} {name} for {len(vectors)} vectors")
+        step = f"{0 if global_step is None else int(number_of(global_step)):05d}"
+        folder = Path(step, "".join(f"%{ord(c):02x}" if c in "%/\\" else c for c in tag))
+        place = Path(self.log_dir, folder)
+        place.mkdir(parents=True, exist_ok=True)
+        entry = {"tensor_name": f"{tag}:{step}", "tensor_path": str(folder / "tensors.tsv")}
+        rows = ["\t".join(map(str, row)) for row in vectors.tolist()]
+        (place / "tensors.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        if metadata is not None:
+            entry["metadata_path"] = str(folder / "metadata.tsv")
+            lines = [metadata_header, *metadata] if metadata_header else [[label] for label in metadata]
+            if wrong := [line for line in lines if len(line) != len(lines[0])]:
+                raise ValueError(f"add_embedding: metadata_header has {len(lines[0])} columns, but {wrong[0]!r} has others")
+            rows = ["\t".join(map(str, line)) for line in lines]
+            (place / "metadata.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        text = [f"  {key}: {json.dumps(value)}" for key, value in entry.items()]
+        if images is not None:
+            side = math.ceil(len(images) ** 0.5)     # TensorBoard wants as many rows as columns
+            filled = np.concatenate([images, np.zeros((side * side - len(images), *images.shape[1:]), images.dtype)])
+            grid = messages.side_by_side(filled, side)
+            (place / "sprite.png").write_bytes(messages.png(messages.picture(grid, "HWC")))
+            text += ["  sprite {", f"    image_path: {json.dumps(str(folder / 'sprite.png'))}",
+                     f"    single_image_dim: {images.shape[3]}", f"    single_image_dim: {images.shape[2]}", "  }"]
+        self._embeddings.append("embeddings {\n" + "\n".join(text) + "\n}\n")
+        Path(self.log_dir, "projector_config.pbtxt").write_text("".join(self._embeddings), encoding="utf-8")
+
+    # --- the end --------------------------------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Nothing is left to do: what was added is in the files."""
+
+    def close(self) -> None:
+        """End the files."""
+        while self._files:
+            self._files.popitem()[1].close()
+
+    def __enter__(self) -> SummaryWriter:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    add_graph = refused("add_graph", "autograd.draw(loss) shows the recorded graph")
+    add_onnx_graph = refused("add_onnx_graph", "there is no reader of ONNX files here")
+    add_video = refused("add_video", "write its frames with add_images()")
+    add_mesh = refused("add_mesh", "draw it with matplotlib, and write it with add_figure()")
+    add_image_with_boxes = refused("add_image_with_boxes", "draw the boxes with Pillow, then call add_image()")
+    add_custom_scalars = refused("add_custom_scalars", "add_scalars() shows several numbers in one plot")
+    add_custom_scalars_multilinechart = refused("add_custom_scalars_multilinechart", "use add_scalars()")
+    add_custom_scalars_marginchart = refused("add_custom_scalars_marginchart", "use add_scalars()")
+
+
+__all__ = ["SummaryWriter"]
