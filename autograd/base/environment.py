@@ -10,7 +10,7 @@
 | MALLOC_*, GLIBC_TUNABLES | the user has set the C library's allocator: left alone | thresholds of kernels/malloc.py |
 | XDG_CACHE_HOME, HOME | where compiled numba kernels are kept | the password file's home |
 | OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS, LOCAL_WORLD_SIZE | ranks that a launcher has started on this host | 1 |
-| OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID, RANK | this rank: rank 0 alone prints notes and writes TensorBoard's files | 0 |
+| OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID, RANK | this rank: rank 0 alone prints notes, writes figures | 0 |
 
 Each is read when it is asked for: DPARALLEL_PURE and MALLOC_* at import, the others at first use.
 """

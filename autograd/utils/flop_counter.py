@@ -9,12 +9,13 @@ from typing import Any
 from warnings import warn
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from ..core.function import Function
 from ..core.graph import FREED, Node
 from ..core.interceptors import Interceptor, Run, install, remove, this_thread
 from ..core.spans import names
 from ..core.tensor import Tensor
-from ..profiler.details import shape_of
 from ..profiler.flops import of_call, of_node, rule_of
 from .module_tracker import GLOBAL, ModuleTracker
 
@@ -57,6 +58,11 @@ def shaped(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value.shape
     return tuple(map(shaped, value)) if isinstance(value, (tuple, list)) else value
+
+
+def sizes(values: Iterable[Any]) -> list[list[int]]:
+    """The shape of each tensor or array, [] of anything else."""
+    return [list(v.shape) if isinstance(v, (Tensor, np.ndarray)) else [] for v in values]
 
 
 def key_of(target: Any) -> Key:
@@ -170,7 +176,7 @@ class Calls(Interceptor):
         if formula is not None:
             self.counter.count(name.replace("::", "."), formula(*args, out_val=out, **settings))
         else:
-            counted = of_call(name, [shape_of(a) for a in args], settings)
+            counted = of_call(name, sizes(args), settings)
             if counted is not None:
                 self.counter.count(*counted)
         if self.around is not None:
@@ -196,7 +202,7 @@ class Calls(Interceptor):
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """Note the shapes of a call that backward will count."""
         if rule_of(node) is not None:
-            self.shapes[node] = [shape_of(x) for x in inputs]
+            self.shapes[node] = sizes(inputs)
 
     def running(self, node: Node, g: Any, create: bool, run: Run) -> Any:
         """Count a node that computes on arrays. Under create_graph=True it calls operations on Tensors, which are told."""
