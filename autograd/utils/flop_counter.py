@@ -206,7 +206,7 @@ class Calls(Interceptor):
 
     def running(self, node: Node, g: Any, create: bool, run: Run) -> Any:
         """Count a node that computes on arrays. Under create_graph=True it calls operations on Tensors, which are told."""
-        rule = None if create else rule_of(node)
+        rule = None if create or not self.counter.mod_tracker.is_here else rule_of(node)
         if rule is not None and node.saved is not FREED:
             key, flops = of_node(node, rule, g, self.shapes.get(node))
             if flops:

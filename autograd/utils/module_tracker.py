@@ -33,6 +33,11 @@ class ModuleTracker(Interceptor):
         self._around: list[set[str]] = []            # the parents of those around
 
     @property
+    def is_here(self) -> bool:
+        """Whether the thread that asks is the one of the block."""
+        return threading.get_ident() == self._thread
+
+    @property
     def is_bw(self) -> bool:
         """Whether this thread is in a backward pass."""
         return bool(running.passes)
@@ -60,12 +65,12 @@ class ModuleTracker(Interceptor):
             hook.remove()
 
     def _enter(self, module: Module, args: Any) -> None:
-        if threading.get_ident() == self._thread:
+        if self.is_here:
             self._around.append(self.parents)
             self.parents = self.parents | {self.name_of(module)}
 
     def _leave(self, module: Module, args: Any, output: Any) -> None:
-        if threading.get_ident() == self._thread and self._around:
+        if self.is_here and self._around:
             self.parents = self._around.pop()
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
@@ -74,7 +79,7 @@ class ModuleTracker(Interceptor):
 
     def running(self, node: Node, g: Any, create: bool, run: Run) -> Any:
         """A node runs: in the modules where it was made."""
-        if threading.get_ident() != self._thread:
+        if not self.is_here:
             return run(node, g, create)
         around, self.parents = self.parents, set(self._made_in.get(node, (GLOBAL,)))
         try:

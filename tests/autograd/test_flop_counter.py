@@ -4,6 +4,7 @@ import pytest
 
 import autograd as ag
 from autograd import nn
+from autograd.core.parallel import run_lanes
 from autograd.replay import trace_step
 from autograd.utils.checkpoint import checkpoint
 from autograd.utils.flop_counter import FlopCounterMode, flop_registry, register_flop_formula
@@ -202,6 +203,13 @@ def test_nested_counters_and_a_profiler():
             x @ x.T
     assert (outer.get_total_flops(), inner.get_total_flops()) == (144, 72)
     assert {e.key: e.flops for e in prof.key_averages() if e.flops} == {"aten::mm": 72}
+
+
+def test_lanes_are_other_threads():
+    """All but the first, which runs in this one."""
+    with FlopCounterMode(display=False) as counter:
+        run_lanes([lambda: (leaf(ag, 3, 4) @ leaf(ag, 4, 5)).sum().backward()] * 3)
+    assert counter.get_total_flops() == 360
 
 
 def test_a_step_that_is_recorded_is_refused():
