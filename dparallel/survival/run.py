@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import os
 import sys
 import time
@@ -222,6 +223,7 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
                 if membership is None or not is_loss(error) or is_stale(error):
                     raise
             run.leave()
+            gc.collect()                             # else the model that was is still there when the next one is made
             this_job.comm = membership.recover()
 
     return call
