@@ -188,7 +188,7 @@ def command(mpi: Mpi, options: argparse.Namespace, exported: list[str]) -> list[
     """The mpirun command: N times this Python, running launch/rank.py, running the script."""
     own = shlex.split(options.mpi_args)
     build = openmpi if mpi.family == "openmpi" else mpich
-    return [mpi.path, "-n", str(options.np + options.spares), *build(mpi, options, exported, own), *own,
+    return [mpi.path, "-n", str(options.np + (options.spares or 0)), *build(mpi, options, exported, own), *own,
             sys.executable, rank.__file__, *(["-m"] if options.module else []), options.script, *options.args]
 
 
