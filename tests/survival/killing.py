@@ -30,6 +30,7 @@ FROZEN_LIMIT = 1.0                   # seconds after which a frozen rank is to b
 AT_A_MOMENT = ("batch", "forward", "bucket in flight", "between buckets", "end of backward", "optimiser step", "end of the step",
                "in run.step()", "after the step", "evaluation", "end of the epoch")
 SPARE = -1
+JOB = 1000                           # as in training.py
 IN_CHECKPOINTS = ("saving", "writing")
 AGAIN = ("settling", "begin", "construction", "keep", "putting back")            # moments of a recovery: a second rank dies there
 
@@ -142,6 +143,7 @@ class Killer:
         self.ranks: dict[int, dict[int, int]] = {}           # attempt -> process -> rank
         self.sizes: dict[int, int] = {}
         self.at_work: dict[int, dict[int, float]] = {}       # attempt -> process -> since when
+        self.first: dict[int, int] = {}                      # attempt -> its first step
         self.up: set[int] = set()                            # all processes that live
         self.last_line = time.monotonic()
         self.outcome = Outcome(plan, folder=str(self.folder))
@@ -190,6 +192,9 @@ class Killer:
             if blow not in first:
                 self.pause(self.random.uniform(0.02, 0.3))
                 attempt = max(self.ranks)
+                size, ranks = self.sizes[attempt], [rank for _, rank in blow.signals] + [order["rank"] for order in blow.orders]
+                if self.stays_small() and (blow.deaths >= size or max(ranks) >= size - (blow.deaths > 1)):
+                    continue                         # planned for more ranks than there are
                 self.order([blow])
             deaths = self.signalled(blow, attempt) + self.ordered(blow)
             recovery = Recovery(blow.name, deaths)
@@ -199,7 +204,8 @@ class Killer:
             limit = STARTING if blow in first or self.plan.spares else self.quiet + FROZEN_LIMIT
             self.until(lambda gone=gone: self.recovered(gone), limit)
             if self.plan.grow:
-                self.until(lambda: self.complete(max(self.ranks), self.plan.size), limit)
+                self.until(lambda: self.complete(max(self.ranks), self.plan.size) or self.stays_small(), limit)
+                recovery.grown = np.nan if self.stays_small() else np.inf
 
     def order(self, blows: list[Blow]) -> None:
         """Write down the orders of these blows, with numbers."""
@@ -252,12 +258,23 @@ class Killer:
             elif line["what"] == "member":
                 self.ranks.setdefault(line["attempt"], {})[line["process"]] = line["rank"]
                 self.sizes[line["attempt"]] = line["size"]
+            elif line["what"] == "kept":
+                self.first[line["attempt"]] = line["first"]
             elif line["what"] in ("batch", "end"):
                 self.at_work.setdefault(line["attempt"], {}).setdefault(line["process"], line["time"])
 
     def complete(self, attempt: int, size: int = 0) -> bool:
         """Whether all ranks of this attempt are at work, and (size) whether they are so many."""
         return len(self.at_work.get(attempt, ())) == self.sizes.get(attempt) and self.sizes[attempt] >= size
+
+    def stays_small(self) -> bool:
+        """Whether the job has fewer ranks than it is to have, and does not grow again: without spares another job follows only
+        where this one has finished a step since it began."""
+        attempt = max(self.ranks, default=-1)
+        if attempt % JOB == 0 or not self.complete(attempt) or self.sizes[attempt] >= self.plan.size or self.plan.spares is None:
+            return False
+        begun = min((first for other, first in self.first.items() if other // JOB == attempt // JOB), default=-1)
+        return self.first.get(attempt) == begun
 
     def recovered(self, gone: set[int]) -> bool:
         """Whether there is an attempt after all those of the dead processes, whose ranks are all at work."""
@@ -349,7 +366,7 @@ class Killer:
             found = [history.recovery(death.process) for death in recovery.deaths]
             attempt, at = max(found)
             recovery.seconds, recovery.left = at - last.time, history.size.get(attempt, 0)
-            if plan.grow:
+            if plan.grow and not np.isnan(recovery.grown):
                 recovery.grown = history.growth(attempt, plan.size) - last.time
         if outcome.hang or outcome.failed:
             return

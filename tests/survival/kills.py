@@ -117,7 +117,7 @@ def milliseconds(values: Iterable[float], of: Callable[[list[float]], float]) ->
 def row(title: str, recoveries: list[Recovery], outcomes: list[Outcome]) -> str:
     """A line of a table."""
     deaths = [death for one in recoveries for death in one.deaths]
-    seconds = [one.seconds for one in recoveries if not np.isfinite(one.grown)]
+    seconds = [one.seconds for one in recoveries if one.grown == np.inf]
     hangs = sum(bool(one.hang) for one in outcomes)
     others = sum(bool(one.failed or one.problems) for one in outcomes)
     return (f"| {title} | {len(deaths)} | {sum(death.rank == 0 for death in deaths)} | {milliseconds(seconds, np.median)} | "
@@ -160,7 +160,8 @@ def figures(outcomes: list[Outcome]) -> dict[str, Any]:
             "failed": sum(bool(o.failed) for o in outcomes), "lost": sum(o.lost for o in outcomes), "doubled": sum(o.doubled for o in outcomes),
             "wrong": sum(bool(o.problems) for o in outcomes), "distance": max(ended, default=0.0),
             "median": float(np.median(timed)) if timed else 0.0, "worst": max(timed, default=0.0),
-            "grown": max((one.grown for outcome in outcomes if outcome.plan.grow for one in outcome.recoveries), default=0.0)}
+            "grown": max((one.grown for outcome in outcomes if outcome.plan.grow for one in outcome.recoveries if not np.isnan(one.grown)),
+                         default=0.0)}
 
 
 def reached(found: dict[str, Any]) -> bool:
