@@ -4,6 +4,7 @@ left is compared with one process that does the same in float64."""
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import sys
@@ -379,6 +380,15 @@ def error() -> None:
     def body(run):
         if run.steps == 5 and dparallel.world().rank == 1:
             raise ValueError("a mistake")
+
+    short(body)
+
+
+def ended_by_c() -> None:
+    """A C library ends one rank, of which MPI tells nobody."""
+    def body(run):
+        if run.steps == 5 and dparallel.world().rank == 1:
+            ctypes.CDLL(None)._exit(3)
 
     short(body)
 

@@ -73,6 +73,12 @@ def test_how_a_job_ends(ulfm, scenario, code, told):
     assert err.count("Traceback") - err.count("direct cause of") <= 1, err
 
 
+def test_a_rank_that_c_has_ended_ends_the_job(ulfm):
+    """mpirun does, or it does not tell the others, and a watchdog does after 5 s. It never hangs, and is never a success."""
+    code, out, err = dprun("--survive", "-n", 3, SCRIPT, "ended_by_c")
+    assert code in (1, 3) and "well" not in out and "rank 1" in err, out + err
+
+
 def test_a_job_that_is_asked_to_end(ulfm, tmp_path):
     """graceful_exit() around the function: also after a death, and with a spare that has come in."""
     process = start("--survive", "-n", 2, "--spares", 2, SCRIPT, "asked", tmp_path / "there")
