@@ -152,6 +152,7 @@ class Watch:
         self.board: Board | None = None
         self._relay: Relay | None = None             # to other hosts
         self._shared = False
+        self._spread = False                         # over several hosts
         self.latest: Any = None                      # the last collective that was entered, and where in check mode
         self.latest_site: Any = None
         self._comms: dict[str, Any] = {}
@@ -187,12 +188,13 @@ class Watch:
         """Let the ranks see each other's states: create the board and the relay. comm: all ranks of the job. Collective; a
         second call does nothing. again: a rank has died, and `comm` is of those that live; the relay is made anew.
         """
-        if self._shared and not again:               # not: no board, which may be so on some ranks only
+        if self._shared and not (again and self._spread):        # not: no board, which may be so on some ranks only
             return
         node = comm.Split_type(mpi.COMM_TYPE_SHARED)
         if not self._shared:
             self.board = Board.shared(node, self.size, members_of(node, mpi.COMM_WORLD))
         self._relay = Relay.create(comm, mpi, node)
+        self._spread = self._spread or self._relay is not None
         self._shared = True
         self._publish(State(self.rank, time.monotonic(), process=os.getpid(), started=self._started))
         self._begin()                                # a spare has no communicator, and is to show that it lives
