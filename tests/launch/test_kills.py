@@ -1,6 +1,7 @@
 """make kills in a short form, and its checker on planted mistakes."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -220,6 +221,7 @@ def killer(tmp_path):
         made.command = [sys.executable, str(tmp_path / "script.py"), str(made.folder), how]
         outcome = made.run()
         assert not made.known()                      # nothing is left
+        shutil.rmtree(made.folder)
         return outcome
 
     return run
