@@ -14,7 +14,7 @@ from ..checkpoint.parts import Loader, Part, SharedStreams, Stream, for_rank
 from ..comm import world
 from ..comm.environment import environment
 from ..comm.lost import RankLost
-from .memory import CopiedState, State, Survived, this_host
+from .memory import CopiedState, LiveState, State, Survived, this_host
 
 
 class Offer(NamedTuple):
@@ -38,8 +38,8 @@ class Offer(NamedTuple):
 
 
 class Left(NamedTuple):
-    """With what a process left a membership: its own state, or the copies of all. streams: its random streams as they were
-    then."""
+    """With what a process left a membership: its own state, or the copies of all. streams: its random streams, if it is to
+    go on with another's state: an exact one is newer, so that this rank has drawn all numbers of that step."""
 
     offer: Offer
     state: State | None = None
@@ -47,10 +47,11 @@ class Left(NamedTuple):
     copies: CopiedState | None = None
 
     @classmethod
-    def in_memory(cls, parts: Mapping[str, Part], state: State, steps: int, exact: bool, clock: int) -> Left:
-        """Its own state."""
-        streams = {name: part.take() for name, part in parts.items() if _is_stream(part)}
-        return cls(Offer(steps, exact, clock), state, streams)
+    def in_memory(cls, live: LiveState, exact: bool) -> Left:
+        """Its own state: that after the last finished step, or, not exact, as it is within the next one."""
+        before, now = live.state(), live.state_now()
+        streams = {name: (now if exact else before)[name] for name, part in live.parts.items() if _is_stream(part)}
+        return cls(Offer(live.steps + (not exact), exact, live.clock), before if exact else now, streams)
 
     @classmethod
     def copied(cls, copies: CopiedState, steps: int) -> Left:
@@ -92,8 +93,7 @@ def put_back(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> in
 
 def _from_memory(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> int:
     """Those that have the newest state take their own; the first of them sends it to those that have an older one (they left
-    before they had seen the end of the step), and to newcomers. Random streams are each rank's own: one that has an older
-    state has drawn all numbers of the newer step, since another has finished that."""
+    before they had seen the end of the step), and to newcomers. Random streams are each rank's own."""
     comm = world()
     exact, clock = max((offer.exact, offer.clock) for offer in everyone if offer.steps >= 0)
     have = [rank for rank, offer in enumerate(everyone) if (offer.exact, offer.clock) == (exact, clock)]

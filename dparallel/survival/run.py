@@ -116,9 +116,9 @@ class Run:
         if self._copies is not None:
             self._left = Left.copied(self._copies, live.steps)
         elif self._stepping and not live.is_whole:
-            self._left = Left.in_memory(live.parts, live.state_now(), live.steps + 1, False, live.clock)
+            self._left, self._window = Left.in_memory(live, exact=False), True
         else:
-            self._left = Left.in_memory(live.parts, live.state(), live.steps, True, live.clock)
+            self._left = Left.in_memory(live, exact=True)
         self._parts, self._copies = {}, None
 
     def _begin_to_remember(self) -> None:
@@ -144,7 +144,7 @@ class Run:
         if self._left.copies is not None:
             self._left.copies.close()
         self._live, self._copies, self._left = live, copies, NOTHING
-        self._stepping = self._window = False
+        self._stepping = False
         for part in self._parts.values():
             if isinstance(part, OptimizerState):
                 self._hooks.append(part.optimizer.register_step_pre_hook(self._before_step))

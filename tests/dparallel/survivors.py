@@ -146,6 +146,28 @@ def windows() -> None:
         agree(got, values(*models))
 
 
+def late() -> None:
+    """Ranks communicate in a late step for the first time, and one dies there: that is told, and the next death is exact."""
+    @dparallel.survive
+    def train(run):
+        comm, model = dparallel.world(), DataParallel(net())
+        optimizer, counted = optim.SGD(model.parameters(), lr=0.1), {"steps": 0}
+        run.keep(model=model, optimizer=optimizer, counted=counted)
+        while run.steps < 9:
+            optimizer.zero_grad()
+            (model(share(run, comm)) ** 2).mean().backward()
+            optimizer.step()
+            if run.steps in (3, 7):
+                if (run.steps, run.attempt) in ((3, 0), (7, 1)) and comm.rank == 1:
+                    die()
+                comm.total(1.0)
+            counted["steps"] += 1
+            run.step()
+        assert counted["steps"] == 8, counted        # the rest of step 4 is left out
+
+    train()
+
+
 def averaging() -> None:
     """A rank dies when the optimiser averages the weights for the first time: no step is lost but that one."""
     @dparallel.survive

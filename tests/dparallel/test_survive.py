@@ -45,6 +45,7 @@ def dprun(*arguments):
 
 @pytest.mark.parametrize("scenario, options, left, died", [
     ("windows", ["-n", 5], 2, "ranks 1, 2, 3 died"),
+    ("late", ["-n", 3], 1, "ranks 1, 2 died"),
     ("averaging", ["-n", 3], 2, "rank 1 died"),
     ("own", ["-n", 3], 2, "rank 1 died"),
     ("counted_differently", ["-n", 3], 2, "rank 1 died"),
@@ -55,6 +56,7 @@ def dprun(*arguments):
 def test_what_is_left_is_what_one_process_has(ulfm, scenario, options, left, died):
     code, out, err = dprun("--survive", *options, SCRIPT, scenario)
     assert code == 0 and out.count("well") == left, out + err
+    assert err.count("had communicated in step 4 after optimizer.step()") == (scenario in ("late", "averaging")), err
     assert died in err.splitlines()[-1] and err.endswith("died; the others have ended well\n"), err
 
 
