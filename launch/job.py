@@ -215,9 +215,12 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
         return 124
     reports = read(job.folder)
     agreed = stopped(job.folder)
+    if job.survives and not any(report["code"] is not None for report in reports):
+        tell_crashes(reports)                        # deaths that the job has survived
+        reports = []
     if agreed == RENEWED and not reports:
         return agreed
-    if agreed and not reports and code in (0, agreed):
+    if agreed and not reports and (job.survives or code in (0, agreed)):
         print(f"dprun: the job was asked to end, and has ended after a step, with exit code {agreed}", file=sys.stderr)
         return agreed
     if job.signal is not None:
@@ -227,8 +230,8 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     if job.stuck:
         print(job.stuck, file=sys.stderr)
         return 1
-    if job.survives and job.signal is None and not any(report["code"] is not None for report in reports):
-        return survived(job, reports, code, mpi)
+    if job.survives and not reports:
+        return survived(job, code, mpi)
     stated = next((report["code"] for report in reports if report["code"] is not None), 0)
     if reports and (code or stated):
         show(reports, ranks)
@@ -243,7 +246,13 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     return unreported(shell(code, mpi), mpi, job) if code else 0
 
 
-def survived(job: Job, crashes: list[dict[str, Any]], code: int, mpi: Mpi) -> int:
+def tell_crashes(crashes: list[dict[str, Any]]) -> None:
+    """Show where ranks crashed of which the others have gone on."""
+    for crash in crashes:
+        print(crash["text"].rstrip("\n"), f"dprun: rank {crash['rank']} crashed", sep="\n", file=sys.stderr)
+
+
+def survived(job: Job, code: int, mpi: Mpi) -> int:
     """Say which ranks of a job that outlives them have died; its exit code, 0 if one has come to the end of the script."""
     dead, finished = vanished(job.folder), ended(job.folder)
     elsewhere = not finished and not running(job.folder)         # no rank was on this machine: mpirun's word has to do
@@ -251,8 +260,6 @@ def survived(job: Job, crashes: list[dict[str, Any]], code: int, mpi: Mpi) -> in
         print(f"dprun: rank {job.gone[0]} died before MPI had started on it, and the others wait for it there: a job "
               "outlives its ranks from dparallel.world() on; --restarts starts another", file=sys.stderr)
         return shell(code, mpi) or 1
-    for crash in crashes:
-        print(crash["text"].rstrip("\n"), f"dprun: rank {crash['rank']} crashed", sep="\n", file=sys.stderr)
     if dead:
         how = "the others have ended well" if finished else "none has come to the end of its script"
         print(f"dprun: rank{'s' * (len(dead) > 1)} {', '.join(map(str, dead))} died; {how}", file=sys.stderr)

@@ -375,6 +375,32 @@ def growing() -> None:
     agree(got, values(model))
 
 
+def another_job() -> None:
+    """Two ranks crash, and there is one spare: a new job goes on, which has nobody to crash."""
+    @dparallel.survive
+    def train(run):
+        comm, model = dparallel.world(), DataParallel(net())
+        optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        run.keep(model=model, optimizer=optimizer)
+        while run.steps < 9:
+            optimizer.zero_grad()
+            (model(share(run, comm)) ** 2).mean().backward()
+            if (run.attempt, run.steps) in ((0, 3), (1, 6)) and comm.rank == 1:
+                os.kill(os.getpid(), signal.SIGSEGV)
+            optimizer.step()
+            run.step()
+        return values(model)
+
+    got, model, run = train(), net(), One()
+    optimizer = optim.AdamW(model.parameters(), lr=0.01)
+    while run.steps < 9:
+        optimizer.zero_grad()
+        (model(share(run, One())) ** 2).mean().backward()
+        optimizer.step()
+        run.step()
+    agree(got, values(model))
+
+
 # --- ends ---------------------------------------------------------------------------------------------------------------------------
 
 def short(body) -> None:

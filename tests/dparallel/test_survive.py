@@ -95,6 +95,12 @@ def test_a_job_that_is_asked_to_end(ulfm, tmp_path):
     assert process.returncode == 75 and "has ended after a step, with exit code 75" in err, err
 
 
+def test_no_spare_is_left_and_another_job_goes_on(ulfm):
+    code, out, err = dprun("--survive", "--grow", "--spares", 1, "-n", 2, SCRIPT, "another_job")
+    assert code == 0 and out.count("well") == 2, out + err
+    assert "no spare is left: the job goes on in a new one, with 2 ranks" in err and err.count("dprun: rank 1 crashed") == 1, err
+
+
 def test_too_few_ranks_and_another_job(ulfm, tmp_path):
     code, out, err = dprun("--survive", "-n", 3, "--min-n", 2, "--restarts", 1, SCRIPT, "restarted", tmp_path / "state")
     assert code == 0 and out.count("well") == 2, out + err
