@@ -19,14 +19,13 @@ from typing import NamedTuple, NoReturn
 from . import slurm
 from .environment import environment
 from .hosts import answering, hosts_of, ranks_on
-from .job import Job, run
+from .job import RENEWED, Job, run
 from .mpirun import LaunchError, Mpi, changes_for, command, find, limits, remote, session, state_file, survives
 from .rank import DIRECTORY, INSTALL
 from .report import progress
 from .restarts import Restarts
 
 PREEMPTED = 75                                       # dparallel's: the ranks ended as they were asked to
-RENEWED = 76                                         # the state is left in memory for another job, of full strength
 DEFAULT_GRACE = 30.0                                 # torchrun's, and Slurm's KillWait
 MOST_SPARES = 8
 DEFAULT_STALL, STALLS = 60.0, 10                     # dparallel's: seconds; times after which a stall ends the job

@@ -18,7 +18,7 @@ from .rank import DIRECTORY
 from .report import ended, failed, needed_but_gone, over, places, read, running, show, stopped, unjoined, vanished
 from .streams import feed, forwarded
 
-RENEWED = 76                                         # dparallel's: another job is to go on
+RENEWED = 76                                         # dparallel's: the state is left in memory for another job
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 PATIENCE = 1.0                                       # seconds that mpirun has to end a job in which a rank failed
 GRACE = 5.0                                          # seconds between asking mpirun to end a job and ending it

@@ -331,6 +331,17 @@ def reproducible() -> None:
     assert all(a.tobytes() == b.tobytes() for a, b in zip(got, wanted, strict=True))
 
 
+def trained_alone(model: nn.Module) -> nn.Module:
+    """The model after 9 steps of one process."""
+    run, optimizer = One(), optim.AdamW(model.parameters(), lr=0.01)
+    while run.steps < 9:
+        optimizer.zero_grad()
+        (model(share(run, One())) ** 2).mean().backward()
+        optimizer.step()
+        run.step()
+    return model
+
+
 # --- newcomers -----------------------------------------------------------------------------------------------------------------------
 
 def growing() -> None:
@@ -365,14 +376,7 @@ def growing() -> None:
 
     got = train()
     assert dparallel.world().size == 2
-    model, run = net(), One()
-    optimizer = optim.AdamW(model.parameters(), lr=0.01)
-    while run.steps < 9:
-        optimizer.zero_grad()
-        (model(share(run, One())) ** 2).mean().backward()
-        optimizer.step()
-        run.step()
-    agree(got, values(model))
+    agree(got, values(trained_alone(net())))
 
 
 def another_job() -> None:
@@ -391,14 +395,8 @@ def another_job() -> None:
             run.step()
         return values(model)
 
-    got, model, run = train(), net(), One()
-    optimizer = optim.AdamW(model.parameters(), lr=0.01)
-    while run.steps < 9:
-        optimizer.zero_grad()
-        (model(share(run, One())) ** 2).mean().backward()
-        optimizer.step()
-        run.step()
-    agree(got, values(model))
+    got = train()
+    agree(got, values(trained_alone(net())))
 
 
 # --- ends ---------------------------------------------------------------------------------------------------------------------------
@@ -500,14 +498,8 @@ def restarted() -> None:
         saved.close()
         return values(model)
 
-    got, model, run = train(), net(1), One()
-    optimizer = optim.AdamW(model.parameters(), lr=0.01)
-    while run.steps < 9:
-        optimizer.zero_grad()
-        (model(share(run, One())) ** 2).mean().backward()
-        optimizer.step()
-        run.step()
-    agree(got, values(model))
+    got = train()
+    agree(got, values(trained_alone(net(1))))
 
 
 globals()[sys.argv[1]]()

@@ -221,9 +221,10 @@ class Watch:
         leave_mark("place", mine.line(now, math.inf))
         states = self._publish(mine)
         if self.settings.survives:
-            self._end_if_unheard(states, now)
-        if self.settings.frozen and between < self.settings.frozen:          # else this one was frozen itself
-            self._kill_frozen(now)
+            beside = self._beside()
+            self._end_if_unheard(beside, states, now)
+            if self.settings.frozen and between < self.settings.frozen:      # else this one was frozen itself
+                self._kill_frozen(beside, now)
         if not self.settings.limit:
             return
         if self._relay is not None and self._relay.is_leader:
@@ -248,29 +249,30 @@ class Watch:
         outlook = "; the job is ended" if ends else f" (after {last:.0f} s the job is ended)" if last < math.inf else ""
         self._report(reason + outlook, states, now, ends)
 
-    def _end_if_unheard(self, states: dict[int, State], now: float) -> None:
+    def _beside(self) -> dict[int, dict[str, Any]]:
+        """What the other ranks of this host have on the board, that have not left."""
+        return {} if self.board is None else {rank: item for rank, item in self.board.read().items() if rank != self.rank
+                                              and rank in self.board.local_ranks and not item["left"]}
+
+    def _end_if_unheard(self, beside: dict[int, dict[str, Any]], states: dict[int, State], now: float) -> None:
         """End the job if a process of this host is gone and MPI does not say so: one that C's exit(n) or _exit(n) has ended
         with n above 0 (seen with Open MPI 5.0.11, whose mpirun then neither ends the job nor tells the others)."""
-        for rank, item in ({} if self.board is None else self.board.read()).items():
-            if rank == self.rank or item["left"] or item["started"] < 0 or is_ours(item["process"], item["started"]) \
-                    or self.board is None or rank not in self.board.local_ranks:
+        for rank, item in beside.items():
+            if item["started"] < 0 or is_ours(item["process"], item["started"]):
                 continue
             since = self._gone.setdefault(rank, now)
             if now - since >= UNHEARD and rank not in dead_ranks():
                 self._report(f"rank {rank} has ended, by C's exit() or _exit(), and MPI does not tell the others, which "
                              "would wait for it for ever; the job is ended", states, now, True)
 
-    def _kill_frozen(self, now: float) -> None:
+    def _kill_frozen(self, beside: dict[int, dict[str, Any]], now: float) -> None:
         """Kill the processes of this host that have shown no life for longer than the limit."""
-        if self.board is None:
-            return
-        for rank, item in self.board.read().items():
+        for rank, item in beside.items():
             silent = now - item["time"]
-            if rank != self.rank and rank in self.board.local_ranks and not item["left"] and silent > self.settings.frozen \
-                    and is_ours(item["process"], item["started"]):
+            if silent > self.settings.frozen and is_ours(item["process"], item["started"]):
                 with contextlib.suppress(OSError):
                     os.kill(item["process"], signal.SIGKILL)
-                    if self.board.claim(now, min(1.0, self.settings.frozen)):
+                    if self.board is not None and self.board.claim(now, min(1.0, self.settings.frozen)):
                         sys.stderr.write(f"dparallel: rank {rank} has shown no life for {silent:.0f} s, and was killed "
                                          "(--frozen)\n")
                         sys.stderr.flush()
