@@ -55,6 +55,7 @@ from .functions import (
 from .functions.replicated import CopyToPlaces, ReduceFromPlaces
 from .hooks.bucket_hook import GradBucket
 from .hooks.model_averaging import PeriodicModelAverager, PostLocalSGDOptimizer
+from .logs import Logger
 from .lr_scaling import linear_scaling
 from .model.data_parallel import DataParallel
 from .model.join import Join, Joinable, JoinHook
@@ -107,6 +108,7 @@ __all__ = [
     "Join",
     "JoinHook",
     "Joinable",
+    "Logger",
     "Pending",
     "PeriodicModelAverager",
     "Permute",

@@ -27,7 +27,7 @@ ORDER = {
         reduction
         sharding testing
         model
-        evaluation distributed checkpoint
+        evaluation distributed checkpoint logs
         survival""",
 }
 FLOOR = {(package, room): number for package, text in ORDER.items()

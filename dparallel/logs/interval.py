@@ -1,0 +1,89 @@
+"""Interval: what one rank has logged since the last exchange, and the vector in which ranks sum it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..comm import CollectiveError
+
+Array = np.ndarray[Any, Any]
+Totals = Mapping[str, Sequence[float]]
+KINDS = ("mean", "sum", "last")                      # over rows; over calls; rank 0's latest
+ROOM = 64                                            # names in one interval; room for them is always sent
+DIGEST = 6                                           # bytes, which a float64 holds exactly
+
+
+class Interval:
+    """For each name the sum of weight times value, and the sum of weights; in the order in which the names came."""
+
+    def __init__(self) -> None:
+        self.totals: dict[str, list[float]] = {}
+        self.latest: dict[str, float] = {}           # of the names of kind "last"
+
+    def add(self, name: str, kind: str, value: float, rows: float) -> None:
+        """Add a value. A mean of no rows may be nan: it does not count, but its name does."""
+        total = self.totals.get(name)
+        if total is None:
+            if len(self.totals) == ROOM:
+                raise ValueError(f"{name!r} is name number {ROOM + 1} between two lines of the log; {ROOM} are the most")
+            total = self.totals[name] = [0.0, 0.0]
+        if kind == "sum":
+            total[0] += value
+            total[1] = 1.0
+        elif kind == "last":
+            self.latest[name] = value
+        elif rows:
+            total[0] += value * rows
+            total[1] += rows
+
+    def vector(self, rank: int, size: int) -> Array:
+        """A digest of the names in the rank's place, 0 if there are none, and the totals in the order of names.
+
+        All ranks' vectors have one length, whatever they have logged, and a rank without batches sends zeros: so they can be
+        summed without an agreement before, and the sum has every rank's digest.
+        """
+        vector = np.zeros(size + 2 * ROOM)
+        vector[rank] = digest(self.totals)
+        flat = [number for name in sorted(self.totals) for number in self.totals[name]]
+        vector[size:size + len(flat)] = flat
+        return vector
+
+
+def digest(names: Mapping[str, Any]) -> float:
+    """48 bits that tell sets of names apart; 0 for no names."""
+    if not names:
+        return 0.0
+    text = "\0".join(sorted(names)).encode()
+    return float(int.from_bytes(hashlib.blake2b(text, digest_size=DIGEST).digest(), "big") or 1)
+
+
+def common(digests: Sequence[float], own: Sequence[str]) -> float:
+    """The digest of the ranks that have logged something, 0 if none has; CollectiveError if there are several."""
+    found = {number for number in digests if number}
+    if len(found) > 1:
+        groups = [[rank for rank, number in enumerate(digests) if number == one] for one in sorted(found)]
+        shown = "; ".join(f"ranks {', '.join(map(str, group[:8]))}{', ...' * (len(group) > 8)} have the same ones"
+                          for group in sorted(groups))
+        raise CollectiveError(f"log(): ranks have logged different names between two lines: {shown}. Here they are "
+                              f"{sorted(own) or 'none'}. A rank logs the names that the others log, or none where it has no "
+                              "rows (log(), or rows=0)")
+    return found.pop() if found else 0.0
+
+
+def values_of(totals: Totals, kinds: Mapping[str, str], latest: Mapping[str, float]) -> dict[str, float]:
+    """The means, sums and latest values that totals over all ranks give; nan for a mean of no rows."""
+    values = {}
+    for name, (total, weight) in totals.items():
+        kind = kinds.get(name, "mean")
+        if kind == "last":
+            values[name] = latest.get(name, float("nan"))
+        else:
+            values[name] = total if kind == "sum" else total / weight if weight else float("nan")
+    return values
+
+
+__all__ = ["KINDS", "ROOM", "Interval", "common", "digest", "values_of"]

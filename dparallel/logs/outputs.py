@@ -1,0 +1,149 @@
+"""Where lines of a log go. Each output is opened on rank 0 alone, and writes a line with write(step, time, values)."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Protocol, TextIO
+
+Values = Mapping[str, float]
+
+
+class Output(Protocol):
+    """What a Logger writes to: one of these classes, or an object of the user's."""
+
+    def write(self, step: int, time: float, values: Values) -> None:
+        """Write the values of a step; time is in seconds, as time.time() gives it."""
+
+    def close(self) -> None:
+        """Nothing more comes."""
+
+
+class Console:
+    """Lines for people, on standard output; above tqdm's bars, if there are some. Sums also as a rate."""
+
+    def __init__(self, sums: frozenset[str] = frozenset(), stream: TextIO | None = None) -> None:
+        self.sums, self.stream = sums, stream
+        self._before: float | None = None            # the time of the last line
+
+    def write(self, step: int, time: float, values: Values) -> None:
+        """Write a line."""
+        seconds = 0.0 if self._before is None else time - self._before
+        self._before = time
+        parts = [f"{name} {value:.6g}" + (f" ({value / seconds:.4g}/s)" if name in self.sums and seconds > 0 else "")
+                 for name, value in values.items()]
+        text, stream = "  ".join([f"step {step}", *parts]), self.stream or sys.stdout
+        bars = getattr(sys.modules.get("tqdm"), "tqdm", None)
+        if bars is not None:
+            bars.write(text, file=stream)
+        else:
+            stream.write(text + "\n")
+        stream.flush()
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class JsonLines:
+    """A file with an object a line: "step", "time", and the values. nan and infinities, which JSON has not, are the texts
+    "nan", "inf" and "-inf", which float() reads.
+
+    A line is in the operating system's hands, whole, when write() returns. What a crash of the machine has left of a line at
+    the file's end is cut off when the file is opened again.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        folder = os.path.dirname(os.path.abspath(path))
+        os.makedirs(folder, exist_ok=True)
+        self._file = open(path, "a+b", buffering=0)          # noqa: SIM115
+        size = self._file.tell()
+        at = size
+        while at:                                    # backwards to the last end of a line
+            start = max(0, at - 4096)
+            self._file.seek(start)
+            found = self._file.read(at - start).rfind(b"\n")
+            if found >= 0:
+                at = start + found + 1
+                break
+            at = start
+        if at < size:
+            self._file.truncate(at)
+
+    def write(self, step: int, time: float, values: Values) -> None:
+        """Append a line."""
+        shown = {name: value if math.isfinite(value) else str(value) for name, value in values.items()}
+        self._file.write((json.dumps({"step": step, "time": round(time, 3), **shown}) + "\n").encode())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class TensorBoard:
+    """A run for TensorBoard, by SummaryWriter."""
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self.writer: Any = needed("autograd.utils.tensorboard", "tensorboard").SummaryWriter(directory)
+        self.writer.enabled = True                   # also where this is not the launcher's rank 0
+
+    def write(self, step: int, time: float, values: Values) -> None:
+        """Write a scalar for each value."""
+        for name, value in values.items():
+            self.writer.add_scalar(name, value, step, time)
+
+    def close(self) -> None:
+        """End the file."""
+        self.writer.close()
+
+
+class WandB:
+    """A run of Weights & Biases: the one that there is (wandb.run), or one that wandb.init(**settings) begins."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        wandb = needed("wandb", "wandb")
+        self._owned = wandb.run is None
+        self.run: Any = wandb.init(**settings) if self._owned else wandb.run
+
+    def write(self, step: int, time: float, values: Values) -> None:
+        """Log the values."""
+        self.run.log(dict(values), step=step)
+
+    def close(self) -> None:
+        """Finish the run, if it was begun here."""
+        if self._owned:
+            self.run.finish()
+
+
+class MLflow:
+    """A run of MLflow: the active one, or one that mlflow.start_run(**settings) begins."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self.mlflow: Any = needed("mlflow", "mlflow")
+        active = self.mlflow.active_run()
+        self._owned = active is None
+        self.run = self.mlflow.start_run(**settings) if self._owned else active
+
+    def write(self, step: int, time: float, values: Values) -> None:
+        """Log the values."""
+        self.mlflow.log_metrics(dict(values), step=step, run_id=self.run.info.run_id)
+
+    def close(self) -> None:
+        """End the run, if it was begun here."""
+        if self._owned:
+            self.mlflow.end_run()
+
+
+def needed(module: str, package: str) -> Any:
+    """An optional package's module; ImportError with the remedy if it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f"Logger({package}=...) needs a package that is not here ({error}). Run: pip install {package}") \
+            from error
+
+
+__all__ = ["Console", "JsonLines", "MLflow", "Output", "TensorBoard", "WandB"]
