@@ -1,0 +1,52 @@
+"""What parameters, gradients and optimiser state take on each rank, by stage of sharding: arithmetic, nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from typing import Any
+
+from autograd.optim import Optimizer
+from autograd.optim.state_size import state_bytes
+
+from .parameters import ParameterSlice
+from .reducer import stage_of
+
+
+def model_memory(parameters: Iterable[Any], optimizer: Optimizer | None = None, *, world_size: int = 1,
+                 shard: Any = None) -> dict[str, int]:
+    """Bytes that rank 0 of `world_size` keeps of a model and its optimiser, by the uses that memory_summary() names:
+    "parameters", "gradient buckets" (with all gradients; "gradients" on one rank) and "optimizer state".
+
+    parameters: of the whole model, or the slices of one that is sharded already; tied ones count once, and of frozen ones
+    only the values. optimizer: made of any of these, stepped or not; None: no state. shard: as DataParallel's; a rank has
+    one `world_size`-th, rounded up. What else a step takes (activations, units gathered in stage 3, whole gradients before
+    they leave) is not here: model.predict_memory() measures it.
+
+    >>> model_memory(net.parameters(), optim.Adam(net.parameters()), world_size=8, shard="optimizer")
+    """
+    if world_size < 1:
+        raise ValueError(f"world_size={world_size} is the number of ranks, at least 1")
+    stage = stage_of(shard)
+    seen = {id(p): p for p in parameters}.values()
+    values = sum(map(whole_bytes, seen))
+    gradients = sum(whole_bytes(p) for p in seen if p.requires_grad)
+    state = 0
+    if optimizer is not None:
+        stepped = [p for group in optimizer.param_groups for p in group["params"]]
+        here = sum(p.array.nbytes for p in stepped)
+        state = state_bytes(optimizer) * sum(map(whole_bytes, stepped)) // max(here, 1)
+
+    def share(size: int, cut_from: int) -> int:
+        return -(-size // world_size) if stage >= cut_from else size
+
+    return {"parameters": share(values, 3), "gradients" if world_size == 1 else "gradient buckets": share(gradients, 2),
+            "optimizer state": share(state, 1)}
+
+
+def whole_bytes(p: Any) -> int:
+    """Bytes of a parameter, of a slice those of the whole."""
+    return prod(p.shard.shape) * p.array.itemsize if isinstance(p, ParameterSlice) else int(p.array.nbytes)
+
+
+__all__ = ["model_memory"]
