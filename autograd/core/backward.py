@@ -281,7 +281,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
     recording = modes.recording
     current.recording = modes.recording = create | (recording & ~GRAD)
     running.passes.append(current)
-    span = spans.begin(PASS) if spans.on else 0
+    span = spans.begin(PASS) if spans.active else 0
     try:
         for (node, number), seed in zip(roots, seeds, strict=True):
             if not node.is_leaf:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from .interceptors import this_thread
 from .modes import process
-from .spans import begin, end, operation_number, recorders
+from .spans import begin, end, operation_number, profilers
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,7 +35,7 @@ def primitive(function: F) -> F:
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        if recorders and span >= 0:
+        if profilers and span >= 0:
             token = begin(span)
             try:
                 return told(args, kwargs)

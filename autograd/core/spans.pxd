@@ -2,16 +2,18 @@ cimport cython
 from . cimport allocations, ticks
 from .graph cimport Node
 
-cdef bint on
+cdef bint on, active
 cdef long long recording, rings, held_bytes, ALLOCATION
 cdef dict _of_nodes
 
 @cython.final
 cdef class Ring:
     cdef object __weakref__
-    cdef public object recorder, describe, thread, thread_name
+    cdef public object recorder, describe, thread, thread_name, head_memory
+    cdef public Ring under
     cdef public list blocks, details
     cdef long long *block
+    cdef long long *head
     cdef public long long most, first, count, open
     cdef public bint entering
     @cython.locals(count=cython.longlong, place=cython.longlong, block="long long *")
@@ -29,6 +31,9 @@ cdef class Ring:
     cpdef turn(self)
     @cython.locals(number=cython.longlong)
     cdef long long *block_of(self, long long count) except NULL
+    @cython.locals(first=cython.longlong, count=cython.longlong, place=cython.longlong, parent=cython.longlong,
+                   token=cython.longlong, source="long long *", target="long long *")
+    cpdef take(self, Ring above)
 
 cdef class record_function:
     cdef public object name, args
@@ -37,6 +42,7 @@ cdef class record_function:
 cpdef Ring this_ring()
 cpdef long long begin(long long number)
 cpdef end(long long token)
+cpdef end_message(long long token, long long a, long long b)
 cpdef link(long long sequence)
 cpdef describe(long long token, long long number, tuple args, settings)
 cpdef keep(Ring ring, long long token, detail)

@@ -11,8 +11,12 @@ A Recorder has a Ring for each thread that records: eight numbers a span, writte
 The count of a span is its place in its thread's ring, from 0 on. A ring grows block by block; with a limit it goes on at its
 beginning, and keeps the newest.
 
-Who is to be seen asks `if spans.on` first, which costs 1 ns in compiled modules. Python modules ask `if recorders`. A span
-that an exception left open is closed with the span around it: begin() and end() need no try where an outer span has one.
+There are two levels. FINE kinds (operations, nodes, modules, memory) are recorded by a profiler; who is to be seen asks `if
+spans.on` first, which costs 1 ns in compiled modules, and Python modules ask `if profilers`. All other kinds, some ten
+spans a step, are recorded by a timeline too: they ask `if spans.active`, and `if recorders`.
+
+A span that an exception left open is closed with the span around it: begin() and end() need no try where an outer span has
+one.
 """
 
 from __future__ import annotations
@@ -29,13 +33,17 @@ from .graph import Node
 
 Whole = int                                          # a name, since a compiled core takes `int` for an object
 OPERATION, FUNCTION, BACKWARD, MODULE, USER, LANE, MESSAGE, FLIGHT, PASS, MEMORY = range(10)     # kinds of spans
+FINE = frozenset((OPERATION, FUNCTION, BACKWARD, MODULE, MEMORY))
 BLOCK = 1 << 14                                      # spans in a block: 1 MiB; the code below knows the 14
+HEAD = 8                                             # numbers in a ring's head: its count, and the most blocks it may have
 
-on = False                                           # whether there is a recorder; in a compiled core a variable of C
+on = False                                           # whether FINE kinds are recorded; in a compiled core a variable of C
+active = False                                       # whether anything is
 recording: Whole = 0                                   # how many recordings there were: the number of this one
 held_bytes: Whole = 0                                # of arrays, since the recorder that counts them was started
 rings: Whole = 0                                     # how many rings there were in all recordings
-recorders: list[Recorder] = []                       # the recorder, if there is one: what Python modules ask
+recorders: list[Recorder] = []                       # a timeline's, and a profiler's on it: the last one records
+profilers: list[Recorder] = []                       # those of them that record FINE kinds
 names: list[tuple[str, int]] = []                    # by number: the name and kind of a span
 _numbers: dict[tuple[str, int], int] = {}
 _of_nodes: dict[type, int] = {}                      # by class of node: see node_number()
@@ -48,38 +56,71 @@ class Recorder:
     limit: how many spans of each thread are kept, rounded up to whole blocks; None: all. describe: called with the name's
     number, the arguments and the settings of each operation; what it returns is kept in the ring's `details`. memory: each
     allocation and each release of array memory is a span without a duration: a is its bytes, b what is held then of what was
-    allocated since the start, sequence the address. NotImplementedError without the compiled core.
+    allocated since the start, sequence the address. NotImplementedError without the compiled core. fine: whether FINE kinds
+    are recorded.
+
+    A profiler may start while a timeline records (fine=False). Until it stops everything goes into its rings; then each
+    thread copies into its ring of the timeline what that would have recorded.
     """
 
-    def __init__(self, limit: int | None = None, describe: Callable[..., Any] | None = None, memory: bool = False) -> None:
+    def __init__(self, limit: int | None = None, describe: Callable[..., Any] | None = None, memory: bool = False,
+                 fine: bool = True) -> None:
         self.blocks = 0 if limit is None else max(2, -(-limit // BLOCK) + 1)
-        self.describe, self.memory = describe, memory
+        self.describe, self.memory, self.fine = describe, memory, fine
         self.rings: list[Ring] = []
+        self.under: Recorder | None = None           # the timeline that records when this one has stopped
+        self.above: dict[int, list[Ring]] = {}       # by thread: rings of profilers that it has still to copy from
         self.started = self.stopped = 0              # nanoseconds
 
     def start(self) -> None:
-        """Record from now on, in all threads. RuntimeError if there is a recording."""
-        global on, recording, held_bytes
-        if recorders:
+        """Record from now on, in all threads. RuntimeError if there is a recording; a profiler may begin in a timeline."""
+        global recording, held_bytes
+        if recorders and (recorders[-1].fine or not self.fine):
             raise RuntimeError("a profiler records already, and there can be one at a time: stop that one first "
-                               "(a profiler inside a profiler is not supported)")
+                               "(a profiler inside a profiler is not supported)" if recorders[-1].fine else
+                               "a timeline is recorded already, and there can be one at a time: end that one first")
         if self.memory:
             allocations.watch(note_memory)
             held_bytes = 0
         recording += 1
         self.started = ticks.now()
+        self.under = recorders[-1] if recorders else None
         recorders.append(self)
-        on = True
+        _count_recorders()
 
     def stop(self) -> None:
         """Record no more; spans that are open end now."""
-        global on, recording
-        on = False
+        global recording
+        self.stopped = ticks.now()
         if self.memory:
             allocations.unwatch()
+        last = recorders[-1] is self
         recorders.remove(self)
-        recording += 1                               # threads forget their rings
-        self.stopped = ticks.now()
+        _count_recorders()
+        if last:
+            recording += 1                           # threads look for other rings
+            if recorders:
+                this_ring()                          # takes over what this one has recorded of this thread
+        elif recorders[-1].under is self:
+            recorders[-1].under = None
+
+    def block(self, ring: Ring, number: int) -> Any:
+        """The memory of a ring's block: 8 * BLOCK zeros of 64 bits. OSError if there is none."""
+        return array("q", bytes(8 * 8 * BLOCK))
+
+    def head(self, ring: Ring) -> Any:
+        """The memory of a ring's head: HEAD zeros of 64 bits."""
+        return array("q", bytes(8 * HEAD))
+
+    def named(self, number: int) -> None:
+        """A name has got this number while this recorder records."""
+
+
+def _count_recorders() -> None:
+    """Set what says who records."""
+    global on, active
+    profilers[:] = [recorder for recorder in recorders if recorder.fine]
+    on, active = bool(profilers), bool(recorders)
 
 
 class Ring:
@@ -91,13 +132,17 @@ class Ring:
         self.recorder = recorder
         self.describe = recorder.describe
         self.thread, self.thread_name = threading.get_native_id(), threading.current_thread().name
-        self.blocks: list[array[int]] = []
+        self.blocks: list[Any] = []
         self.details: list[Any] = []
         self.most = recorder.blocks
         self.first = rings << 40                     # a span's token is this and its count: no other ring's
         self.count = 0
         self.open = -1                               # the count of the innermost open span
         self.entering = False                        # call() is about to call what asks entered()
+        self.under: Ring | None = None               # this thread's ring in the recording under this one
+        self.head_memory = recorder.head(self)
+        self.head = ticks.memory(self.head_memory)
+        self.head[1] = self.most
         recorder.rings.append(self)
 
     def begin(self, number: Whole) -> Whole:
@@ -114,6 +159,7 @@ class Ring:
         block[place + 6] = block[place + 7] = 0
         self.open = count
         self.count = count + 1
+        self.head[0] = count + 1
         block[place + 1] = ticks.now()
         return self.first + count
 
@@ -122,7 +168,9 @@ class Ring:
         ended = ticks.now()
         count = token - self.first
         if count < 0 or count >= self.count:
-            return                                   # begun before this recording
+            if self.under is not None:               # begun before this recording
+                self.under.end(token)
+            return
         while self.open >= count:
             if not self.kept(self.open):
                 self.open = -1
@@ -168,13 +216,42 @@ class Ring:
         if self.most and number >= self.most:
             self.block = ticks.memory(self.blocks[number % self.most])
             return
-        self.blocks.append(array("q", bytes(8 * 8 * BLOCK)))
-        self.block = ticks.memory(self.blocks[number])
+        try:
+            self.blocks.append(self.recorder.block(self, number))
+        except (OSError, MemoryError):               # no more memory, or a full disk: go on with what there is
+            if not number:
+                self.blocks.append(array("q", bytes(8 * 8 * BLOCK)))
+            self.most = self.head[1] = max(number, 1)
+        self.block = ticks.memory(self.blocks[number % len(self.blocks)])
 
     def block_of(self, count: Whole) -> Any:
         """The block that has a span that is kept."""
         number = count >> 14
         return ticks.memory(self.blocks[number % self.most if self.most else number])
+
+    def take(self, above: Ring) -> None:
+        """Copy what another ring of this thread has recorded in this one's stead, but for FINE kinds."""
+        counts: dict[int, int] = {}                  # of the copies
+        first = 0 if above.most == 0 else max(0, (((above.count - 1) >> 14) - above.most + 1) << 14)
+        for count in range(first, above.count):
+            source = above.block_of(count)
+            place = (count & 16383) * 8
+            if names[source[place]][1] in FINE:
+                continue
+            token = self.begin(source[place])
+            target = self.block_of(self.count - 1)
+            self.open = target[((self.count - 1) & 16383) * 8 + 3]
+            counts[count] = self.count - 1
+            parent = source[place + 3]
+            while parent >= first and parent not in counts:
+                parent = above.block_of(parent)[(parent & 16383) * 8 + 3]
+            self.set(token, 1, source[place + 1])
+            self.set(token, 2, source[place + 2] or above.recorder.stopped)
+            if parent in counts:
+                self.set(token, 3, counts[parent])
+            self.set(token, 4, source[place + 4])
+            self.set(token, 6, source[place + 6])
+            self.set(token, 7, source[place + 7])
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
@@ -187,6 +264,8 @@ def number_of(name: str, kind: int) -> int:
             if key not in _numbers:
                 names.append(key)
                 _numbers[key] = len(names) - 1
+                for recorder in recorders:
+                    recorder.named(len(names) - 1)
     return _numbers[key]
 
 
@@ -217,18 +296,36 @@ def node_number(node: Node) -> Whole:
 # --- recording --------------------------------------------------------------------------------------------------------
 
 def this_ring() -> Ring:
-    """This thread's ring; there must be a recorder."""
+    """This thread's ring in the recording that goes on."""
     ring = ticks.held(recording)
+    return _new_ring() if ring is None else ring
+
+
+def _new_ring() -> Ring:
+    """This thread's ring in a recording that it has not recorded in, or that goes on after another one."""
+    number, recorder = recording, recorders[-1] if recorders else NOBODY         # another thread may just have stopped it
+    thread, name = threading.get_native_id(), threading.current_thread().name
+    ring = _ring_of(recorder, thread, name)
     if ring is None:
-        ring = Ring(recorders[0])
-        ticks.hold(ring, recording)
+        ring = Ring(recorder)
+        if recorder.under is not None:
+            ring.under = _ring_of(recorder.under, thread, name)
+            recorder.under.above.setdefault(thread, []).append(ring)
+    ticks.hold(ring, number)
+    for above in recorder.above.pop(thread, ()):
+        ring.take(above)
     return ring
+
+
+def _ring_of(recorder: Recorder, thread: int, name: str) -> Ring | None:
+    """The ring that a thread has in a recording."""
+    return next((ring for ring in recorder.rings if (ring.thread, ring.thread_name) == (thread, name)), None)
 
 
 def begin(number: Whole) -> Whole:
     """Begin a span in this thread; its token, 0 where nobody records."""
     ring: Ring
-    if not on:
+    if not active:
         return 0
     ring = this_ring()
     return ring.begin(number)
@@ -237,7 +334,7 @@ def begin(number: Whole) -> Whole:
 def end(token: Whole) -> None:
     """End a span, and those inside it that are open."""
     ring: Ring
-    if token and on:
+    if token and active:
         ring = this_ring()
         ring.end(token)
 
@@ -326,16 +423,27 @@ def note_memory(size: Whole, address: Whole) -> None:
         ring.add(ALLOCATION, size, held_bytes, address)
 
 
-def complete(name: str, kind: int, start: int, ended: int, a: int = 0, b: int = 0) -> None:
+def end_message(token: Whole, a: Whole, b: Whole) -> None:
+    """End a span, and say what it was: see a and b at the top of this file."""
+    ring: Ring
+    if token and active:
+        ring = this_ring()
+        ring.set(token, 6, a)
+        ring.set(token, 7, b)
+        ring.end(token)
+
+
+def complete(name: str, kind: int, start: int, ended: int, a: int = 0, b: int = 0, sequence: int = -1) -> None:
     """Record a span that has ended, of times that the caller took: what is in flight while a thread does other things."""
     ring: Ring
-    if not on:
+    if not active:
         return
     ring = this_ring()
     token = ring.begin(number_of(name, kind))
     ring.open = ring.block[((token - ring.first) & 16383) * 8 + 3]
     ring.set(token, 1, start)
     ring.set(token, 2, ended)
+    ring.set(token, 4, sequence)
     ring.set(token, 6, a)
     ring.set(token, 7, b)
 
@@ -356,7 +464,7 @@ class record_function:
 
     def __enter__(self) -> record_function:
         ring: Ring
-        if on:
+        if active:
             ring = this_ring()
             number = number_of(self.name, self.kind)
             self.token = ring.begin(number)
@@ -387,7 +495,9 @@ class record_function:
 
 
 ALLOCATION: Whole = number_of("[memory]", MEMORY)
+NOBODY = Recorder(0)                                 # has the rings of threads that were late
 
-__all__ = ["BACKWARD", "FLIGHT", "FUNCTION", "LANE", "MEMORY", "MESSAGE", "MODULE", "OPERATION", "PASS", "USER", "Recorder",
-           "Ring", "begin", "call", "complete", "describe", "end", "entered", "evaluate", "keep", "link", "names",
-           "number_of", "operation_number", "record_function", "recorders", "run"]
+__all__ = ["BACKWARD", "BLOCK", "FINE", "FLIGHT", "FUNCTION", "HEAD", "LANE", "MEMORY", "MESSAGE", "MODULE", "OPERATION",
+           "PASS", "USER", "Recorder", "Ring", "begin", "call", "complete", "describe", "end", "end_message", "entered",
+           "evaluate", "keep", "link", "names", "number_of", "operation_number", "profilers", "record_function", "recorders",
+           "run"]

@@ -1,5 +1,5 @@
 # ticks.py in C: Python's own clock behind perf_counter_ns, and a pointer a thread
-from cpython.array cimport array
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 
 cdef extern from *:
     """
@@ -38,5 +38,9 @@ cdef inline object hold(object ring, long long recording):
     global autograd_ring, autograd_recording
     autograd_ring, autograd_recording = <void *>ring, recording
 
-cdef inline long long *memory(array numbers):
-    return numbers.data.as_longlongs
+cdef inline long long *memory(object numbers) except NULL:
+    cdef Py_buffer view                              # whose owner keeps the numbers
+    PyObject_GetBuffer(numbers, &view, PyBUF_WRITABLE)
+    cdef long long *start = <long long *>view.buf
+    PyBuffer_Release(&view)
+    return start

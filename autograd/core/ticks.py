@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from array import array
 from typing import Any
 
 now = time.perf_counter_ns                           # on Linux CLOCK_MONOTONIC: one clock for all processes of a host
@@ -30,7 +29,7 @@ def hold(ring: Any, recording: int) -> None:
     _held.ring, _held.recording = ring, recording
 
 
-def memory(numbers: array[int]) -> Any:
+def memory(numbers: Any) -> Any:
     """What indexes these 64-bit integers fastest."""
     return numbers
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.function import Function
 from ..core.graph import Node, RemovableHandle
 from ..core.modes import GRAD, modes
-from ..core.spans import MODULE, record_function, recorders
+from ..core.spans import MODULE, profilers, record_function
 from ..core.tensor import Tensor, result
 from ..core.types import Gradients
 
@@ -162,7 +162,7 @@ class Hooked:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if recorders:
+        if profilers:
             with record_function(f"nn.Module: {type(self).__name__}", None, MODULE, id(self)):
                 return self._call_hooked(args, kwargs)
         if "_hooks" in self.__dict__ or of_all_modules.any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.engine import running
-from ..core.spans import OPERATION, PASS, begin, end, number_of, record_function, recorders
+from ..core.spans import OPERATION, PASS, begin, end, number_of, profilers, record_function
 from ..kernels.products import affine, bound, product
 from .calls import Call, Constant, Value
 from .gradients import ADOPTING
@@ -56,7 +56,7 @@ class Program:
 
     def run(self) -> Any:
         """Run the function; the arrays that the step returns."""
-        function = self.recorded() if recorders else self.function
+        function = self.recorded() if profilers else self.function
         with record_function("autograd::replay", None, PASS):
             if not self.passes:
                 return function()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from ..core.spans import record_function
 from ..core.tensor import Tensor
 from .atomic import write
 from .decode import Decoder, decode
@@ -43,7 +44,8 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
     arrays, structure = encode(obj)
     text = json.dumps(structure, separators=(",", ":"), allow_nan=False)
     metadata = {"format": "pt", STRUCTURE: text, CHECKSUM: f"{zlib.crc32(text.encode()):08x}"}
-    write(f, blocks(arrays, metadata))
+    with record_function("autograd.save"):
+        write(f, blocks(arrays, metadata))
 
 
 def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None,

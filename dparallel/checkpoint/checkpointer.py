@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from autograd.core.spans import record_function
 from autograd.nn import Module
 
 from ..comm import Communicator, communicator, report_progress
@@ -103,6 +104,10 @@ class Checkpointer:
             raise ValueError(f"save(step={step!r}): a number of steps")
         if not disk and self._memory is None:
             raise ValueError("save(disk=False) needs Checkpointer(..., memory=True)")
+        with record_function("Checkpointer.save"):
+            self._save(step, metric, disk)
+
+    def _save(self, step: int, metric: float | None, disk: bool) -> None:
         self.wait()
         try:
             self._start(step, None if metric is None or not math.isfinite(metric) else float(metric), disk)

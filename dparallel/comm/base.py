@@ -23,11 +23,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from autograd.core.spans import MESSAGE, record_function, recorders
+from autograd.core.spans import MESSAGE, number_of, recorders
 from autograd.core.tensor import Tensor
 
 from .groups import Groups
-from .handle import Handle
+from .handle import Flight, Handle, blocked
 from .header import FROM_ROOT, SPLITTING, Call
 from .messages import Messages
 from .persistent import PersistentSum
@@ -201,28 +201,28 @@ class Communicator(Messages, Groups):
 
     def named_barrier(self, name: str) -> None:
         """A barrier under another of header.NAMES; an error shows that name as what this place called."""
-        self._exchange([Call(name, self.size) for _ in self.held])
+        self._blocked_exchange([Call(name, self.size) for _ in self.held])
 
     def refuse(self, reason: str) -> None:
         """Report that this place can't take part: a CollectiveError with the reason is raised here, and on each other place
         in its current or next collective."""
-        self._exchange([Call("barrier", self.size, error=reason) for _ in self.held])
+        self._blocked_exchange([Call("barrier", self.size, error=reason) for _ in self.held])
 
     def any(self, flag: bool) -> bool:
         """Whether the flag is true in any process."""
-        return any(self._values([Call("any", self.size, value=flag) for _ in self.held]))
+        return any(self._blocked_values([Call("any", self.size, value=flag) for _ in self.held]))
 
     def agree(self, bits: int, function: str = "") -> int:
         """The bitwise or over processes of each one's bits (below 2**50). function: what follows, for error texts."""
         combined = 0
-        for value in self._values([Call("agree", self.size, value=bits, function=function) for _ in self.held]):
+        for value in self._blocked_values([Call("agree", self.size, value=bits, function=function) for _ in self.held]):
             combined |= int(value)
         return combined
 
     def total(self, value: float) -> float:
         """The sum over processes of each one's number, in float64 and in place order."""
         values = [value, *[0.0] * (len(self.held) - 1)]
-        return sum(self._values([Call("total", self.size, value=v) for v in values]))
+        return sum(self._blocked_values([Call("total", self.size, value=v) for v in values]))
 
     def share(self, rows: S) -> S:
         """The part of a sequence (rows of a batch, for instance) that this process works on: every size-th item from
@@ -233,7 +233,7 @@ class Communicator(Messages, Groups):
     def rows(self, xs: Sequence[Array]) -> list[int]:
         """The number of rows (1 for 0-d) that each of the `size` places holds, on every place."""
         arrays, error = self._checked_arrays(xs)
-        calls = self._exchange([Call("rows", self.size, x, error=error) for x in arrays])
+        calls = self._blocked_exchange([Call("rows", self.size, x, error=error) for x in arrays])
         return [call.shape[0] if call.shape else 1 for call in calls]
 
     def alltoall_sizes(self, sizes: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -242,7 +242,8 @@ class Communicator(Messages, Groups):
         if not error and any(x.shape != (self.size,) or x.dtype.kind not in "iu" or x.min() < 0 for x in arrays):
             error = f"sizes are {self.size} row counts for each place held, not {sizes!r}"
         parts = [np.empty((1, self.size), np.int64) if error else x.astype(np.int64).reshape(1, -1) for x in arrays]
-        table = self._issue([Call("alltoall_sizes", self.size, x, error=error) for x in parts], parts, True).wait()[0]
+        calls = [Call("alltoall_sizes", self.size, x, error=error) for x in parts]
+        table = self._blocked_issue(calls, parts, True).wait()[0]
         return [table[:, place].tolist() for place in self.held]
 
     def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
@@ -273,7 +274,7 @@ class Communicator(Messages, Groups):
         error = "" if valid else f"pass a list of {len(self.held)} objects, one for each place held here"
         pairs = [_pickled(obj) for obj in objects] if valid else [_pickled(None) for _ in self.held]
         calls = [Call(name, self.size, x, root=root, error=error or problem) for x, problem in pairs]
-        return self._issue(calls, [x for x, _ in pairs], True).wait()
+        return self._blocked_issue(calls, [x for x, _ in pairs], True).wait()
 
     def _unpickled(self, pickled: Array) -> list[Any]:
         """The objects of all places from their concatenated pickles."""
@@ -340,7 +341,7 @@ class Communicator(Messages, Groups):
             array, problem = _dim_to_front(*_array(x), dim) if place == here else (None, "")
             calls.append(Call(name, self.size, array, root=root, sizes=sizes, error=error or problem, dim=dim))
             arrays.append(np.empty(0) if array is None else array)
-        return _dim_restored(self._recorded_issue(calls, arrays, blocking), dim)
+        return _dim_restored(self._blocked_issue(calls, arrays, blocking), dim)
 
     def _from_all(self, name: str, xs: Any, blocking: bool, *, root: int = 0, op: str = "sum",
                   sizes: Sizes | AllToAllSizes = None, dim: int = 0, ties: str = "split") -> Handle:
@@ -357,14 +358,28 @@ class Communicator(Messages, Groups):
             cuts = list(sizes) if valid else cuts
         calls = [Call(name, self.size, x, root=root, op=op, sizes=cut if name in SPLITTING else None, error=error,
                       dim=dim, ties=ties) for x, cut in zip(arrays, cuts, strict=True)]
-        return _dim_restored(self._recorded_issue(calls, arrays, blocking), dim)
+        return _dim_restored(self._blocked_issue(calls, arrays, blocking), dim)
 
-    def _recorded_issue(self, calls: list[Call], arrays: list[Array], blocking: bool) -> Handle:
-        """_issue(), which a profiler sees: its start, and where it blocks the whole of it. Handle.wait() is seen too."""
-        if not recorders:
-            return self._issue(calls, arrays, blocking)
-        with record_function(f"dparallel::{calls[0].name}", None, MESSAGE, sum(x.nbytes for x in arrays)):
-            return self._issue(calls, arrays, blocking)
+    # --- calls in which places wait for each other, see blocked() ---------------------------------------------------------
+
+    def flight(self) -> int:
+        """The number of the last collective, for a timeline: the same on all ranks, and of no other. 0: they have none."""
+        return 0
+
+    def _blocked_issue(self, calls: list[Call], arrays: list[Array], blocking: bool) -> Handle:
+        handle: Handle = blocked(number_of(f"dparallel::{calls[0].name}", MESSAGE), sum([x.nbytes for x in arrays]), self,
+                                 self._issue, calls, arrays, blocking)
+        if recorders and not blocking and handle.flight is None:
+            handle.flight = Flight(calls[0].name, sum([x.nbytes for x in arrays]), self.flight())
+        return handle
+
+    def _blocked_exchange(self, calls: list[Call]) -> list[Call]:
+        exchanged: list[Call] = blocked(number_of(f"dparallel::{calls[0].name}", MESSAGE), 0, self, self._exchange, calls)
+        return exchanged
+
+    def _blocked_values(self, calls: list[Call]) -> list[float]:
+        values: list[float] = blocked(number_of(f"dparallel::{calls[0].name}", MESSAGE), 0, self, self._values, calls)
+        return values
 
     def _checked_arrays(self, xs: Any) -> tuple[list[Array], str]:
         """One array for each held place, and what is wrong with them, or ""."""

@@ -14,11 +14,12 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from time import perf_counter_ns
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd.core.spans import MESSAGE, record_function, recorders
+from autograd.core.spans import MESSAGE, complete, record_function, recorders
 from autograd.core.tensor import TensorBase
 
 from .handle import Handle
@@ -144,14 +145,27 @@ class Messages(ABC):
         self._with_number(call)
         if not recorders:
             return call.key, self._send_message(local_place, peer, tag, call, array)
-        with record_function("dparallel::send", None, MESSAGE, array.nbytes, call.key):
+        with record_function("dparallel::send", None, MESSAGE, array.nbytes, self.message_flight(local_place, call.key)):
             return call.key, self._send_message(local_place, peer, tag, call, array)
 
     def post_recv(self, source: Any, tag: int, place: int | None = None) -> Handle:
         """A Handle of the next Message from source with this tag."""
         local_place, peer = self._held_place(place), self._place_number(source, "source")
         what = call_text("recv", "source", peer, tag)
-        return self._receive_message(local_place, peer, tag, what).then(lambda h: _to_message(what, peer, h.value()))
+        return self._receive_message(local_place, peer, tag, what).then(lambda h: self._taken(what, peer, h.value()))
+
+    def _taken(self, what: str, source: int, pair: tuple[Call, Array]) -> Message:
+        """The Message that has arrived, which a timeline is told."""
+        if recorders:
+            now = perf_counter_ns()
+            complete("dparallel::recv", MESSAGE, now, now, pair[1].nbytes, self.message_flight(source, pair[0].key))
+        return _to_message(what, source, pair)
+
+    flights = 0                                      # of a communicator: the number of its name among those of spans << 40
+
+    def message_flight(self, source: int, key: int) -> int:
+        """The number of a message in a timeline: no other of its communicator has it, but after 2**24 messages."""
+        return self.flights + ((source & 0xFFFF) << 24 | key & 0xFFFFFF)
 
     def _with_number(self, call: Call) -> Call:
         """The call with a number that no other message of this process on this communicator has."""
@@ -195,7 +209,7 @@ class Messages(ABC):
         calls = [Call("permute", self.size, x, error=error or problem) for x in arrays]
         for call in calls:
             call.sizes, call.key = flat, checksum(flat)
-        return self._issue(calls, arrays, blocking)
+        return self._blocked_issue(calls, arrays, blocking)
 
     # --- implemented by each kind of communicator ------------------------------------------------------------------------
 
@@ -221,7 +235,7 @@ class Messages(ABC):
     def _checked_arrays(self, xs: Any) -> tuple[list[Array], str]: ...
 
     @abstractmethod
-    def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle: ...
+    def _blocked_issue(self, calls: list[Call], arrays: list[Array], blocking: bool) -> Handle: ...
 
 
 def _to_message(what: str, source: int, pair: tuple[Call, Array]) -> Message:

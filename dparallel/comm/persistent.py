@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .handle import Handle
+from autograd.core.spans import recorders
+
+from .handle import Flight, Handle
 from .header import CollectiveError
 from .reference import Array
 
@@ -43,6 +45,8 @@ class PersistentSum:
         if self._numbered:
             self._sent[-2:] = self._number, self._number ** 2
         handle: Handle = self._comm.start_sum_in_place([self._sent])
+        if recorders and handle.flight is None:
+            handle.flight = Flight("sum_in_place", self._sent.nbytes, self._comm.flight())
         return handle.then(lambda _: self._finish(divided))
 
     def _finish(self, divided: int) -> None:

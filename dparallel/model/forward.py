@@ -103,6 +103,7 @@ class SummedForward:
     def before_forward(self, rows: float, training: bool) -> ForwardCall:
         """What this rank does, and tells the others, before its module runs; what the call counts."""
         reducer, weights, root = self.reducer, self.reducer.weights, 0
+        reducer.stats.forward_begins()
         if reducer.skipping is not None:
             reducer.skipping.barrier()
         if reducer.joined is not None:
@@ -113,7 +114,6 @@ class SummedForward:
         if buffers and training:
             broadcast_tensors(buffers, self.comm, root)
         call.evaluated = (not training and bool(buffers)) or self.watch.evaluates()
-        reducer.stats.forward_begins()               # its clock: this rank has waited for the others up to here
         return call
 
     def _rows(self, arguments: Any) -> float:

@@ -11,11 +11,14 @@ pass, in the reverse of the order in which the forward used the units. Both happ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import perf_counter_ns
 from typing import Any
 
 from autograd.core.engine import BackwardPass
+from autograd.core.spans import recorders
 from autograd.kernels.halves import scale
 
+from ..comm.handle import obligations
 from .buckets import GradientBucket
 from .stats import Stats
 from .transport import Transport
@@ -30,10 +33,19 @@ class Departure:
         self._next = 0                               # the first bucket that has not left
         self._agreed = False                         # whether Transport.agree() has been called in this pass
         self._meanwhile: list[Callable[[], object]] = []     # the pass's list of functions called between nodes
+        self._full: dict[int, int] = {}              # while a timeline records: since when buckets that wait are full, in ns
 
     def start_pass(self) -> None:
         """Start a pass, in which no bucket has left."""
         self._next, self._agreed = 0, False
+        self._full.clear()
+
+    def note_full(self) -> None:
+        """For a timeline: note which of the remaining buckets are full."""
+        now = perf_counter_ns()
+        for bucket in self.remaining():
+            if bucket.left == 0:
+                self._full.setdefault(id(bucket), now)
 
     def replace(self, buckets: Sequence[GradientBucket]) -> None:
         """Let these buckets leave from the next pass on, in this order, which must be the same on all ranks."""
@@ -60,7 +72,7 @@ class Departure:
         """Start the sums of all buckets that may leave. Gradients are multiplied by factor, and weight is sent with them.
         complete(bucket) is called first, to complete its gradients."""
         transport = self.transport
-        if self._next == 0 and self.stats.sampling:
+        if self._next == 0:
             self.stats.communication_begins()
         if self._agreed:
             factor = transport.next_factor(factor, weight)
@@ -77,7 +89,10 @@ class Departure:
                 gradients[...] = 0                   # also where it is nan: the mean over no rows
             elif factor != 1.0:
                 scale(gradients, factor)
+            if recorders:
+                obligations.sends = f"bucket {self._next}", perf_counter_ns() - self._full.pop(id(bucket), perf_counter_ns())
             transport.start(bucket, weight, self._next, self._next == len(self.buckets) - 1)
+            obligations.sends = None
             self._next += 1
             if backward_pass is not None and self.progress not in backward_pass.meanwhile:
                 self._meanwhile = backward_pass.meanwhile

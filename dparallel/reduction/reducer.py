@@ -25,6 +25,7 @@ import numpy as np
 from autograd import Tensor
 from autograd.core.engine import BackwardPass, running
 from autograd.core.grad_buffers import set_grad
+from autograd.core.spans import recorders
 
 from ..comm import Communicator
 from ..comm.persistent import divide
@@ -209,13 +210,12 @@ class Reducer:
         """Run the collectives on the user's communicator that begin a pass. That happens at the node of the module's output,
         whose position among the pass's collectives is the same on all ranks; that of a leaf may not be."""
         self.state.unannounced = False
+        self.stats.backward_begins()
         if self.skipping is not None:
             self.skipping.barrier()
         self._check_training(self.weights.calls)
         if self.joined is not None:
             self.joined.backward_begins(self.weights.weight_of(self.weights.calls)[1])
-        if self.stats.sampling:
-            self.stats.backward_begins()
 
     def _check_training(self, calls: set[ForwardCall]) -> None:
         """After forward passes in evaluation mode, which left collectives out: if other ranks wait in a collective of
@@ -251,6 +251,8 @@ class Reducer:
 
     def bucket_full(self) -> None:
         """All gradients of a bucket have arrived: buckets that may leave do, unless all wait for the end of the pass."""
+        if recorders:
+            self.departure.note_full()
         if not self.state.waits_for_end and not self.state.unannounced:
             self._leave(final=False)
 
@@ -273,10 +275,9 @@ class Reducer:
     def _finish(self) -> None:
         """End a summed pass: let the remaining buckets leave, wait for all, and put the results into .grad."""
         stats, state, skipping, transport = self.stats, self.state, self.skipping, self.transport
-        if stats.sampling:
-            stats.backward_computed()
         if state.unannounced:
             self._announce()
+        stats.backward_computed()
         leaving_waits = transport.compares_hooks     # ranks without the hook wait in skipping.barrier()
         if skipping is not None and leaving_waits:
             skipping.barrier()

@@ -8,15 +8,25 @@ from typing import Any
 
 from autograd import Tensor
 from autograd.core.primitive import primitive
+from autograd.core.spans import PASS, begin, end, number_of, recorders
+
+from ..comm.handle import obligations
 
 FIRST_STEPS = 10                     # all timed; later only every SAMPLE_RATE-th step is (PyTorch's defaults)
 SAMPLE_RATE = 100
 STAGES = ("", "optimizer", "gradients", "parameters")
-PHASES = ("forward_compute", "backward_compute", "backward_comm", "backward_compute_comm_overlap")
+PHASES = ("forward_compute", "forward_wait", "backward_compute", "backward_wait", "backward_comm",
+          "backward_compute_comm_overlap")
+FORWARD, BACKWARD = (number_of(f"DataParallel.{name}", PASS) for name in ("forward", "backward"))
 
 
 class Stats:
-    """Times of the sampled steps, in ns, and the bytes sent in all steps."""
+    """Times of the sampled steps, in ns, and the bytes sent in all steps. A timeline's spans DataParallel.forward and
+    DataParallel.backward are taken at the same moments.
+
+    What a rank waits for others in a phase (Obligations.waited, in all collectives: buffers and the statistics of batch
+    norms cross ranks in forward) is no computation. The clock of forward starts before the first of these waits.
+    """
 
     def __init__(self) -> None:
         self.sampling = True
@@ -26,45 +36,64 @@ class Stats:
         self.bytes_sent = self.last_bytes = self.skipped = 0
         self.sums = dict.fromkeys(PHASES, 0)
         self.last = dict.fromkeys(PHASES, 0)
-        self._forward = self._backward = self._computed = self._communication = 0
+        self._communication = 0                      # when it began
+        self._forward = self._backward = self._computed = (0, 0)         # moments, see now()
+        self._span = 0                               # of the phase that is open
+
+    def _begin(self, phase: int) -> None:
+        """Begin the span of a phase, after one that an exception has left open."""
+        self._end()
+        self._span = begin(phase) if recorders else 0
+
+    def _end(self) -> None:
+        """End the open span. Not twice: that would end what has begun since."""
+        span, self._span = self._span, 0
+        end(span)
 
     def forward_begins(self) -> None:
         """A forward pass begins, and with it a step."""
+        self._begin(FORWARD)
         self.iteration += 1
         self.sampling = self.iteration <= FIRST_STEPS or self.iteration % self.rate == 0
         if self.sampling:
-            self._communication = self._computed = 0
-            self._forward = perf_counter_ns()
+            self._communication, self._computed = 0, (0, 0)
+            self._forward = moment()
 
     @primitive
     def forward_ends(self) -> None:
         """The module has returned its output."""
-        if not self.sampling:
-            return
-        self.last["forward_compute"] = perf_counter_ns() - self._forward
+        self._end()
+        if self.sampling:
+            self.last["forward_compute"], self.last["forward_wait"] = elapsed(self._forward, moment())
 
     def backward_begins(self) -> None:
         """A backward pass has reached the module."""
-        self._backward = perf_counter_ns()
+        self._begin(BACKWARD)
+        if self.sampling:
+            self._backward = moment()
 
     def communication_begins(self) -> None:
         """The first bucket leaves."""
-        self._communication = perf_counter_ns()
+        if self.sampling:
+            self._communication = perf_counter_ns()
 
     def backward_computed(self) -> None:
         """All gradients of this rank are computed."""
-        self._computed = perf_counter_ns()
+        if self.sampling:
+            self._computed = moment()
 
     def summed(self, sent: Sequence[int]) -> None:
         """A pass has ended, and the sums of all buckets, of `sent` bytes each, have completed."""
+        self._end()
         self.passes += 1
         self.last_bytes = sum(sent)
         self.bytes_sent += self.last_bytes
         if not self.sampling or not sent:
             return
-        now = perf_counter_ns()
-        start, computed = self._communication or self._computed, self._computed
-        self.last.update(backward_compute=computed - self._backward, backward_comm=now - start,
+        now = moment()
+        start, computed = self._communication or self._computed[0], self._computed[0]
+        self.last.update(backward_compute=elapsed(self._backward, self._computed)[0],
+                         backward_wait=elapsed(self._backward, now)[1], backward_comm=now[0] - start,
                          backward_compute_comm_overlap=max(0, computed - start))
         self.sampled += 1
         for phase in PHASES:
@@ -74,6 +103,17 @@ class Stats:
         """The last and the average times of the phases, in ns, under PyTorch's names."""
         out = {f"{phase}_time": self.last[phase] for phase in PHASES}
         return out | {f"avg_{phase}_time": self.sums[phase] // max(self.sampled, 1) for phase in PHASES}
+
+
+def moment() -> tuple[int, int]:
+    """Now, and how long this thread has waited for others until now."""
+    return perf_counter_ns(), obligations.waited
+
+
+def elapsed(since: tuple[int, int], until: tuple[int, int]) -> tuple[int, int]:
+    """The time between two moments without waiting, and the time of waiting."""
+    waiting = max(0, until[1] - since[1])            # below 0: a pass on another thread (on_fresh_stack)
+    return until[0] - since[0] - waiting, waiting
 
 
 class LoggedModel:
@@ -87,8 +127,8 @@ class LoggedModel:
 
     def logging_data(self) -> dict[str, Any]:
         """What the model did, under PyTorch's names where it has them: sizes of buckets, times of the last step and the
-        average (ns) of forward, backward, communication and their overlap, bytes on the wire, unused parameters. Timed
-        are the first 10 steps, then each 100th."""
+        average (ns) of forward, backward, waiting for other ranks in each, communication and its overlap with computation,
+        bytes on the wire, unused parameters. Timed are the first 10 steps, then each 100th."""
         return collected(self)
 
     _get_ddp_logging_data = logging_data             # PyTorch's name

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
-
-from autograd.core.spans import FLIGHT, complete, recorders
 
 from ..comm import Communicator, Handle
 from ..hooks.bucket_hook import CommHook, GradBucket
@@ -81,7 +78,7 @@ class AllReduceTransport(Transport):
     def __init__(self, comm: Communicator, counts: bool = False) -> None:
         self.comm, self.blocks = comm, comm.sum_start_blocks
         self.weight_unit = 0.0 if counts else 1.0           # 0: not determined yet
-        self._pending: list[tuple[Bucket, Any, int]] = []    # the last: when the sum was started
+        self._pending: list[tuple[Bucket, Any]] = []
 
     def agree(self, factor: float, weight: float, buckets: Sequence[Bucket]) -> float:
         """The factor divided by the unit of weights."""
@@ -94,20 +91,17 @@ class AllReduceTransport(Transport):
     def start(self, bucket: Bucket, weight: float, index: int, last: bool) -> None:
         """Start the sum of a bucket."""
         bucket.buffer[-1] = weight / (self.weight_unit or 1.0)
-        started = perf_counter_ns()
-        self._pending.append((bucket, bucket.sum.start(bucket.elements), started))
+        self._pending.append((bucket, bucket.sum.start(bucket.elements)))
 
     def progress(self) -> bool:
         """Progress the sums."""
-        return all(handle.done() for _, handle, _ in self._pending)
+        return all(handle.done() for _, handle in self._pending)
 
     def collect(self, buckets: Sequence[Bucket]) -> bool:
         """Wait for all. The first sum of weights determines their unit."""
         handles, self._pending = self._pending, []
-        for number, (bucket, handle, started) in enumerate(handles):
+        for number, (bucket, handle) in enumerate(handles):
             handle.wait()
-            if recorders:
-                complete(f"bucket {number}", FLIGHT, started, perf_counter_ns(), bucket.buffer.nbytes, number)
             if number == 0 and not self.weight_unit and 0.0 < (total := bucket.weight) < math.inf:
                 # the same on all ranks, also on those that drop() and those that raise at a later sum
                 self.weight_unit = 2.0 ** round(math.log2(total / self.comm.size))

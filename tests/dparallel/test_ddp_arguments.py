@@ -10,6 +10,8 @@ import pytest
 import autograd as ag
 from autograd import nn, optim
 from dparallel import CollectiveError, DataParallel, Devices
+from dparallel.comm import handle
+from dparallel.comm.handle import obligations
 from dparallel.model import forward
 from dparallel.model.config import MixedPrecision
 from dparallel.model.skipping import Skipping
@@ -360,12 +362,14 @@ def test_a_rank_that_waits_for_the_others_is_not_reported_as_slow(on_ranks, monk
         def waits(*args, **kwargs):
             result = method(*args, **kwargs)
             here.now = getattr(here, "now", 0) + 10**9
+            obligations.waited += 10**9
             return result
         monkeypatch.setattr(owner, name, waits)
 
     meeting(forward, "broadcast_tensors")
     meeting(Skipping, "barrier")
-    monkeypatch.setattr(stats, "perf_counter_ns", lambda: getattr(here, "now", 0))
+    for module in (stats, handle):
+        monkeypatch.setattr(module, "perf_counter_ns", lambda: getattr(here, "now", 0))
 
     def check(comm):
         net = nn.Sequential(nn.Linear(FEATURES, 3), nn.BatchNorm1d(3)).double()
@@ -377,6 +381,7 @@ def test_a_rank_that_waits_for_the_others_is_not_reported_as_slow(on_ranks, monk
         assert here.now > 3 * 10**9
         known = model.logging_data()
         assert known["forward_compute_time"] == known["backward_compute_time"] == 0
+        assert known["forward_wait_time"] >= 10**9
 
     on_ranks(check)
 

@@ -25,12 +25,15 @@ def test_collectives_and_messages_have_their_bytes():
         run_ranks(2, body)
     events = prof.events()
     by_rank = {}
+    assert [e.name for e in events if e.kind == FLIGHT] == 2 * ["dparallel::allgather"]
+    events = [e for e in events if e.kind != FLIGHT]
     for event in events:
         by_rank.setdefault(event.thread, []).append((event.name, event.a))
     sent, received = sorted(by_rank.values(), key=lambda found: ("dparallel::send", 16) not in found)
     assert [event for event in sent if event[0] != "dparallel::wait"] == [
         ("dparallel::allreduce", 64), ("dparallel::allgather", 16), ("dparallel::send", 16)]
-    assert [event for event in received if event[0] != "dparallel::wait"] == [("dparallel::allreduce", 64), ("dparallel::allgather", 16)]
+    assert [event for event in received if event[0] != "dparallel::wait"] == [("dparallel::allreduce", 64), ("dparallel::allgather", 16),
+                                                                              ("dparallel::recv", 16)]
     assert any(name == "dparallel::wait" for name, _ in received)
     assert all(e.kind == MESSAGE for e in events if e.name.startswith("dparallel::"))
 

@@ -20,11 +20,12 @@ if environment.survive_size:                         # MPI_Finalize may wait for
     mpi4py.rc.finalize = False
 from mpi4py import MPI
 
+from autograd.core.spans import MESSAGE, number_of
 from autograd.kernels.halves import converted, copy_into
 
 from ..base import Array, Communicator, Handle
 from ..groups import Freed
-from ..handle import obligations, outlive_python
+from ..handle import blocked, obligations, outlive_python
 from ..header import (
     BACKWARD_OF_AT,
     DTYPES,
@@ -67,6 +68,7 @@ TYPES = {dtype: MPI.Datatype.fromcode(SENT_AS.get(dtype, dtype).char) for dtype 
 MAX_SUMMARIES = 512
 MAX_PENDING = 64
 PREFERENCES = tuning.prefer(MPI.__file__, MPI.Query_thread())
+SUM = number_of("dparallel::sum_in_place", MESSAGE)
 NUMBERS = itertools.count()          # of communicators whose rank 0 this process is
 
 
@@ -129,6 +131,7 @@ class MpiComm(MpiMessages, Communicator):
             self.watch.share(MPI, MPI.COMM_WORLD)
         self.watch.part(self)
         self.waiting, self.key = None, key           # the same on all its ranks
+        self.flights = number_of(f"communicator {key}", MESSAGE) << 40
         self.watch.join(self)
 
     def free(self) -> None:
@@ -179,6 +182,10 @@ class MpiComm(MpiMessages, Communicator):
         if self._pending:
             self._report_unreceived()
             outlive_python(self._pending)
+
+    def flight(self) -> int:
+        """The number of the last collective, and of the communicator's name among the names of spans."""
+        return self.flights + self.entered
 
     # --- comparing calls -------------------------------------------------------------------------------------------------
 
@@ -425,9 +432,12 @@ class MpiComm(MpiMessages, Communicator):
         if is_half(arrays[0].dtype):
             self.start_sum_in_place(arrays).wait()
             return
+        blocked(SUM, arrays[0].nbytes, self, self._sum_in_place, arrays[0])
+
+    def _sum_in_place(self, array: Array) -> None:
         try:
-            self.enter_sum(arrays[0])
-            self.comm.Allreduce(MPI.IN_PLACE, arrays[0])
+            self.enter_sum(array)
+            self.comm.Allreduce(MPI.IN_PLACE, array)
         finally:
             self.waiting = None
 
@@ -437,7 +447,7 @@ class MpiComm(MpiMessages, Communicator):
 
     def duplicate(self) -> MpiComm:
         """A communicator of the same ranks with its own message context (MPI_Comm_dup). Collective."""
-        self._exchange([Call("duplicate", self.size)])
+        self._blocked_exchange([Call("duplicate", self.size)])
         return MpiComm(self.comm)
 
     def _groups(self, groups: list[list[int]], group_numbers: list[int | None]) -> list[Any]:

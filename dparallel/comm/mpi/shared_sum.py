@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from autograd.core.spans import recorders
+
 from ..groups import Freed
-from ..handle import Handle
+from ..handle import Flight, Handle
 from ..header import CollectiveError, collective_error
 from ..lost import Abandoned, RankLost
 from ..persistent import MSG_CAUGHT, MSG_MISMATCH, PersistentSum, divide
@@ -93,6 +95,7 @@ class SharedSums:
         self.started += 1
         self.comm.waiting, vector.number, vector.sum_numbers[self.rank][0] = None, self.comm.entered, self.started
         vector.failed[self.rank][0] = 0
+        vector.flight = Flight("sum_in_place", vector.array.nbytes, self.comm.flight()) if recorders else None
         if not self._queue:
             self._step, self._barrier = 0, self._barriers.Ibarrier()
             self._active = _in_progress.sums
@@ -154,6 +157,8 @@ class SharedSums:
         first = self._queue[0]
         if self._step == 1:
             first.end()
+            if first.flight is not None:
+                first.flight.land()
             self._queue.pop(0)
         elif all(number[0] == first.sum_numbers[0][0] for number in first.sum_numbers):
             first.add()
@@ -197,6 +202,7 @@ class SharedSum(PersistentSum):
         self._other_parts = [part for rank, part in enumerate(self._parts) if rank != sums.rank]
         self.number = 0                              # of the sum, for the watchdog
         self.problem = ""
+        self.flight: Flight | None = None            # of the sum, for a timeline
 
     def __str__(self) -> str:
         return f"sum_in_place of {self.array.dtype} {self.array.shape}"
@@ -207,7 +213,9 @@ class SharedSum(PersistentSum):
         if len(self.array):
             self._lasts[self._sums.rank][0] = self.array[-1]
         self._sums.start(self)
-        return Handle(self._wait, self._done)
+        handle = Handle(self._wait, self._done)
+        handle.flight = self.flight
+        return handle
 
     def _done(self) -> bool:
         self._sums.progress()
