@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from . import slurm
 from .environment import environment
@@ -24,6 +24,7 @@ from .mpirun import LaunchError, Mpi, changes_for, command, find, limits, remote
 from .rank import DIRECTORY, INSTALL
 from .report import progress
 from .restarts import Restarts
+from .top import describe, top
 
 PREEMPTED = 75                                       # dparallel's: the ranks ended as they were asked to
 DEFAULT_GRACE = 30.0                                 # torchrun's, and Slurm's KillWait
@@ -72,6 +73,14 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Name what is wrong and how to see the options."""
         self.exit(2, f"dprun: {message}; see dprun --help\n")
+
+
+class Alone(argparse.Action):
+    """An option that is a command of its own: it comes first, and dprun's others do not go with it."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> NoReturn:
+        """It did not come first."""
+        parser.error(f"{self.option_strings[0]} stands alone: dprun {self.option_strings[0]} [{self.metavar}] [--once]")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -123,6 +132,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("-q", "--quiet", action="store_true", help="do not say at the start what runs, and when a stall ends it")
     p.add_argument("--mpirun", metavar="PATH", help="the mpirun to use")
     p.add_argument("--mpi-args", default="", metavar="ARGS", help="further arguments for mpirun, in one string")
+    p.add_argument("--top", action=Alone, nargs="?", metavar="JOB",
+                   help="show how far the ranks of a running job are, each second: steps, loss, waiting, memory. JOB is the "
+                        "process number of its dprun, or its folder; without it the only one, or a list. --once: only once")
     p.add_argument("--print-sbatch", action="store_true", help="print a Slurm batch script that runs this command")
     p.add_argument("--dry-run", action="store_true", help="print the command and its environment, run nothing")
     p.add_argument("script", metavar="SCRIPT")
@@ -133,8 +145,10 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run dprun; its exit code is the job's, 2 where nothing could be started."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    options = parser().parse_args(arguments)
     try:
+        if arguments[:1] == ["--top"]:
+            return top(arguments[1:])
+        options = parser().parse_args(arguments)
         if options.print_sbatch:
             arguments.remove("--print-sbatch")
             print(slurm.script(options, without_np(arguments), options.grace or DEFAULT_GRACE), end="")
@@ -229,6 +243,8 @@ def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts) -> Ended
         raise LaunchError(f"no folder for temporary files ({error}); set TMPDIR to one that can be written") from error
     with made as folder:
         own = {} if remote(options) else session(folder, changes)
+        words = [*["-m"] * options.module, options.script, *options.args]
+        describe(folder, options.np, options.spares, words, remote(options))
         if not options.quiet:
             print(f"dprun: {opening(options, mpi)}", file=sys.stderr, flush=True)
             if options.check:

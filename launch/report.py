@@ -42,7 +42,7 @@ def running(folder: str) -> dict[int, int]:
 def vanished(folder: str, alive: bool = False) -> list[int]:
     """The ranks on this machine that have begun, and not ended by Python's ways (an exception is one); with `alive`, also
     those whose process is still there."""
-    return sorted(rank for rank, process in running(folder).items() if alive or not _lives(process))
+    return sorted(rank for rank, process in running(folder).items() if alive or not is_alive(process))
 
 
 def places(folder: str) -> list[str]:
@@ -113,12 +113,13 @@ def over(folder: str) -> bool:
     for rank, process in running(folder).items():
         mark = os.path.join(folder, f"{rank}.world")
         waits = os.path.exists(mark) and os.path.getsize(mark) > 0
-        if not waits and f"{rank}.ended" not in names and _lives(process):
+        if not waits and f"{rank}.ended" not in names and is_alive(process):
             return False
     return True
 
 
-def _lives(process: int) -> bool:
+def is_alive(process: int) -> bool:
+    """Whether there is a process of that number."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -23,9 +23,10 @@ HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_
 
 
 class GlobalHooks:
-    """The hooks around the steps of all optimisers of this process."""
+    """The hooks around the steps of all optimisers of this process, and how many steps there were."""
 
     def __init__(self) -> None:
+        self.steps = 0
         self.pre: dict[int, Any] = OrderedDict()
         self.post: dict[int, Any] = OrderedDict()
 
@@ -65,6 +66,7 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                 args, kwargs = changed
             with record_function(f"Optimizer.step#{type(self).__name__}.step"):
                 out = step(*args, **kwargs)
+            every_optimizer.steps += 1
             for hook in [*self._optimizer_step_post_hooks.values(), *every_optimizer.post.values()]:
                 hook(self, args, kwargs)
         finally:

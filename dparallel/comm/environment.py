@@ -27,11 +27,13 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import time
 from collections.abc import Mapping
 
 # Open MPI; MPICH, Intel MPI and srun's PMI-1 and 2 (Hydra tells each node's number too); MVAPICH
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
 REPORTS, RANK_IN_REPORTS = "DPRUN_REPORT_DIR", "DPRUN_RANK"
+WATCHED, WATCHED_FOR = "watched", 5.0                # the file that `dprun --top` touches; seconds for which it holds
 PLACES_JOB = "DPARALLEL_PLACES_JOB"
 NO = ("", "0", "no", "false", "off")
 
@@ -105,6 +107,13 @@ class Environment:
         return folder if os.path.isdir(folder) else ""
 
     @property
+    def is_watched(self) -> bool:
+        """Whether `dprun --top` shows this job now, and dprun's machine is this one."""
+        with contextlib.suppress(OSError):
+            return time.time() - os.stat(os.path.join(self.text(REPORTS), WATCHED)).st_mtime < WATCHED_FOR
+        return False
+
+    @property
     def rank_in_reports(self) -> str:
         """By which number files in that folder are named; "" if there is none."""
         rank = self.text(RANK_IN_REPORTS)
@@ -141,18 +150,19 @@ class Environment:
 environment = Environment()
 
 
-def leave_mark(kind: str, text: str = "") -> None:
-    """Write a file in dprun's report folder that says something of this rank; nothing where dprun did not start it, or on
-    another machine.
+def leave_mark(kind: str, text: str = "", rank: str = "") -> None:
+    """Write a file in dprun's report folder that says something of this rank, or of another; nothing where dprun did not
+    start it, or on another machine.
 
     world      what this rank waits in before ranks can see each other's states: a process blocked in MPI_Init runs no thread
                of ours, and dprun has to tell whether the others can still come. "" means that the rank has continued.
     mpi        MPI has started here: from then on others can go on without this rank (`dprun --survive`)
     place      where it is, once a second: for those that look for a rank that was killed
+    top        how far it is, once a second: for `dprun --top`
     progress   the step that a restart would go on from
     stopped    the exit code with which all ranks end, since the job was asked to
     """
-    folder, rank = environment.report_folder, environment.rank_in_reports
+    folder, rank = environment.report_folder, rank or environment.rank_in_reports
     if folder and rank:
         path = os.path.join(folder, f"{rank}.{kind}")
         with contextlib.suppress(OSError):

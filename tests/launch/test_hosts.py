@@ -106,3 +106,35 @@ comm.barrier()
     subprocess.run(["ip", "-n", "dp2", "link", "set", "dpv2", "down"], check=True)
     said, _ = process.communicate(timeout=100)
     assert process.returncode == 0 and "1 of 2 hosts answer: 1 of 2 ranks" in said and "ranks 1 dp1" in said, said
+
+
+def test_top_shows_ranks_of_both_hosts(start):
+    """Ranks of the other host, which has no folder of dprun's, tell by way of the watchdogs while someone looks."""
+    process = start("""
+import os, socket, time
+if socket.gethostname() == "dp2":
+    os.environ.pop("DPRUN_REPORT_DIR", None)         # the two share a file system, which hosts do not
+import autograd as ag
+from autograd import optim
+from dparallel import world
+comm = world()
+optimizer = optim.SGD([ag.ones(3, requires_grad=True)], lr=0.1)
+print("ready", flush=True)
+while True:
+    comm.barrier()
+    optimizer.step()
+    time.sleep(0.05)
+""", "-n", "4")
+    assert "ready" in until(process, "ready")
+    try:
+        for _ in range(20):
+            shown = subprocess.run([sys.executable, "-m", "launch", "--top", str(process.pid)], capture_output=True, text=True,
+                                   env={**os.environ, "PYTHONPATH": str(ROOT)}).stdout
+            rows = [line.split()[:4] for line in shown.splitlines()[4:]]
+            if len(rows) == 4 and all(row[2].isdigit() and row[3] != "-" for row in rows):
+                break
+        assert [row[:2] for row in rows] == [["0", "dp1"], ["1", "dp1"], ["2", "dp2"], ["3", "dp2"]], shown
+        assert all(int(row[2]) > 0 for row in rows) and "4 running" in shown, shown
+    finally:
+        os.kill(process.pid, signal.SIGTERM)
+        process.communicate(timeout=100)

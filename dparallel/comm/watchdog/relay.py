@@ -1,7 +1,8 @@
 """The relay: exchange of ranks' states between hosts, which share no board, by messages of the watchdog threads.
 
 The first rank of each host sends its host's states to the first ranks of the other hosts, but only while some rank has
-waited for long: nothing is sent while all goes well. A rank that leaves its script tells all hosts.
+waited for long: nothing is sent while all goes well. A rank that leaves its script tells all hosts. While someone watches
+the job, the first rank of dprun's host asks the others how far their ranks are.
 """
 
 from __future__ import annotations
@@ -37,13 +38,14 @@ class Relay:
             return None
         return cls(mpi, world.Dup(), sorted(firsts - {own_first}), world.rank == own_first)
 
-    def send(self, items: Sequence[dict[str, Any]], now: float) -> None:
-        """Send states to the other hosts, with their age instead of their time: hosts have clocks of their own."""
+    def send(self, items: Sequence[dict[str, Any]], now: float, to: Sequence[int] | None = None) -> None:
+        """Send states to the other hosts (or `to` some), with their age instead of their time: hosts have clocks of their
+        own."""
         if self.mpi.Is_finalized():                  # by the user
             return
         if self._on_their_way() < 2 * len(self.others):        # else they do not receive
             aged = [{**item, "time": now - item["time"]} for item in items]
-            self._sending += [self.comm.isend(aged, first) for first in self.others]
+            self._sending += [self.comm.isend(aged, first) for first in (self.others if to is None else to)]
 
     def received(self, now: float) -> list[dict[str, Any]]:
         """The states that have arrived since the last call, oldest first."""

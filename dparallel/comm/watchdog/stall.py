@@ -37,6 +37,7 @@ from ..mpi.mpi_types import Intracomm, MPIModule
 from .board import Board
 from .call_site import at_site, blocked_site
 from .relay import Relay
+from .vitals import vitals, waited
 from .waits import State, Wait, deadlock, departed_rank, is_certain, report
 
 LIMIT = 60.0                         # seconds
@@ -46,6 +47,7 @@ PATIENCE = 10                        # times the limit, after which a stall ends
 # threads that call no collective
 HARMLESS = ("MainThread", "dparallel watchdog", "dparallel grace", "tqdm_monitor", "TMonitor")
 SETTLED = 5.0                        # seconds that a message on its way is given before its wait counts as hopeless
+TOLD_EVERY = 0.95                    # seconds between two signs of how far a rank is: each second
 LONG = 2.0                           # seconds of waiting from which hosts tell each other
 FOLDER = str(Path(os.path.abspath(__file__)).parents[1]) + os.sep       # dparallel/comm, where threads wait
 MESSAGE = re.compile(r"(?:recv|send)\((?:source|dest)=(\d+)(?:.*?tag[ =](\d+))?")
@@ -158,6 +160,9 @@ class Watch:
         self._comms: dict[str, Any] = {}
         self._seen: dict[str, ObservedWait] = {}             # the waits of the last look, by communicator
         self._checked_at = time.monotonic()              # when that was
+        self._told: dict[str, Any] = {}                  # how far this rank is, as it has last told
+        self._told_at = self._relayed_at = -math.inf     # when; when the other hosts' ranks were asked, or told about these
+        self._asks = (0, -math.inf)                      # the rank of another host that asks for these, and when it has
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self._process = os.getpid()
@@ -170,8 +175,8 @@ class Watch:
         self._begin()
 
     def _begin(self) -> None:
-        """Start the thread, if it does not run and there are others."""
-        if self._thread is None and self.size > 1:
+        """Start the thread, if it does not run, and there are others, or a dprun that may be asked how far this one is."""
+        if self._thread is None and (self.size > 1 or environment.report_folder):
             self._thread = threading.Thread(target=self._run, name="dparallel watchdog", daemon=True)
             self._thread.start()
             atexit.register(self._announce_exit)
@@ -204,14 +209,17 @@ class Watch:
 
     def _run(self) -> None:
         while not self._stop.wait(self.settings.period):
-            if self.settings.limit or self.settings.frozen:
-                try:
+            try:
+                if self.size > 1 and (self.settings.limit or self.settings.frozen):
                     self._check()
-                except RankLost:                     # of the relay, until the next membership
-                    self._relay = None
-                except Exception as error:           # a watchdog that fails must not take the job with it
-                    sys.stderr.write(f"dparallel: the stall watchdog of rank {self.rank} has ended: {error!r}\n")
-                    return
+                else:
+                    now = time.monotonic()
+                    self._tell(State(self.rank, now), now)
+            except RankLost:                         # of the relay, until the next membership
+                self._relay = None
+            except Exception as error:               # a watchdog that fails must not take the job with it
+                sys.stderr.write(f"dparallel: the stall watchdog of rank {self.rank} has ended: {error!r}\n")
+                return
 
     def _check(self) -> None:
         """Publish this rank's state, and report if there is something to report."""
@@ -219,6 +227,7 @@ class Watch:
         between = now - self._checked_at
         mine = self._state(now)
         leave_mark("place", mine.line(now, math.inf))
+        self._tell(mine, now)
         states = self._publish(mine)
         if self.settings.survives:
             beside = self._beside()
@@ -248,6 +257,18 @@ class Watch:
         observed.reported_after = min(max(limit, 2 * mine.wait.seconds), max(limit, last))
         outlook = "; the job is ended" if ends else f" (after {last:.0f} s the job is ended)" if last < math.inf else ""
         self._report(reason + outlook, states, now, ends)
+
+    def _tell(self, mine: State, now: float) -> None:
+        """Tell those who watch how far this rank is, at most once a second."""
+        if now - self._told_at < TOLD_EVERY:
+            mine.vitals = self._told
+            return
+        self._told_at = now
+        wait = mine.wait.seconds if mine.wait is not None else 0.0       # which is not counted before it ends
+        inside = "" if mine.wait is None else ("in " if wait < 1 else f"waits {wait:.0f} s in ") + mine.wait.what
+        doing = (inside + at_site(mine.site)).strip()
+        self._told = mine.vitals = {**vitals.measure(now, waited() + wait), "doing": doing}
+        leave_mark("top", json.dumps({**mine.vitals, "time": time.time()}))
 
     def _beside(self) -> dict[int, dict[str, Any]]:
         """What the other ranks of this host have on the board, that have not left."""
@@ -293,12 +314,28 @@ class Watch:
         for item in relay.received(now):
             if "claimed" in item:
                 self.board.claim(now, 0.0)
+            elif "asks" in item:
+                self._asks = (item["asks"], now)
+            elif "told" in item:
+                told = {**item["told"], "time": time.time() - now + item["time"]}
+                leave_mark("top", json.dumps(told), str(item["told_by"]))
             else:                                    # older rather than newer than it is: it has lain here since then
                 self.board.write({**item, "time": item["time"] - between})
+        if now - self._relayed_at >= TOLD_EVERY:
+            self._relay_vitals(relay, now)
         items, fresh = self.board.read(), now - 3 * self.settings.period
         long = min(LONG, self.settings.limit / 4)
         if any(item["wait"] and item["wait"]["seconds"] >= long and item["time"] > fresh for item in items.values()):
             relay.send([item for rank, item in items.items() if rank in self.board.local_ranks], now)
+
+    def _relay_vitals(self, relay: Relay, now: float) -> None:
+        """Ask the other hosts how far their ranks are, if someone watches here; tell the host that asks."""
+        self._relayed_at, (asker, asked_at) = now, self._asks
+        if environment.is_watched:
+            relay.send([{"time": now, "asks": relay.comm.rank}], now)
+        if self.board is not None and now - asked_at < 3 * TOLD_EVERY:
+            relay.send([{"time": item["time"], "told": item["vitals"], "told_by": rank}
+                        for rank, item in self.board.read().items() if rank in self.board.local_ranks], now, [asker])
 
     def _grace_seconds(self, states: dict[int, State]) -> float:
         """Seconds that this host leaves to another one, with a lower rank that waits, to make the report."""

@@ -1,6 +1,30 @@
-"""vitals: what this process tells of its training to those who watch the job (`dprun --top`)."""
+"""vitals: how far this process is with its training, for those who watch the job (`dprun --top`).
+
+The training counts (steps in autograd/optim/optimizer.py, waiting in comm/handle.py, the loss in logs/logger.py), and the
+watchdog's thread reads the counters once a second.
+"""
 
 from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections import deque
+from typing import Any, NamedTuple
+
+from autograd.optim.optimizer import every_optimizer
+
+from .. import handle
+
+WINDOW = 10.0                                        # seconds over which rates are taken; at least one step
+
+
+class Reading(NamedTuple):
+    """The counters when a step was first seen to be done."""
+
+    time: float
+    steps: int
+    waited: float
 
 
 class Vitals:
@@ -8,8 +32,37 @@ class Vitals:
 
     def __init__(self) -> None:
         self.loss: float | None = None
+        self._readings: deque[Reading] = deque()
+
+    def measure(self, now: float, waited: float) -> dict[str, Any]:
+        """What is shown of this process: steps of optimisers, steps a second and the share of time in waits for other ranks,
+        both over WINDOW or the last step (None: not known yet), loss, bytes of memory. waited: seconds until now."""
+        readings, steps = self._readings, every_optimizer.steps
+        if not readings or steps != readings[-1].steps:
+            readings.append(Reading(now, steps, waited))
+            while len(readings) > 2 and (readings[1].time < now - WINDOW or not readings[0].steps):      # or what came before
+                readings.popleft()
+        first, last = readings[0], readings[-1]
+        rate = (last.steps - first.steps) / (last.time - first.time) if last.time > first.time else None
+        if rate and now - last.time > max(WINDOW, 2 / rate):         # none for long: slower than it was
+            rate = 1 / (now - last.time)
+        waiting = min(1.0, max(0.0, (waited - first.waited) / (now - first.time))) if now > first.time else None
+        return {"host": socket.gethostname(), "process": os.getpid(), "steps": steps, "rate": rate, "loss": self.loss,
+                "waiting": waiting, "memory": resident()}
+
+
+def waited() -> float:
+    """The seconds that this process has waited for other ranks, in waits that have ended."""
+    return float(getattr(getattr(handle, "waited", None), "ns", 0)) / 1e9
+
+
+def resident() -> int:
+    """The bytes of memory of this process; 0 where the system does not say."""
+    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
 
 
 vitals = Vitals()
 
-__all__ = ["Vitals", "vitals"]
+__all__ = ["Vitals", "resident", "vitals", "waited"]

@@ -41,6 +41,7 @@ class State:
     left     how it ended, if it did
     threads  whether other threads of it might go on while it waits
     process, started   its number in the system, and when the system started it
+    vitals   how far it is, for those who watch
     """
 
     rank: int
@@ -53,6 +54,7 @@ class State:
     threads: bool = True
     process: int = 0
     started: int = -1
+    vitals: Mapping[str, Any] = field(default_factory=dict)
 
     def line(self, now: float, silent_after: float, numbered: bool = False) -> str:
         """The state as a line of a report. silent_after: seconds after which the line says that the rank was not heard
