@@ -92,22 +92,6 @@ def test_ranks_of_two_hosts_save_when_dprun_is_asked_to_end(start):
     assert process.returncode == 75 and "saved 0" in said and "saved 1" in said, said
 
 
-def test_a_host_that_is_lost_takes_its_ranks_with_it(start):
-    process = start("""
-import os, socket, time
-from dparallel import world
-comm = world()
-print("ranks", comm.size, socket.gethostname(), flush=True)
-if socket.gethostname() == "dp2":
-    os.kill(os.getpid(), 9)
-comm.barrier()
-""", "-n", "2", "-H", "10.77.0.1:1,10.77.0.2:1", "--restarts", "1", "--min-n", "1")
-    assert "started again" in until(process, "started again")
-    subprocess.run(["ip", "-n", "dp2", "link", "set", "dpv2", "down"], check=True)
-    said, _ = process.communicate(timeout=100)
-    assert process.returncode == 0 and "1 of 2 hosts answer: 1 of 2 ranks" in said and "ranks 1 dp1" in said, said
-
-
 def test_top_shows_ranks_of_both_hosts(start):
     """Ranks of the other host, which has no folder of dprun's, tell by way of the watchdogs while someone looks."""
     process = start("""
@@ -138,3 +122,19 @@ while True:
     finally:
         os.kill(process.pid, signal.SIGTERM)
         process.communicate(timeout=100)
+
+
+def test_a_host_that_is_lost_takes_its_ranks_with_it(start):
+    process = start("""
+import os, socket, time
+from dparallel import world
+comm = world()
+print("ranks", comm.size, socket.gethostname(), flush=True)
+if socket.gethostname() == "dp2":
+    os.kill(os.getpid(), 9)
+comm.barrier()
+""", "-n", "2", "-H", "10.77.0.1:1,10.77.0.2:1", "--restarts", "1", "--min-n", "1")
+    assert "started again" in until(process, "started again")
+    subprocess.run(["ip", "-n", "dp2", "link", "set", "dpv2", "down"], check=True)
+    said, _ = process.communicate(timeout=100)
+    assert process.returncode == 0 and "1 of 2 hosts answer: 1 of 2 ranks" in said and "ranks 1 dp1" in said, said

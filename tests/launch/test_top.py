@@ -135,13 +135,15 @@ def test_durations():
 def test_vitals(monkeypatch):
     """Rates are over the last seconds, or the last step where that took longer; what lasts too long is not as fast as it was."""
     from autograd.optim.optimizer import every_optimizer
+    from dparallel.comm.handle import waited
     from dparallel.comm.watchdog.vitals import Vitals
     vitals = Vitals()
     monkeypatch.setattr(every_optimizer, "steps", 0)
+    monkeypatch.setattr(waited, "ns", 0)
 
-    def at(time, steps, waited):
-        every_optimizer.steps = steps
-        found = vitals.measure(time, waited)
+    def at(time, steps, seconds):
+        every_optimizer.steps, waited.ns = steps, int(seconds / 2 * 1e9)
+        found = vitals.measure(time, seconds / 2)
         return found["rate"], found["waiting"], found["steps"]
 
     assert at(0.0, 0, 0.0) == (None, None, 0)

@@ -37,7 +37,7 @@ from ..mpi.mpi_types import Intracomm, MPIModule
 from .board import Board
 from .call_site import at_site, blocked_site
 from .relay import Relay
-from .vitals import vitals, waited
+from .vitals import vitals
 from .waits import State, Wait, deadlock, departed_rank, is_certain, report
 
 LIMIT = 60.0                         # seconds
@@ -267,7 +267,7 @@ class Watch:
         wait = mine.wait.seconds if mine.wait is not None else 0.0       # which is not counted before it ends
         inside = "" if mine.wait is None else ("in " if wait < 1 else f"waits {wait:.0f} s in ") + mine.wait.what
         doing = (inside + at_site(mine.site)).strip()
-        self._told = mine.vitals = {**vitals.measure(now, waited() + wait), "doing": doing}
+        self._told = mine.vitals = {**vitals.measure(now, wait), "doing": doing}
         leave_mark("top", json.dumps({**mine.vitals, "time": time.time()}))
 
     def _beside(self) -> dict[int, dict[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from autograd.optim.optimizer import every_optimizer
 
-from .. import handle
+from ..handle import waited
 
 WINDOW = 10.0                                        # seconds over which rates are taken; at least one step
 
@@ -34,26 +34,22 @@ class Vitals:
         self.loss: float | None = None
         self._readings: deque[Reading] = deque()
 
-    def measure(self, now: float, waited: float) -> dict[str, Any]:
+    def measure(self, now: float, waiting_now: float) -> dict[str, Any]:
         """What is shown of this process: steps of optimisers, steps a second and the share of time in waits for other ranks,
-        both over WINDOW or the last step (None: not known yet), loss, bytes of memory. waited: seconds until now."""
-        readings, steps = self._readings, every_optimizer.steps
+        both over WINDOW or the last step (None: not known yet), loss, bytes of memory. waiting_now: seconds of a wait that
+        has not ended, which is not counted yet."""
+        readings, steps, so_far = self._readings, every_optimizer.steps, waited.ns / 1e9 + waiting_now
         if not readings or steps != readings[-1].steps:
-            readings.append(Reading(now, steps, waited))
-            while len(readings) > 2 and (readings[1].time < now - WINDOW or not readings[0].steps):      # or what came before
+            readings.append(Reading(now, steps, so_far))
+            while len(readings) > 2 and (readings[1].time < now - WINDOW or not readings[0].steps):
                 readings.popleft()
         first, last = readings[0], readings[-1]
         rate = (last.steps - first.steps) / (last.time - first.time) if last.time > first.time else None
         if rate and now - last.time > max(WINDOW, 2 / rate):         # none for long: slower than it was
             rate = 1 / (now - last.time)
-        waiting = min(1.0, max(0.0, (waited - first.waited) / (now - first.time))) if now > first.time else None
+        waiting = min(1.0, max(0.0, (so_far - first.waited) / (now - first.time))) if now > first.time else None
         return {"host": socket.gethostname(), "process": os.getpid(), "steps": steps, "rate": rate, "loss": self.loss,
                 "waiting": waiting, "memory": resident()}
-
-
-def waited() -> float:
-    """The seconds that this process has waited for other ranks, in waits that have ended."""
-    return float(getattr(getattr(handle, "waited", None), "ns", 0)) / 1e9
 
 
 def resident() -> int:
@@ -65,4 +61,4 @@ def resident() -> int:
 
 vitals = Vitals()
 
-__all__ = ["Vitals", "resident", "vitals", "waited"]
+__all__ = ["Vitals", "resident", "vitals"]
