@@ -72,13 +72,16 @@ from .testing import check_adjoint
 
 if TYPE_CHECKING:
     from . import checkpoint
+    from .prediction import predict
     from .survival import survive
 
 
 def __getattr__(name: str) -> Any:
-    """checkpoint and survive are imported when they are first used: 26 modules that plain training does not need."""
+    """checkpoint, survive and predict are imported when they are first used: modules that plain training does not need."""
     if name == "checkpoint":
         return import_module(".checkpoint", __name__)
+    if name == "predict":
+        return import_module(".prediction", __name__).predict
     if name == "survive":
         return import_module(".survival", __name__).survive
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -149,6 +152,7 @@ __all__ = [
     "linear_scaling",
     "metrics",
     "parallel_apply",
+    "predict",
     "reduce_add",
     "reduce_add_coalesced",
     "replicate",

@@ -21,6 +21,7 @@ from .environment import environment
 from .hosts import answering, hosts_of, ranks_on
 from .job import RENEWED, Job, run
 from .mpirun import LaunchError, Mpi, changes_for, command, find, limits, remote, session, state_file, survives
+from .prediction import check_prediction, recording, report, sizes
 from .rank import DIRECTORY, INSTALL
 from .report import progress
 from .restarts import Restarts
@@ -129,6 +130,14 @@ def parser() -> argparse.ArgumentParser:
                    help="say where every rank is when one has waited this long; 0: never (default: 60)")
     p.add_argument("--stall-abort", action=argparse.BooleanOptionalAction,
                    help="end the job then; --no-stall-abort: never (default: after ten times as long)")
+    p.add_argument("--predict", type=sizes, metavar="N,N,...",
+                   help="record some steps on -n ranks (default: 2), end the job, and predict the step on so many ranks")
+    p.add_argument("--network", metavar="TEXT",
+                   help="with --predict: the cluster, as latency=10us,bandwidth=25Gbit/s,ranks_per_host=8,topology=fat-tree "
+                        "(or torus), or a .json file; what it leaves out is measured")
+    p.add_argument("--plot", metavar="FILE", help="with --predict: a plot too, .svg or .html; .json: all numbers")
+    p.add_argument("--keep", metavar="FOLDER",
+                   help="with --predict: leave the recording there, for python -m dparallel.prediction")
     p.add_argument("-q", "--quiet", action="store_true", help="do not say at the start what runs, and when a stall ends it")
     p.add_argument("--mpirun", metavar="PATH", help="the mpirun to use")
     p.add_argument("--mpi-args", default="", metavar="ARGS", help="further arguments for mpirun, in one string")
@@ -171,6 +180,9 @@ def without_np(arguments: list[str]) -> list[str]:
 def start(options: argparse.Namespace) -> int:
     """Check what can be checked, then run the job, and others in its place if it fails and that is asked for."""
     found = slurm.allocation()
+    check_prediction(options)
+    if options.np is None and options.predict and found is None:
+        options.np = 2
     if options.np is None:
         if found is None:
             parser().error("the following arguments are required: -n/--np")
@@ -182,6 +194,10 @@ def start(options: argparse.Namespace) -> int:
     check(options)
     mpi = find(options.mpirun)
     check_survival(options, mpi)
+    if options.predict and not options.dry_run:
+        with recording(options) as folder:
+            ended = run_once(options, mpi, Restarts(0))
+            return ended.code or report(options, folder)
     if options.dry_run:
         changes = changes_for(options)
         print(" ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(changes.items())),

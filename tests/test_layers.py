@@ -27,7 +27,7 @@ ORDER = {
         reduction
         sharding testing
         model
-        evaluation distributed checkpoint logs
+        evaluation distributed checkpoint logs prediction
         survival""",
 }
 FLOOR = {(package, room): number for package, text in ORDER.items()

@@ -244,14 +244,19 @@ def default_capacity(nbytes: float) -> float:
 
 
 def assign(named: Sequence[tuple[str, Any]], cap_bytes: float, comm: Communicator) -> list[Bucket]:
-    """Buckets of the parameters in reverse order of registration, about the order in which gradients arrive. A bucket is
-    closed as soon as it has cap_bytes. Collective over comm, which sums the buckets."""
+    """Buckets of the parameters, see grouped(). Collective over comm, which sums the buckets."""
+    return [Bucket(group, comm) for group in grouped(named, cap_bytes)]
+
+
+def grouped(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[list[tuple[str, Any]]]:
+    """The parameters of each bucket, in reverse order of registration, about the order in which gradients arrive. A bucket
+    is closed as soon as it has cap_bytes."""
     groups = group_until(reversed(named), lambda item: item[1].array.dtype, lambda item: item[1].array.nbytes, cap_bytes,
                     FIRST_BUCKET_BYTES)
     if len(groups) > 1 and _is_bias_of(groups[-1], groups[-2][-1]):
         last = groups.pop()
         groups[-1] += last
-    return [Bucket(group, comm) for group in groups]
+    return groups
 
 
 def _is_bias_of(last: list[tuple[str, Any]], before: tuple[str, Any]) -> bool:

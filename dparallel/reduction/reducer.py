@@ -67,6 +67,27 @@ class JoinedStep(Protocol):
         """Called when a summed backward pass begins. given: whether the user gave its weight."""
 
 
+class PassWatch(Protocol):
+    """The interface of what notes when the parts of a pass happen (prediction/recording.py) for the reducer."""
+
+    each_gradient: bool                              # whether arrived() is to be called; else buckets count by themselves
+
+    def begins(self, summed: bool) -> None:
+        """A pass begins that accumulates in .grad."""
+
+    def arrived(self, p: Tensor) -> None:
+        """A parameter has its gradient."""
+
+    def computed(self) -> None:
+        """All gradients of this rank are computed."""
+
+    def collected(self) -> None:
+        """The sums of all buckets have completed."""
+
+    def ends(self) -> None:
+        """The results are in .grad."""
+
+
 class StepSkipped(RuntimeError):
     """A rank could not finish its step. Raised on all ranks by backward(); `with model.skipping()` ends it."""
 
@@ -86,6 +107,7 @@ class Reducer:
         self.grad_in_bucket = True                   # whether .grad is a view of its bucket
         self.skipping: StepGuard | None = None       # of the model.skipping() block that runs
         self.joined: JoinedStep | None = None        # of the model.join() block that runs
+        self.watch: PassWatch | None = None
         self.state = PassState()
         self.weights = Weights(average, comm.size == 1)
         self.unused = unused or UnusedParameters()
@@ -157,6 +179,8 @@ class Reducer:
 
     def _begin_pass(self, backward_pass: BackwardPass, call: ForwardCall | None, arrived: Tensor | None) -> None:
         """Begin a pass that accumulates in .grad."""
+        if self.watch is not None:
+            self.watch.begins(self.enabled)
         self._drop_unfinished_pass()
         state, weights = self.state, self.weights
         weights.calls.clear()
@@ -200,7 +224,8 @@ class Reducer:
         only_own = call is not None and len(marked) == 1 == len(marked[0].calls)     # the usual case: one output
         state.waits_for_end = transport.compares_hooks or (not only_own and (
             runs_nested_passes(marked) or (transport.blocks and has_other_collectives(marked, self))))
-        reported = backward_pass.create or state.waits_for_end or self._arrival_order is not None
+        reported = (backward_pass.create or state.waits_for_end or self._arrival_order is not None
+                    or (self.watch is not None and self.watch.each_gradient))
         for bucket in self.buckets:
             bucket.start_pass(None if reported else backward_pass)
         if not only_own:
@@ -231,6 +256,8 @@ class Reducer:
         kind = self.begin(None, p)
         if kind is PassKind.LOCAL:
             return
+        if self.watch is not None:
+            self.watch.arrived(p)
         bucket = self.shared.bucket_of[p]
         number = bucket.number_of[p]
         if kind is PassKind.RECORDED:
@@ -278,6 +305,8 @@ class Reducer:
         if state.unannounced:
             self._announce()
         stats.backward_computed()
+        if self.watch is not None:
+            self.watch.computed()
         leaving_waits = transport.compares_hooks     # ranks without the hook wait in skipping.barrier()
         if skipping is not None and leaving_waits:
             skipping.barrier()
@@ -296,11 +325,15 @@ class Reducer:
             self._report_unused()
         if self._arrival_order is not None:
             self._rebuild()
+        if self.watch is not None:
+            self.watch.ends()
 
     def _collect(self) -> None:
         """Wait for all buckets and divide. If a rank has sent nan or infinity as its weight, all ranks raise."""
         not_finite, buckets = 0.0, self.buckets
         average = self.transport.collect(buckets)
+        if self.watch is not None:
+            self.watch.collected()
         for bucket in buckets:
             total = bucket.weight
             if not math.isfinite(total):

@@ -2,7 +2,7 @@
 docs/testing.md.
 
 
-May import: comm, consistency, functions, pytree. Read first: adjoint.py.
+May import: comm, consistency, functions, pytree, reduction. Read first: adjoint.py.
 """
 
 from ..comm import Devices, run_ranks
@@ -11,6 +11,7 @@ from .adjoint import check_adjoint
 from .differences import GradcheckError, gradcheck, gradgradcheck
 from .factors import explain_factor
 from .network import Network, NetworkError
+from .slow_network import slow_network
 
 __all__ = ["Devices", "GradcheckError", "Network", "NetworkError", "assert_same_everywhere", "check_adjoint",
-           "explain_factor", "gradcheck", "gradgradcheck", "run_ranks"]
+           "explain_factor", "gradcheck", "gradgradcheck", "run_ranks", "slow_network"]

@@ -1,0 +1,25 @@
+"""Bytes of one rank by category, for a number of ranks and a stage of sharding."""
+
+from __future__ import annotations
+
+from ..sharding.memory import model_memory
+from .replay import STAGES, Option
+from .steps import StepTrace
+
+
+def memory_of(trace: StepTrace, option: Option) -> dict[str, int]:
+    """Of parameters, gradients and optimiser state what model_memory() says; rows a rank stay as traced, and with them the
+    activations. Units that stage 3 has whole (the one in use, the one gathered ahead) and gradients that stages 2 and 3
+    have not sent yet (as much) are "units on their way"."""
+    shard = option.shard if option.ranks > 1 else None
+    parameters = [p.named()[1] for p in trace.parameters]
+    found = model_memory(parameters, None, world_size=option.ranks, shard=shard)
+    state = trace.optimizer_bytes
+    sizes = {p.name: p.nbytes for p in trace.parameters}
+    units = sorted((sum(sizes[name] for name in unit) for unit in trace.units), reverse=True) or [sum(sizes.values())]
+    ways = max(0, STAGES.index(shard) - 1)           # values and gradients, or gradients only
+    return {**found, "optimizer state": -(-state // option.ranks) if shard else state,
+            "units on their way": ways * sum(units[:2]), "activations and the rest": trace.other_bytes}
+
+
+__all__ = ["memory_of"]

@@ -1,0 +1,283 @@
+"""Network: what is known of a cluster's links, and what a collective costs on them.
+
+Two forms of knowledge. A description: latency and bandwidth (Hockney 1994), or LogGP's (Alexandrov et al. 1995) with the
+processor's overhead `overhead` per message, hosts and topology. Tables: seconds by bytes, measured by measuring.py, of a
+pair's exchange and of the library's own sums. A table is used at the number of ranks that it was measured on; elsewhere
+schedules of rounds are (schedules.py), whose messages cost what the pair's table or the description says.
+
+What messages of many hosts do to each other is beyond any such formula (on a torus they are up to six times too fast):
+ratios of simulated to computed times, by topology, algorithm, hosts and size, are in contention.json, made by SimGrid
+(tests/bench/simulated_network.py).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..comm.header import HEADER
+from .schedules import Round, chosen, schedule
+
+TOPOLOGIES = ("fat-tree", "torus", "unknown")
+FORMULA_HOLDS = 0.05                 # where simulation and formula agree within this, the formula is named as the source
+UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9,
+         "B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9,
+         "bit/s": 0.125, "kbit/s": 125.0, "Mbit/s": 125e3, "Gbit/s": 125e6}
+TIMES, RATES = ("latency", "overhead", "call", "local_latency"), ("bandwidth", "local_bandwidth", "reduction")
+KNOWN = {"measured": 0.0, "formula": FORMULA_HOLDS, "simulated": 0.10, "extrapolated": 0.20, "described": 0.25}
+
+
+class Point(NamedTuple):
+    """A measured collective: bytes, seconds (median), their quartiles, and the share of the time in which the processor
+    can't compute for the model."""
+
+    nbytes: float
+    seconds: float
+    low: float
+    high: float
+    cpu: float = 0.0
+
+
+class Cost(NamedTuple):
+    """What a collective takes, between which bounds, what share of it the processor is busy with, and how that is known:
+    a key of KNOWN."""
+
+    seconds: float
+    low: float
+    high: float
+    cpu: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Network:
+    """A cluster. Times in seconds, rates in bytes a second; parse() takes units.
+
+    latency            from one host to another, half a round trip of a small message (Hockney's alpha)
+    bandwidth          of a host's link
+    overhead           of latency: what a processor does for a message itself (LogGP's o, both ends together)
+    ranks_per_host     consecutive ranks share a host, and its link
+    cores_per_host     with fewer cores than ranks, ranks take turns; None: enough
+    local_latency, local_bandwidth     between ranks of one host
+    reduction          how fast one rank adds up
+    call               what this library does to check a collective's call on all ranks, beside the message
+    topology           "fat-tree" (full bisection), "torus" (three dimensions), "unknown"
+    mpi                whose algorithms: "openmpi", "mpich"
+    exchange           [(bytes, seconds)]: measured, of two ranks that send each other as much
+    sums               {ranks: [Point]}: measured, of the library's sums over all of so many ranks
+    assumed            what of this nobody measured or described, a sentence each
+    """
+
+    latency: float = 10e-6
+    bandwidth: float = 25e9 / 8
+    overhead: float = 1e-6
+    ranks_per_host: int = 1
+    cores_per_host: int | None = None
+    local_latency: float = 1e-6
+    local_bandwidth: float = 4e9
+    reduction: float = 8e9
+    call: float = 20e-6
+    topology: str = "unknown"
+    mpi: str = "openmpi"
+    exchange: Sequence[tuple[float, float]] = ()
+    sums: Mapping[int, Sequence[Point]] = field(default_factory=dict)
+    assumed: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in (*TIMES, *RATES):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+                unit = "seconds" if name in TIMES else "bytes a second"
+                raise ValueError(f"network: {name}={value!r} is a number of {unit}")
+            if name in RATES and not value:
+                raise ValueError(f"network: {name}=0: nothing would ever arrive")
+        for name in ("ranks_per_host", "cores_per_host"):
+            count = getattr(self, name)
+            if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+                raise ValueError(f"network: {name}={count!r} is a whole number of at least 1")
+        if self.topology not in TOPOLOGIES:
+            raise ValueError(f"network: topology={self.topology!r} is one of {', '.join(TOPOLOGIES)}")
+        if self.mpi not in ("openmpi", "mpich"):
+            raise ValueError(f"network: mpi={self.mpi!r} is 'openmpi' or 'mpich'")
+
+    # --- what is written ------------------------------------------------------------------------------------------------
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {**asdict(self), "sums": {str(ranks): [list(p) for p in points] for ranks, points in self.sums.items()}}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Network:
+        """From what as_dict() or a person wrote: numbers, or texts with units."""
+        known = {f.name for f in fields(cls)}
+        if wrong := sorted(set(data) - known):
+            raise ValueError(f"network: {', '.join(map(repr, wrong))} not known; a description has "
+                             f"{', '.join(sorted(known))}")
+        values: dict[str, Any] = {
+            name: quantity(value, name) if name in (*TIMES, *RATES) else value for name, value in data.items()}
+        if "sums" in values:
+            values["sums"] = {int(ranks): [Point(*p) for p in points] for ranks, points in values["sums"].items()}
+        if "exchange" in values:
+            values["exchange"] = tuple((float(n), float(s)) for n, s in values["exchange"])
+        values["assumed"] = tuple(values.get("assumed", ()))
+        return cls(**values)
+
+    @classmethod
+    def parse(cls, text: str) -> Network:
+        """From "latency=10us,bandwidth=25Gbit/s,ranks_per_host=8,topology=fat-tree", or from the path of a JSON file."""
+        if text.endswith(".json"):
+            try:
+                return cls.from_dict(json.loads(Path(text).read_text()))
+            except (OSError, json.JSONDecodeError) as error:
+                raise ValueError(f"network file {text!r}: {error}") from error
+        data: dict[str, Any] = {}
+        for item in filter(None, (part.strip() for part in text.split(","))):
+            name, equals, value = item.partition("=")
+            if not equals:
+                raise ValueError(f"network: {item!r} is no NAME=VALUE, nor the path of a .json file")
+            data[name.strip()] = int(value) if value.strip().isdigit() and name.endswith("_host") else value.strip()
+        return cls.from_dict(data)
+
+    # --- what collectives cost ------------------------------------------------------------------------------------------
+
+    def hosts(self, ranks: int) -> int:
+        """How many hosts so many ranks are on."""
+        return -(-ranks // self.ranks_per_host)
+
+    def cost(self, collective: str, ranks: int, nbytes: float, algorithm: str | None = None) -> Cost:
+        """What a collective over `ranks` takes: from the table of that many ranks, where one was measured, else from its
+        schedule."""
+        if ranks == 1:
+            return Cost(0.0, 0.0, 0.0, 0.0, "measured")
+        if collective == "meet":
+            found = self.cost("allgather", ranks, HEADER.size * ranks)
+            return Cost(found.seconds + self.call, found.low + self.call, found.high + self.call, 1.0, found.source)
+        if collective == "allreduce" and algorithm is None and ranks in self.sums:
+            return self._measured(self.sums[ranks], nbytes)
+        name = algorithm or chosen(collective, ranks, nbytes, self.mpi)
+        rounds = schedule(collective, ranks, nbytes, name)
+        seconds = sum(self.round_seconds(r, ranks) for r in rounds)
+        busy = sum(r.times * (r.reduced / self.reduction + r.at_once * self.overhead) for r in rounds)
+        hosts, source = self.hosts(ranks), "described"
+        ratio = low = high = 1.0
+        if hosts > 1:
+            size = nbytes / max(self.latency * self.bandwidth, 1.0)
+            ratio, low, high, source = contention(self.topology, name, hosts, size)
+        measured = self._nearest_sums(ranks)
+        if measured and collective == "allreduce":   # calibrated: what the schedule misses at the measured size
+            ratio *= self._calibration(measured, nbytes)
+            source = "extrapolated"
+            busy = max(busy, self._measured(self.sums[measured], nbytes).cpu * seconds)
+        seconds *= ratio
+        error = KNOWN[source]
+        return Cost(seconds, seconds * (1 - error) * low, seconds * (1 + error) * high,
+                    min(1.0, busy / seconds) if seconds else 0.0, source)
+
+    def round_seconds(self, r: Round, ranks: int) -> float:
+        """What one kind of round takes, without other hosts' contention."""
+        per_host = min(self.ranks_per_host, ranks)
+        if ranks <= per_host or (r.xor and per_host % (2 * r.distance) == 0):
+            crossing = 0
+        else:
+            crossing = per_host if r.xor else min(r.distance, per_host)
+        reduction = r.reduced / self.reduction
+        local = self.local_latency + r.at_once * r.nbytes / self.local_bandwidth
+        if not crossing:
+            return r.times * (local + reduction)
+        far = self.pair_exchange(r.nbytes) + (r.at_once * crossing - 1) * r.nbytes / self.bandwidth
+        far += (r.at_once - 1) * self.overhead
+        return r.times * (max(far, local if crossing < per_host else 0.0) + reduction)
+
+    def pair_exchange(self, nbytes: float) -> float:
+        """What it takes two ranks of different hosts to send each other nbytes at one time."""
+        if self.exchange:
+            return interpolated(self.exchange, nbytes)
+        return self.latency + nbytes / self.bandwidth
+
+    def _measured(self, points: Sequence[Point], nbytes: float) -> Cost:
+        """What a table says."""
+        seconds, low, high, cpu = (interpolated([(p.nbytes, p[i]) for p in points], nbytes) for i in range(1, 5))
+        if points[-1].nbytes < nbytes:               # beyond the table the share stays
+            cpu = points[-1].cpu
+        return Cost(seconds, low, high, min(1.0, max(0.0, cpu)), "measured")
+
+    def _nearest_sums(self, ranks: int) -> int:
+        """The largest number of ranks of which sums were measured, over as many hosts or one; 0 if there is none."""
+        alike = [n for n in self.sums if (self.hosts(n) > 1) == (self.hosts(ranks) > 1)]
+        return max(alike, default=0)
+
+    def _calibration(self, measured: int, nbytes: float) -> float:
+        """Measured over computed time, at the number of ranks that was measured."""
+        bare = replace(self, sums={})
+        return self._measured(self.sums[measured], nbytes).seconds / bare.cost("allreduce", measured, nbytes).seconds
+
+
+def quantity(value: Any, name: str = "") -> float:
+    """A number, or a text of a number and a unit, in seconds or bytes a second."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    found = re.fullmatch(r"\s*([\d.]+(?:[eE][+-]?\d+)?)\s*([a-zA-Zµ/]*)\s*", str(value))
+    unit = found[2] if found else "?"
+    per_second = unit.endswith("/s")
+    if found is None or unit not in UNITS or (name in TIMES and per_second) or (name in RATES and unit and not per_second):
+        known = [u for u in UNITS if u and (not name or u.endswith("/s") == (name in RATES))]
+        raise ValueError(f"network: {name}={value!r} is a number with one of the units {', '.join(known)}")
+    return float(found[1]) * UNITS[unit]
+
+
+def interpolated(points: Sequence[tuple[float, float]], at: float) -> float:
+    """A table's value between its points, straight; beyond the last as the last two go on, before the first constant."""
+    xs = [x for x, _ in points]
+    if at <= xs[0] or len(points) == 1:
+        return points[0][1]
+    i = min(bisect_left(xs, at), len(points) - 1)
+    (x0, y0), (x1, y1) = points[i - 1], points[i]
+    return y0 + (y1 - y0) * (at - x0) / (x1 - x0)
+
+
+# --- contention -----------------------------------------------------------------------------------------------------------
+
+ALIKE = {"recursive halving": "rabenseifner", "pairwise": "ring", "tree and scatter": "recursive doubling",
+         "binomial": "recursive doubling"}             # whose ratios stand for those that were not simulated
+
+
+@functools.cache
+def simulated() -> dict[str, Any]:
+    """What is in contention.json."""
+    data: dict[str, Any] = json.loads((Path(__file__).parent / "contention.json").read_text())
+    return data
+
+
+def contention(topology: str, algorithm: str, hosts: int, size: float) -> tuple[float, float, float, str]:
+    """Simulated over computed time, the factors of its lowest and highest likely value, and how it is known.
+
+    size: bytes over latency * bandwidth, by which networks of other speeds are compared. Where the topology is unknown, full
+    bisection is the middle and a torus the upper bound.
+    """
+    if topology == "unknown":
+        ratio, *_ = contention("fat-tree", algorithm, hosts, size)
+        worst, *_ = contention("torus", algorithm, hosts, size)
+        return ratio, 1.0, max(1.0, worst / ratio), "described"
+    table = simulated()["ratios"][topology]
+    name = algorithm if algorithm in table else ALIKE.get(algorithm, "rabenseifner")
+    by_hosts = []
+    for count, points in sorted((int(h), p) for h, p in table[name].items()):
+        by_size = [(math.log(x), math.log(ratio)) for x, ratio in points]
+        alike = size * count / hosts if name == "ring" else size         # its ratio is that of the messages' size
+        edge = min(max(math.log(max(alike, 1e-3)), by_size[0][0]), by_size[-1][0])
+        by_hosts.append((math.log(count), interpolated(by_size, edge)))
+    log_ratio = interpolated(by_hosts, min(max(math.log(hosts), by_hosts[0][0]), by_hosts[-1][0]))
+    ratio = math.exp(log_ratio)
+    holds = algorithm in table and abs(ratio - 1) <= FORMULA_HOLDS
+    outside = algorithm not in table or (name != "ring" and hosts > math.exp(by_hosts[-1][0]) * 1.01)
+    return ratio, 1.0, 1.0, "extrapolated" if outside else "formula" if holds else "simulated"
+
+
+__all__ = ["KNOWN", "Cost", "Network", "Point", "contention", "interpolated", "quantity"]

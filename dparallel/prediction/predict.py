@@ -1,0 +1,228 @@
+"""predict(): the step at other numbers of ranks, for each choice of buckets, comm hook and sharding, with error bars."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..model.data_parallel import DataParallel
+from . import report
+from .hook_programs import HookProgram, builtin_programs
+from .measuring import measure_network
+from .memory import memory_of
+from .network import Cost, Network
+from .recording import STEPS, WARMUP, StepRecorder
+from .replay import STAGES, Option, Played, graph_of, play, slowdown, slowest
+from .steps import StepTrace
+
+HOOKS = ("", "fp16", "bf16")
+MODEL_ERROR = 0.05                   # of the replay itself: the median in docs/scaling.md
+CROWDED = 0.10                       # of computation, for more ranks a host than were traced: caches and memory are shared
+ALIKE = 0.02                         # options so much slower than the fastest are as good, and the simplest of them is taken
+
+
+@dataclass(frozen=True)
+class Point:
+    """One prediction. Seconds and bytes. low, high: between them the step is expected; errors: what they are made of, by
+    cause. efficiency: computation of one rank alone over the step. sources: how the collectives' costs are known."""
+
+    option: Option
+    seconds: float
+    low: float
+    high: float
+    compute: float
+    exposed: float
+    efficiency: float
+    memory: dict[str, int]
+    errors: dict[str, float]
+    sources: tuple[str, ...]
+
+    @property
+    def total_memory(self) -> int:
+        """Of all categories."""
+        return sum(self.memory.values())
+
+    @property
+    def error(self) -> float:
+        """Half the width of the error bar, relative."""
+        return (self.high - self.low) / 2 / self.seconds if self.seconds else 0.0
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What predict() returns: print() it, or see report.py for JSON and the plot. `refused`: choices that can't be
+    predicted, and why."""
+
+    trace: StepTrace
+    network: Network
+    points: Sequence[Point]
+    least_efficiency: float
+    refused: Mapping[str, str]
+
+    def best(self, ranks: int) -> Point:
+        """The fastest option at so many ranks; of those within 2 % of it the one that changes least. ValueError for a size
+        that was not predicted."""
+        here = [p for p in self.points if p.option.ranks == ranks]
+        if not here:
+            raise ValueError(f"ranks={ranks!r} was not predicted; it was for {', '.join(map(str, self.sizes))}")
+        fastest = min(p.seconds for p in here)
+        return min((p for p in here if p.seconds <= fastest * (1 + ALIKE)), key=lambda p: simplicity(p.option))
+
+    def default(self, ranks: int) -> Point:
+        """The model as it was traced, at so many ranks."""
+        here = [p for p in self.points if p.option.ranks == ranks]
+        return min(here, key=lambda p: simplicity(p.option))
+
+    @property
+    def sizes(self) -> list[int]:
+        """The numbers of ranks, in order."""
+        return sorted({p.option.ranks for p in self.points})
+
+    def recommendation(self) -> list[str]:
+        """What to do, a sentence each."""
+        return report.advice(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {"trace": self.trace.as_dict(), "network": self.network.as_dict(),
+                "points": [{**asdict(p), "option": asdict(p.option)} for p in self.points],
+                "recommendation": self.recommendation(), "refused": dict(self.refused)}
+
+    def save(self, path: str | Path) -> None:
+        """As JSON, or, by the ending, as a plot: .svg, or .html with the table under it. ValueError for other endings."""
+        kinds: dict[str, Callable[[], str]] = {
+            ".json": lambda: json.dumps(self.as_dict(), indent=1), ".svg": lambda: report.svg(self),
+            ".html": lambda: report.html(self)}
+        suffix = Path(path).suffix
+        if suffix not in kinds:
+            raise ValueError(f"{str(path)!r}: a prediction is saved as {', '.join(kinds)}")
+        Path(path).write_text(kinds[suffix]())
+
+    def __str__(self) -> str:
+        return report.text(self)
+
+
+def simplicity(option: Option) -> tuple[int, int, int]:
+    """The smaller, the less an option changes."""
+    return STAGES.index(option.shard), int(option.hook != ""), int(option.bucket_cap_mb is not None)
+
+
+def predict(source: DataParallel | StepTrace | str | Path, step: Callable[[], object] | None = None, *,
+            sizes: Sequence[int] = (8, 64, 512), network: Network | str | None = None,
+            bucket_cap_mb: Sequence[float | None] = (None, 1.0, 25.0),
+            hooks: Sequence[str] | Mapping[str, HookProgram] = HOOKS, shards: Sequence[str | None] = STAGES,
+            steps: int = STEPS, warmup: int = WARMUP, least_efficiency: float = 0.8) -> Prediction:
+    """What a training step would take on other numbers of ranks, with the rows of a rank as they are.
+
+    source: a DataParallel on one or more ranks, whose training step the function `step` makes (zero_grad, forward, backward,
+    optimiser; it is called some 30 times, on all ranks together, and trains as ever), or a StepTrace or its file.
+    network: a Network, or a description such as "latency=10us,bandwidth=25Gbit/s,ranks_per_host=8,topology=fat-tree", or
+    the path of its JSON file; what it leaves out is measured on these ranks.
+    bucket_cap_mb, hooks, shards: each choice is predicted; None and "" are the model as it is by default. hooks are names
+    (fp16, bf16, powerSGD, quantization, topk), or HookPrograms of your own by name. A hook and sharding do not go together.
+    least_efficiency: below it more ranks are not recommended.
+
+    >>> print(dparallel.predict(model, step, sizes=[8, 64], network="latency=10us,bandwidth=25Gbit/s,topology=fat-tree"))
+    """
+    check(sizes, least_efficiency)
+    given = Network.parse(network) if isinstance(network, str) else network
+    if given is not None and not isinstance(given, Network):
+        raise TypeError(f"network= is a Network, a description or None, not {type(network).__name__}")
+    if isinstance(source, StepTrace):
+        trace = source
+    elif isinstance(source, (str, Path)):
+        trace = StepTrace.load(source)
+    else:
+        trace = record(source, step, steps, warmup)
+        given = measure_network(source.comm, max(1 << 16, min(trace.gradient_bytes, 64 << 20)), given)
+    programs = dict(hooks) if isinstance(hooks, Mapping) else {}
+    return predicted(trace, given or Network(assumed=["the network: none was described or measured"]), sizes,
+                     list(bucket_cap_mb), ["", *programs] if programs else list(hooks), list(shards), programs,
+                     least_efficiency)
+
+
+def check(sizes: Sequence[int], least_efficiency: float) -> None:
+    """TypeError or ValueError for sizes that are none."""
+    if isinstance(sizes, (str, int)) or not all(isinstance(n, int) and not isinstance(n, bool) for n in sizes):
+        raise TypeError(f"sizes={sizes!r} is a list of numbers of ranks")
+    if not sizes or min(sizes) < 1:
+        raise ValueError(f"sizes={sizes!r}: numbers of ranks, at least one of them, each at least 1")
+    if not 0 < least_efficiency <= 1:
+        raise ValueError(f"least_efficiency={least_efficiency!r} is above 0 and at most 1")
+
+
+def record(model: DataParallel, step: Callable[[], object] | None, steps: int, warmup: int) -> StepTrace:
+    """The trace of some training steps. Collective."""
+    recorder = StepRecorder(model, steps, warmup)
+    try:
+        if not callable(step):
+            raise TypeError("predict(model, step): step is a function that makes one training step, called on all ranks")
+        for _ in itertools.count():
+            step()
+            if recorder.count == 0 and not recorder.stepped:
+                raise ValueError("predict(model, step): step() made no backward pass that DataParallel sums")
+            if recorder.done:
+                return recorder.trace()
+    finally:
+        recorder.stop()
+    raise AssertionError
+
+
+def predicted(trace: StepTrace, network: Network, sizes: Sequence[int], caps: Sequence[float | None], hooks: Sequence[str],
+              shards: Sequence[str | None], programs: Mapping[str, HookProgram], least_efficiency: float) -> Prediction:
+    """Predict every choice."""
+    known = {**builtin_programs(), **programs}
+    points, refused = [], {}
+    for ranks in sorted(set(sizes)):
+        for cap, hook, shard in itertools.product(caps, hooks, shards):
+            if (hook and shard) or (ranks == 1 and (cap, hook, shard) != (caps[0], hooks[0], shards[0])):
+                continue
+            option = Option(ranks, cap, hook, shard)
+            try:
+                points.append(predict_one(trace, network, option, known))
+            except NotImplementedError as error:
+                refused[str(error)] = str(option)
+    return Prediction(trace, network, points, least_efficiency, refused)
+
+
+def predict_one(trace: StepTrace, network: Network, option: Option, programs: Mapping[str, HookProgram]) -> Point:
+    """One point with its error bar: the root of the sum of squares of what each cause alone would change."""
+    ranks = option.ranks
+    factor = slowdown(trace, network, ranks)
+    costs: dict[tuple[str, float], Cost] = {}
+
+    def cost(collective: str, nbytes: float) -> Cost:
+        key = collective, nbytes
+        if key not in costs:
+            costs[key] = network.cost(collective, ranks, nbytes)
+        return costs[key]
+
+    def played(slower: float, bound: int = 0) -> Played:
+        """bound: 0 the middle of costs, 1 the lower bounds, 2 the upper ones."""
+        tasks = graph_of(trace, option, programs, slower)
+        return play(tasks, lambda c, n: cost(c, n)._replace(seconds=cost(c, n)[:3][bound]))
+
+    middle = played(factor)
+    crowded = min(ranks, network.ranks_per_host) > trace.ranks_per_host
+    bounds = {"spread of the traced steps": [played(factor * (1 + sign * trace.spread)).seconds for sign in (-1, 1)],
+              "the network": [played(factor, 1).seconds, played(factor, 2).seconds],
+              "the slowest of many ranks": [played(factor * (1 + sign * (slowest(trace, ranks) - 1) / 2)).seconds
+                                            for sign in (-1, 1)],
+              "more ranks on a host": [played(factor * (1 + sign * CROWDED * crowded)).seconds for sign in (-1, 1)],
+              "the model": [middle.seconds * (1 - MODEL_ERROR), middle.seconds * (1 + MODEL_ERROR)]}
+    below = math.sqrt(sum(max(0.0, middle.seconds - min(pair)) ** 2 for pair in bounds.values()))
+    above = math.sqrt(sum(max(0.0, max(pair) - middle.seconds) ** 2 for pair in bounds.values()))
+    alone = trace.compute
+    return Point(option, middle.seconds, middle.seconds - below, middle.seconds + above, middle.compute, middle.exposed,
+                 alone / middle.seconds if middle.seconds else 1.0, memory_of(trace, option),
+                 {name: (max(pair) - min(pair)) / 2 / middle.seconds if middle.seconds else 0.0
+                  for name, pair in bounds.items()},
+                 tuple(sorted({flight.source for flight in middle.flights})))
+
+
+__all__ = ["Point", "Prediction", "predict", "predict_one"]

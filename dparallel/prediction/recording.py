@@ -1,0 +1,334 @@
+"""StepRecorder: watches a DataParallel through some steps and makes a StepTrace of the undisturbed ones.
+
+Only computation is kept: what the reducer spends in communication during backward (departures, progress between nodes) is
+timed and subtracted, and all waiting for other ranks (comm/handle.py counts it). Times of single gradients cost about 2 us
+each, so every other step is recorded without them, and the others' backward is scaled to theirs: a trace must not change
+what it looks at.
+"""
+
+from __future__ import annotations
+
+import resource
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograd import Tensor, is_grad_enabled
+from autograd.nn import SyncBatchNorm as TorchSyncBatchNorm
+from autograd.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from autograd.optim.state_size import state_bytes
+
+from ..comm import Communicator
+from ..comm.handle import obligations
+from ..model.data_parallel import DataParallel
+from ..reduction.buckets import MOST_BYTES
+from ..reduction.departure import Departure
+from ..sharding.wrapping import by_module
+from ..sync_batch_norm import SyncBatchNorm
+from .quiet import FEWEST, quietest, stolen
+from .replay import STAGES
+from .steps import ParameterTrace, StepTrace
+
+WARMUP, STEPS, MOST_STEPS = 4, 24, 200
+ENOUGH = 1.0                         # seconds: short steps are recorded more often, up to MOST_STEPS
+
+
+class TimedDeparture(Departure):
+    """A reducer's Departure that counts the time it spends."""
+
+    def __init__(self, other: Departure) -> None:
+        self.__dict__.update(other.__dict__)
+        self.spent = 0.0
+
+    def leave(self, *args: Any) -> None:
+        """Start sums, timed."""
+        start, waited = time.perf_counter(), obligations.waited
+        try:
+            super().leave(*args)
+        finally:                                     # waiting is counted elsewhere
+            self.spent += time.perf_counter() - start - (obligations.waited - waited) / 1e9
+
+    def progress(self) -> None:
+        """Progress the sums, timed."""
+        start, waited = time.perf_counter(), obligations.waited
+        super().progress()
+        self.spent += time.perf_counter() - start - (obligations.waited - waited) / 1e9
+
+
+class Sample:
+    """One step as it was recorded: seconds."""
+
+    def __init__(self) -> None:
+        self.start, self.waited_before, self.stolen = time.perf_counter(), obligations.waited, stolen()
+        self.optimizer = self.forward = self.backward = 0.0
+        self.waited = self.finish = self.after = self.period = self.communicated = self.lost = 0.0
+        self.passes = 0
+        self.used: dict[int, float] = {}             # by number of the parameter
+        self.ready: dict[int, float] = {}
+
+    @property
+    def compute(self) -> float:
+        """The step without communication."""
+        return self.forward + self.backward + self.finish + self.after
+
+
+class StepRecorder:
+    """Records steps of one model. `done` after `steps` of them (more of short ones), on all ranks at the same step, which
+    then call on_done."""
+
+    def __init__(self, model: DataParallel, steps: int = STEPS, warmup: int = WARMUP,
+                 on_done: Callable[[], object] | None = None) -> None:
+        for name, count, least in (("steps", steps, 2), ("warmup", warmup, 2)):
+            if isinstance(count, bool) or not isinstance(count, int) or count < least:
+                raise ValueError(f"{name}={count!r} is a whole number of at least {least}")
+        refuse(model)
+        reducer = model._needed_reducer()
+        assert reducer is not None
+        self.model, self.comm, self.reducer = model, model.comm, reducer
+        self.warmup, self.limit, self.samples = warmup, steps, list[Sample]()
+        self.numbers = {p: number for number, (_, p) in enumerate(reducer.named)}
+        self.each_gradient = False
+        self.optimizers: list[Any] = []
+        self.count = 0
+        self._on_done = on_done
+        self._sample: Sample | None = None
+        self._summed = False                         # the running step has had its summed pass
+        self._begun = self._spent = self._waited = self._stepping = self._ended = self._computed = self._collected = 0.0
+        self._waited_end = 0
+        self._departure = reducer.departure = TimedDeparture(reducer.departure)
+        reducer.watch = self
+        self._handles = [model.register_forward_pre_hook(self._called_outside, prepend=True),
+                         register_optimizer_step_pre_hook(self._optimizer_begins),
+                         register_optimizer_step_post_hook(self._optimizer_ends)]
+        for child in model.module.modules():
+            held = [self.numbers[p] for _, p in child.direct_parameters() if p in self.numbers]
+            if held:
+                self._handles.append(child.register_forward_pre_hook(self._use_of(held), prepend=True))
+
+    @property
+    def stepped(self) -> bool:
+        """Whether the running step has had its summed pass."""
+        return self._summed
+
+    @property
+    def done(self) -> bool:
+        """Whether enough steps are recorded."""
+        return len(self.samples) >= self.limit
+
+    def stop(self) -> None:
+        """Leave the model as it was."""
+        for handle in self._handles:
+            handle.remove()
+        departure = Departure(self._departure.buckets, self._departure.transport, self._departure.stats)
+        departure.__dict__.update({k: v for k, v in self._departure.__dict__.items() if k != "spent"})
+        self.reducer.watch, self.reducer.departure = None, departure
+
+    # --- what happens -------------------------------------------------------------------------------------------------
+
+    def _called_outside(self, module: Any, args: Any) -> None:
+        """The DataParallel is called: a step begins, if the last one has had its summed pass."""
+        if not is_grad_enabled() or self.done:
+            return
+        if self._summed or self._sample is None:
+            self._end_step()
+        sample = self._sample
+        assert sample is not None
+        sample.passes += 1
+
+    def _end_step(self) -> None:
+        """Close a step and begin the next one."""
+        now, sample = time.perf_counter(), self._sample
+        if sample is not None:
+            sample.after = now - self._ended - (obligations.waited - self._waited_end) / 1e9
+            sample.period, sample.lost = now - sample.start, (stolen() - sample.stolen) / 1e9
+            self.count += 1
+            if self.count > self.warmup:
+                self.samples.append(sample)
+            if self.count == self.warmup:            # the same number of steps on all ranks
+                longest = self.comm.allreduce([np.array([sample.period])] * len(self.comm.held), op="max")[0].item()
+                self.limit = int(max(self.limit, min(MOST_STEPS, ENOUGH / max(longest, 1e-9))))
+        self.each_gradient = self.count % 2 == 0
+        self._summed, self._sample = False, Sample()
+        if self.done and self._on_done is not None:
+            self._on_done()
+
+    def _use_of(self, held: Sequence[int]) -> Any:
+        """A hook that notes the first use of parameters."""
+        def hook(module: Any, args: Any) -> None:
+            sample = self._sample
+            if self.each_gradient and sample is not None and not self._summed:
+                now = time.perf_counter() - sample.start - (obligations.waited - sample.waited_before) / 1e9
+                for number in held:
+                    sample.used.setdefault(number, now)
+
+        return hook
+
+    def begins(self, summed: bool) -> None:
+        """A backward pass begins."""
+        if summed and self._sample is not None:
+            self._begun, self._spent, self._waited = time.perf_counter(), self._departure.spent, obligations.waited
+            self._sample.forward = self._begun - self._sample.start - (self._waited - self._sample.waited_before) / 1e9
+
+    def arrived(self, p: Tensor) -> None:
+        """A gradient is there."""
+        sample = self._sample
+        if sample is not None and p in self.numbers:
+            sample.ready[self.numbers[p]] = self._elapsed()
+
+    def _elapsed(self) -> float:
+        """Seconds of computation in this backward pass."""
+        return (time.perf_counter() - self._begun - (self._departure.spent - self._spent)
+                - (obligations.waited - self._waited) / 1e9)
+
+    def computed(self) -> None:
+        """The last gradient is there."""
+        if self._sample is not None:
+            self._sample.backward = self._elapsed()
+            self._sample.communicated = self._departure.spent - self._spent
+            self._computed = time.perf_counter()
+
+    def collected(self) -> None:
+        """All sums are there."""
+        self._collected = time.perf_counter()
+
+    def ends(self) -> None:
+        """The backward pass ends."""
+        self._ended, self._waited_end = time.perf_counter(), obligations.waited
+        if self._sample is not None:
+            self._sample.waited = self._collected - self._computed
+            self._sample.finish = self._ended - self._collected
+            self._summed = True
+
+    def _optimizer_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        self._stepping = time.perf_counter()
+        if self._concerns(optimizer) and not any(optimizer is other for other in self.optimizers):
+            self.optimizers.append(optimizer)
+
+    def _concerns(self, optimizer: Any) -> bool:
+        """Whether an optimiser changes the model: hooks are called for all there are."""
+        return any(p in self.numbers for group in optimizer.param_groups for p in group["params"])
+
+    def _optimizer_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if self._sample is not None and self._summed and self._concerns(optimizer):
+            self._sample.optimizer += time.perf_counter() - self._stepping
+
+    # --- what it comes to -----------------------------------------------------------------------------------------------
+
+    def trace(self) -> StepTrace:
+        """The typical step over the ranks of the model. Collective. RuntimeError if too few steps were recorded."""
+        if len(self.samples) < 2:
+            raise RuntimeError(f"{self.count} training steps were seen, and {self.warmup + 2} are the least that a step is "
+                               "predicted from: train on more batches, or lower warmup= and steps=")
+        here = host_ranks(self.comm)
+        traces = self.comm.allgather_object([self._own_trace(here)] * len(self.comm.held))
+        return averaged(traces)
+
+    def _own_trace(self, ranks_per_host: int) -> StepTrace:
+        """This rank's typical step."""
+        samples = self.samples
+        kept, quiet = quietest([s.compute for s in samples], [s.lost for s in samples])
+        chosen = [samples[i] for i in kept]
+        coarse = [s for s in chosen if not s.ready] or chosen
+        fine = [s for s in chosen if s.ready] or [s for s in samples if s.ready]
+
+        def middle(which: Sequence[Sample], name: str) -> float:
+            return float(np.median([getattr(s, name) for s in which])) if which else 0.0
+
+        backward, forward = middle(coarse, "backward"), middle(coarse, "forward")
+        slower = backward / middle(fine, "backward") if fine and middle(fine, "backward") else 1.0
+        earlier = forward / middle(fine, "forward") if fine and middle(fine, "forward") else 1.0
+        parameters = []
+        for number, (name, p) in enumerate(self.reducer.named):
+            ready, used = ([getattr(s, field)[number] for s in fine if number in getattr(s, field)]
+                           for field in ("ready", "used"))
+            parameters.append(ParameterTrace(name, tuple(p.shape), str(p.array.dtype),
+                                             float(np.median(used)) * earlier if used else 0.0,
+                                             min(float(np.median(ready)) * slower, backward) if ready else 0.0))
+        computes = [s.compute for s in coarse]
+        middle_compute = float(np.median(computes))
+        low, high = np.percentile(computes, [25, 75])
+        return StepTrace(
+            ranks=self.comm.size, ranks_per_host=ranks_per_host, forward=forward, backward=backward,
+            finish=middle(coarse, "finish"), after=middle(coarse, "after"), optimizer=middle(coarse, "optimizer"),
+            measured=middle(coarse, "period"), spread=float(high - low) / 2 / middle_compute,
+            jitter=float(middle_compute - low) / 0.6745 / middle_compute, quiet=len(kept) if quiet else 0,
+            steps=len(samples), passes=int(np.median([s.passes for s in chosen])),
+            parameters=parameters, units=self._units(),
+            optimizer_bytes=sum(state_bytes(optimizer) for optimizer in self.optimizers),
+            buffer_bytes=self.model.broadcast_buffers * sum(b.array.nbytes for b in self.model.synchronised_buffers()),
+            other_bytes=self._other_bytes(), cap_mb=self.model.bucket_cap_mb,
+            fixed=self.reducer.transport.fixed_buckets, hook=self.model.comm_hook.name if self.model.comm_hook else "",
+            notes=self._notes(quiet))
+
+    def _units(self) -> list[list[str]]:
+        """The groups that stage 3 would gather."""
+        known = {name for name, _ in self.reducer.named}
+        groups = [[name for name, _ in group if name in known]
+                  for group in by_module(self.model.module, MOST_BYTES, self.model.shard_units)]
+        return [group for group in groups if group]
+
+    def _other_bytes(self) -> int:
+        """The largest resident memory so far, without parameters, gradients, optimiser state and buffers."""
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        known = sum(p.array.nbytes * (1 + p.requires_grad) for p in self.model.module.parameters())
+        return int(max(0, peak - known - sum(state_bytes(optimizer) for optimizer in self.optimizers)))
+
+    def _notes(self, quiet: bool) -> list[str]:
+        """What makes the trace less than it should be."""
+        notes = [] if quiet else [f"other processes disturbed most steps: fewer than {FEWEST} of {len(self.samples)} were "
+                                  "quiet, and the quietest third was taken"]
+        if any(isinstance(m, (SyncBatchNorm, TorchSyncBatchNorm)) for m in self.model.module.modules()):
+            notes.append("SyncBatchNorm communicates in forward and backward, which is not predicted: steps will be longer")
+        if not self.optimizers:
+            notes.append("no optimiser of autograd.optim was seen: its state is not counted in memory")
+        return notes
+
+
+def refuse(model: Any) -> None:
+    """TypeError or NotImplementedError for what can't be traced."""
+    if not isinstance(model, DataParallel):
+        raise TypeError(f"predict() takes a DataParallel, a StepTrace or the path of one, not {type(model).__name__}")
+    if model.batch != "own" or (model.devices is not None and model.devices.size > 1):
+        raise NotImplementedError("predict() of local devices or batch='root': it replays ranks that have their own rows "
+                                  "(batch='own') and gradients in buckets")
+    if model.shard and model.comm.size > 1:
+        raise NotImplementedError(f"predict() from a model that is sharded over {model.comm.size} ranks "
+                                  f"(shard={STAGES[model.shard]!r}): trace it on one rank (dprun --predict ... -n 1), where "
+                                  "it is whole, or with shard=None; all stages are predicted from that")
+    if model._virtual is not None:
+        raise NotImplementedError("predict() with reproducible=V: its gradients are not summed in buckets")
+    if not any(p.requires_grad for p in model.module.parameters()):
+        raise ValueError("predict(): no parameter of the module requires a gradient")
+
+
+def averaged(traces: Sequence[StepTrace]) -> StepTrace:
+    """The mean over ranks of times, the largest of spreads."""
+    first = traces[0]
+
+    def mean(name: str) -> float:
+        return float(np.mean([getattr(t, name) for t in traces]))
+
+    parameters = [replace(p, used=float(np.mean([t.parameters[i].used for t in traces])),
+                          ready=float(np.mean([t.parameters[i].ready for t in traces])))
+                  for i, p in enumerate(first.parameters)]
+    times = {name: mean(name) for name in ("forward", "backward", "finish", "after", "optimizer", "measured")}
+    slowest, fastest = max(t.compute for t in traces), min(t.compute for t in traces)
+    spread = max(max(t.spread for t in traces), (slowest - fastest) / max(slowest + fastest, 1e-12))
+    values = {**vars(first), **times, "parameters": parameters, "spread": float(spread),
+              "jitter": max(t.jitter for t in traces), "quiet": min(t.quiet for t in traces),
+              "notes": list(dict.fromkeys(note for t in traces for note in t.notes)),
+              "other_bytes": max(t.other_bytes for t in traces)}
+    return StepTrace(**values)
+
+
+def host_ranks(comm: Communicator) -> int:
+    """How many ranks a host has at most."""
+    names = comm.allgather_object([socket.gethostname()] * len(comm.held))
+    return max(names.count(name) for name in names)
+
+
+__all__ = ["StepRecorder"]

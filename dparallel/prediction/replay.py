@@ -1,0 +1,327 @@
+"""Replay: a traced step under a what-if, as a graph of tasks that one function plays.
+
+As Daydream (Zhu et al., ATC 2020) does it: a question changes the graph, never the player. graph_of() makes the tasks of a
+rank for an Option: other buckets, a comm hook, a stage of sharding. play() runs them on two resources, the rank's thread
+and its network, which carries one collective after another: each starts when it has departed and the one before has ended.
+While a collective is under way the thread computes at the rate that the collective's share of the processor leaves: MPI
+moves data only while it is called, and on one host all of a sum is work of the ranks.
+
+All ranks are alike here; that the slowest of many is slower than one is `jitter`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+from ..reduction import buckets
+from ..reduction.buckets import MOST_BYTES, default_capacity
+from ..sharding.transport import IN_FLIGHT
+from ..sharding.unit import grouped as grouped_units
+from .hook_programs import HookProgram
+from .network import Cost, Network
+from .steps import ParameterTrace, StepTrace, Task
+
+STAGES = (None, "optimizer", "gradients", "parameters")
+AGREEMENT_BYTES = 24                 # of what ranks tell each other in stage 3 before each collective
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is asked: so many ranks; bucket_cap_mb, None for DataParallel's default; a comm hook by name, "" for none; shard,
+    as DataParallel takes it."""
+
+    ranks: int
+    bucket_cap_mb: float | None = None
+    hook: str = ""
+    shard: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.ranks, bool) or not isinstance(self.ranks, int) or self.ranks < 1:
+            raise ValueError(f"ranks={self.ranks!r} is a whole number of at least 1")
+        cap = self.bucket_cap_mb
+        if cap is not None and (isinstance(cap, bool) or not isinstance(cap, (int, float)) or not 0 < cap < math.inf):
+            raise ValueError(f"bucket_cap_mb={cap!r} is a number of MiB above 0, or None for the default")
+        if self.shard not in STAGES:
+            raise ValueError(f"shard={self.shard!r} is one of {', '.join(map(repr, STAGES))}")
+        if self.shard and self.hook:
+            raise NotImplementedError(f"hook={self.hook!r} with shard={self.shard!r}: gradients of a sharded module leave "
+                                      "in slices, and a hook averages whole buckets")
+
+    def __str__(self) -> str:
+        words = [f"buckets of {self.bucket_cap_mb:g} MiB" if self.bucket_cap_mb is not None else "",
+                 self.hook, f"shard={self.shard!r}" if self.shard else ""]
+        return ", ".join(filter(None, words)) or "the defaults"
+
+
+class Flight(NamedTuple):
+    """A collective that was played: seconds from the beginning of the step, and how its cost is known."""
+
+    name: str
+    collective: str
+    nbytes: float
+    departed: float
+    started: float
+    ended: float
+    source: str
+
+
+class Played(NamedTuple):
+    """What play() found: the length of the step, how much of it was computation, and the collectives."""
+
+    seconds: float
+    compute: float
+    flights: list[Flight]
+
+    @property
+    def exposed(self) -> float:
+        """Communication that computation did not hide: the step is so much longer than its computation."""
+        return self.seconds - self.compute
+
+
+def play(tasks: Sequence[Task], cost: Callable[[str, float], Cost]) -> Played:
+    """Play a rank's tasks. cost(collective, nbytes) says what a collective takes. ValueError for a wait without a start."""
+    now = computed = 0.0
+    queue: list[list[Any]] = []                      # [name, seconds left, share of the processor, Flight so far]
+    flights: list[Flight] = []
+    names: set[str] = set()
+
+    def first_ends() -> None:
+        """The first of the queue has ended, and the next one starts."""
+        flights.append(queue.pop(0)[3]._replace(ended=now))
+        if queue:
+            queue[0][3] = queue[0][3]._replace(started=now)
+
+    def start(task: Task) -> None:
+        found = cost(task.collective, task.nbytes)
+        flight = Flight(task.name, task.collective, task.nbytes, now, now, math.nan, found.source)
+        queue.append([task.name, found.seconds, found.cpu, flight])
+        names.add(task.name)
+
+    for task in tasks:
+        if task.kind == "compute":
+            left, computed = task.seconds, computed + task.seconds
+            while queue and left > 0:
+                _, remaining, share, _ = queue[0]
+                done = remaining * (1 - share)       # of computation, by the end of this collective
+                if done > left:
+                    queue[0][1] -= left / (1 - share)
+                    now += left / (1 - share)
+                    left = 0.0
+                else:
+                    left -= done
+                    now += remaining
+                    first_ends()
+            now += left
+        elif task.kind in ("start", "call"):
+            start(task)
+        if task.kind in ("wait", "call"):
+            if task.name not in names:
+                raise ValueError(f"a wait for {task.name!r}, which was not started")
+            while any(entry[0] == task.name for entry in queue):
+                now += queue[0][1]
+                first_ends()
+    while queue:
+        now += queue[0][1]
+        first_ends()
+    return Played(now, computed, flights)
+
+
+# --- the graph of a step --------------------------------------------------------------------------------------------------
+
+def graph_of(trace: StepTrace, option: Option, programs: Mapping[str, HookProgram] | None = None,
+             slower: float = 1.0) -> list[Task]:
+    """The tasks of one step of a rank. slower: a factor on computation. programs: what comm hooks do, by name."""
+    scaled = _scaled(trace, slower)
+    if option.ranks == 1:
+        return [Task("compute", "step", scaled.compute)]
+    if option.shard == "parameters":
+        return _fully_sharded(scaled, option)
+    if option.shard:
+        return _sharded(scaled, option)
+    program = None
+    if option.hook:
+        if not programs or option.hook not in programs:
+            raise ValueError(f"hook={option.hook!r} is one of {', '.join(map(repr, programs or ()))}")
+        program = programs[option.hook]
+    tasks = [*_buffers(scaled), Task("compute", "forward", scaled.forward)]
+    groups = bucket_groups(scaled, option.bucket_cap_mb, fixed=scaled.fixed or program is not None)
+    if program is not None:
+        return tasks + _hooked(scaled, option, groups, program)
+    tasks += _departing(scaled, [(group, [Task("start", f"bucket {i}", 0.0, "allreduce", bucket_bytes(group))])
+                                 for i, group in enumerate(groups)])
+    return [*tasks, *(Task("wait", f"bucket {i}") for i in range(len(groups))), *_after(scaled)]
+
+
+def _scaled(trace: StepTrace, slower: float) -> StepTrace:
+    """The trace with longer computation."""
+    times = {name: getattr(trace, name) * slower for name in ("forward", "backward", "finish", "after", "optimizer")}
+    parameters = [ParameterTrace(p.name, p.shape, p.dtype, p.used * slower, p.ready * slower) for p in trace.parameters]
+    return StepTrace(**{**vars(trace), **times, "parameters": parameters})
+
+
+def _buffers(trace: StepTrace) -> list[Task]:
+    """Rank 0's buffers for all."""
+    if not trace.buffer_bytes:
+        return []
+    return [_meet("buffers"), Task("call", "buffers", 0.0, "broadcast", trace.buffer_bytes)] * trace.passes
+
+
+def _after(trace: StepTrace, optimizer_share: float = 1.0) -> list[Task]:
+    """From the sums to the end of the step."""
+    return [Task("compute", "gradients delivered", trace.finish),
+            Task("compute", "optimizer", trace.optimizer * optimizer_share),
+            Task("compute", "between steps", max(0.0, trace.after - trace.optimizer))]
+
+
+def bucket_groups(trace: StepTrace, cap_mb: float | None, fixed: bool = False) -> list[list[ParameterTrace]]:
+    """The buckets that the library would make, by its own functions: in the order in which gradients arrive, or (fixed) in
+    that of registration."""
+    known = {p.name: p for p in trace.parameters}
+    cap = default_capacity(trace.gradient_bytes) if cap_mb is None else cap_mb * 2**20
+    groups = buckets.grouped([p.named() for p in trace.parameters], cap)
+    if len(groups) > 1 and not fixed:                # unused ones are last, as in Reducer._rebuild()
+        latest_first = list(reversed(trace.parameters))
+        arrived = sorted(latest_first, key=lambda p: p.ready or math.inf)
+        groups = buckets.grouped([p.named() for p in arrived[::-1]], cap)
+    return [[known[name] for name, _ in group] for group in groups]
+
+
+def bucket_bytes(group: Sequence[ParameterTrace]) -> int:
+    """Of a bucket's message: gradients, a flag a parameter, the weight."""
+    itemsize = min(p.nbytes // max(1, math.prod(p.shape)) or 1 for p in group)
+    return sum(p.nbytes for p in group) + (len(group) + 1) * itemsize
+
+
+def _departing(trace: StepTrace, leaving: Sequence[tuple[Sequence[ParameterTrace], Sequence[Task]]]) -> list[Task]:
+    """Backward, in which groups of parameters leave as soon as all their gradients are there and the groups before have
+    left; what has no gradient leaves at the end."""
+    tasks, now = [], 0.0
+    for group, start in leaving:
+        ready = max((p.ready if p.ready else trace.backward for p in group), default=trace.backward)
+        ready = max(now, min(ready, trace.backward))
+        tasks += [Task("compute", "backward", ready - now), *start]
+        now = ready
+    return [*tasks, Task("compute", "backward", trace.backward - now)]
+
+
+def _hooked(trace: StepTrace, option: Option, groups: Sequence[Sequence[ParameterTrace]],
+            program: HookProgram) -> list[Task]:
+    """Backward with a comm hook: weights are summed before the first bucket leaves, flags at the end, and what the hook
+    does between a wait and the next collective it does when it is waited for."""
+    leaving, finishing = [], []
+    for i, group in enumerate(groups):
+        start, finish = program.tasks(group, option.ranks, f"bucket {i}")
+        if i == 0:
+            start = [_meet("weights"), *start]
+        leaving.append((group, start))
+        finishing += finish
+    flags = sum(len(group) for group in groups) + 1
+    return [*_departing(trace, leaving), *finishing, _meet("flags"),
+            Task("call", "flags", 0.0, "allreduce", 8 * flags), *_after(trace)]
+
+
+def _meet(name: str) -> Task:
+    """The comparison of calls that begins a checked collective."""
+    return Task("call", f"{name}: header", 0.0, "meet")
+
+
+def _sharded(trace: StepTrace, option: Option) -> list[Task]:
+    """Stages 1 and 2: units leave by reduce-scatter, two at a time; the optimiser works on a share; values come together
+    after it, the next unit's while one is copied."""
+    known = {p.name: p for p in trace.parameters}
+    cap = MOST_BYTES if option.bucket_cap_mb is None else option.bucket_cap_mb * 2**20
+    units = [[known[name] for name, _ in group] for group in grouped_units([p.named() for p in trace.parameters], cap)]
+    leaving = []
+    for i, group in enumerate(reversed(units)):
+        tasks = [_meet(f"unit {i}"),
+                 Task("start", f"unit {i}", 0.0, "reduce_scatter", sum(p.nbytes for p in group))]
+        if i >= IN_FLIGHT:
+            tasks.append(Task("wait", f"unit {i - IN_FLIGHT}"))
+        leaving.append((group, tasks))
+    waits = [Task("wait", f"unit {i}") for i in range(len(units))]
+    counts = [_meet("weights"), Task("call", "weights", 0.0, "allreduce", 8 * (len(units) + len(known)))]
+    finish, optimizer, between = _after(trace, 1 / option.ranks)
+    refresh: list[Task] = []
+    for i, group in enumerate(units):
+        refresh += [_meet(f"values {i}"),
+                    Task("start", f"values {i}", 0.0, "allgather", sum(p.nbytes for p in group))]
+        refresh += [Task("wait", f"values {i - 1}")] * (i > 0)
+    refresh.append(Task("wait", f"values {len(units) - 1}"))
+    return [*_buffers(trace), Task("compute", "forward", trace.forward), *_departing(trace, leaving), *waits, *counts,
+            finish, optimizer, *refresh, between]
+
+
+def _agree(name: str, ranks: int) -> list[Task]:
+    """What ranks tell each other before a collective of stage 3."""
+    return [_meet(f"{name}: agreement"), Task("call", f"{name}: agreement", 0.0, "allgather", AGREEMENT_BYTES * ranks)]
+
+
+def _fully_sharded(trace: StepTrace, option: Option) -> list[Task]:
+    """Stage 3: each unit is gathered before its first use in forward and again in backward, the next one ahead."""
+    if trace.passes > 1:
+        raise NotImplementedError(f"shard='parameters' with {trace.passes} forward passes a step: passes inside no_sync() "
+                                  "are refused there")
+    known, ranks = {p.name: p for p in trace.parameters}, option.ranks
+    cap = math.inf if option.bucket_cap_mb is None else option.bucket_cap_mb * 2**20
+    units = [[known[name] for name in names] for names in (trace.units or [[p.name for p in trace.parameters]])]
+    units = [[known[name] for name, _ in group] for unit in units for group in grouped_units([p.named() for p in unit], cap)]
+    order = sorted(range(len(units)), key=lambda i: min(p.used for p in units[i]))
+
+    def gather(i: int, label: str) -> list[Task]:
+        name = f"{label} {i}"
+        return [*_agree(name, ranks), _meet(name),
+                Task("start", name, 0.0, "allgather", sum(p.nbytes for p in units[i]))]
+
+    tasks, now = _buffers(trace), 0.0
+    for place, i in enumerate(order):
+        at = max(now, min(min(p.used for p in units[i]), trace.forward))
+        tasks += [Task("compute", "forward", at - now)]
+        tasks += gather(i, "forward") if place == 0 else []
+        tasks += [Task("wait", f"forward {i}")]
+        tasks += gather(order[place + 1], "forward") if place + 1 < len(order) else []
+        now = at
+    tasks += [Task("compute", "forward", trace.forward - now), *_agree("forward ends", ranks)]
+    backwards, now = order[::-1], 0.0
+    ready = {i: max((p.ready or trace.backward for p in units[i]), default=trace.backward) for i in order}
+    for place, i in enumerate(backwards):
+        tasks += gather(i, "backward") if place == 0 else []
+        tasks += [Task("wait", f"backward {i}")]
+        tasks += gather(backwards[place + 1], "backward") if place + 1 < len(backwards) else []
+        at = max(now, min(ready[i], trace.backward))
+        tasks += [Task("compute", "backward", at - now), *_agree(f"unit {i}", ranks), _meet(f"unit {i}"),
+                  Task("start", f"unit {i}", 0.0, "reduce_scatter", sum(p.nbytes for p in units[i]))]
+        if place >= IN_FLIGHT:
+            tasks.append(Task("wait", f"unit {backwards[place - IN_FLIGHT]}"))
+        now = at
+    tasks += [Task("compute", "backward", trace.backward - now), *(Task("wait", f"unit {i}") for i in backwards)]
+    tasks += [*_agree("weights", ranks), _meet("weights"),
+              Task("call", "weights", 0.0, "allreduce", 8 * (len(units) + len(known))), *_agree("backward ends", ranks)]
+    return [*tasks, *_after(trace, 1 / ranks)]
+
+
+# --- what ranks do to each other ------------------------------------------------------------------------------------------
+
+def expected_maximum(ranks: int) -> float:
+    """The mean of the largest of so many standard normal numbers (Blom 1958: the quantile of (n - 0.375) / (n + 0.25))."""
+    return 0.0 if ranks == 1 else NormalDist().inv_cdf((ranks - 0.375) / (ranks + 0.25))
+
+
+def slowdown(trace: StepTrace, network: Network, ranks: int) -> float:
+    """How much longer computation takes on so many ranks than on the traced ones: ranks beyond a host's cores take turns,
+    and all wait for the slowest."""
+    here = min(ranks, network.ranks_per_host)
+    turns = max(1.0, here / network.cores_per_host) if network.cores_per_host else 1.0
+    traced = max(1.0, trace.ranks_per_host / network.cores_per_host) if network.cores_per_host else 1.0
+    return max(1.0, turns / traced) * slowest(trace, ranks)
+
+
+def slowest(trace: StepTrace, ranks: int) -> float:
+    """How much longer the slowest of so many ranks computes than a typical one."""
+    return 1.0 + trace.jitter * expected_maximum(ranks)
+
+
+__all__ = ["Flight", "Option", "Played", "Task", "bucket_groups", "graph_of", "play", "slowdown", "slowest"]

@@ -1,0 +1,81 @@
+"""Runs a training script on one rank until enough of its steps are recorded, then ends it: what `dprun --predict` starts.
+
+    python -m dparallel.prediction.script FOLDER NETWORK [-m] SCRIPT ARGS...
+
+NETWORK is a description, or "". The script's first DataParallel is found by a hook on all modules; nothing of the script
+changes. trace.json and network.json are left in FOLDER, and the script ends by SystemExit in its next forward, on all ranks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from autograd import is_grad_enabled
+from autograd.nn.module_hooks import register_module_forward_pre_hook
+
+from ..model.data_parallel import DataParallel
+from .measuring import measure_network
+from .network import Network
+from .recording import StepRecorder
+
+LEAST, MOST = 1 << 16, 64 << 20      # bytes up to which the network is measured: the gradients, within these
+
+
+class Recorded(SystemExit):
+    """Enough steps are recorded, and the script ends with exit code 0."""
+
+
+class ScriptRecorder:
+    """Attaches a StepRecorder to the first DataParallel that is trained."""
+
+    def __init__(self, folder: Path, network: str) -> None:
+        self.folder, self.network = folder, Network.parse(network) if network else None
+        self.recorder: StepRecorder | None = None
+        self.handle = register_module_forward_pre_hook(self._called)
+
+    def _called(self, module: Any, args: Any) -> None:
+        """A module is called."""
+        if isinstance(module, DataParallel) and is_grad_enabled():
+            self.handle.remove()
+            self.recorder = StepRecorder(module, on_done=self._done)
+
+    def _done(self) -> NoReturn:
+        """Enough steps are recorded, on all ranks."""
+        self.write()
+        raise Recorded(0)
+
+    def write(self) -> None:
+        """Leave what was found. Collective. RuntimeError if it is too little."""
+        recorder = self.recorder
+        if recorder is None:
+            raise RuntimeError("dprun --predict: the script made no training step with a dparallel.DataParallel (or "
+                               "DistributedDataParallel)")
+        trace = recorder.trace()
+        recorder.stop()
+        network = measure_network(recorder.comm, max(LEAST, min(MOST, trace.gradient_bytes)), self.network)
+        if recorder.comm.held[0] == 0:
+            trace.save(self.folder / "trace.json")
+            (self.folder / "network.json").write_text(json.dumps(network.as_dict()))
+
+
+def main() -> None:
+    """Run the script that the arguments name."""
+    folder, network, *rest = sys.argv[1:]
+    as_module = rest[0] == "-m"
+    sys.argv = rest[1:] if as_module else rest
+    recorder = ScriptRecorder(Path(folder), network)
+    if as_module:
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
+        runpy.run_path(os.path.abspath(sys.argv[0]), run_name="__main__")
+    recorder.write()                                 # the script has ended by itself: with the steps that there were
+
+
+if __name__ == "__main__":
+    main()

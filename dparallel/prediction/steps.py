@@ -1,0 +1,138 @@
+"""StepTrace: one typical training step of a rank, its computation only, as times between what DataParallel sees of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from math import prod
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autograd import as_tensor
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class ParameterTrace:
+    """A parameter, in the order of registration. used: seconds from the start of forward to the first use of its module;
+    ready: from the start of backward to its gradient (0 if it got none)."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    used: float
+    ready: float
+
+    @property
+    def nbytes(self) -> int:
+        """Of its values, and of its gradient."""
+        return prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    def smaller(self, most: int) -> ParameterTrace:
+        """The same with dimensions of `most` at most."""
+        return replace(self, shape=tuple(min(n, most) for n in self.shape))
+
+    def named(self) -> tuple[str, Any]:
+        """(name, parameter) as the library's functions that assign buckets take them; all its elements are one."""
+        return self.name, as_tensor(np.broadcast_to(np.zeros(1, self.dtype), self.shape)).requires_grad_()
+
+
+class Task(NamedTuple):
+    """One task of a rank's thread. kind: "compute", for `seconds`; "start" a collective of nbytes, under `name`; "wait" for
+    the one under `name`; "call": start a collective and wait for it. The collective "meet" is the comparison of calls that
+    begins every checked one."""
+
+    kind: str
+    name: str = ""
+    seconds: float = 0.0
+    collective: str = ""
+    nbytes: float = 0.0
+
+
+@dataclass(frozen=True)
+class StepTrace:
+    """A step without communication, as one rank computes it. Seconds.
+
+    ranks            how many the trace was made on, and how many of them on one host
+    forward          before the pass that is summed: data, forward, passes inside no_sync()
+    backward         of that pass, to its last gradient
+    finish           what follows the sums in backward(): their division, .grad
+    after            from the end of backward() to the next forward: optimiser, logging, data
+    optimizer        of `after`, the optimisers' steps
+    measured         the whole step, as it ran, with its communication
+    spread           of a quiet step's computation, relative: half the distance between its quartiles
+    jitter           its standard deviation, relative, by the lower quartile: what other processes do only adds
+    quiet, steps     how many steps were undisturbed, of how many
+    passes           forward passes in a step
+    parameters       of the module
+    units            their names, as stage 3 of sharding would gather them
+    optimizer_bytes  of the optimisers' state
+    buffer_bytes     that rank 0 sends to all in each forward
+    other_bytes      of the process beside values, gradients and optimiser state: activations, kernels, Python
+    cap_mb, fixed    bucket_cap_mb, and whether buckets stay in the order of registration
+    hook             the comm hook's name, "" for none
+    notes            what else is to be known
+    """
+
+    ranks: int
+    ranks_per_host: int
+    forward: float
+    backward: float
+    finish: float
+    after: float
+    optimizer: float
+    measured: float
+    spread: float
+    jitter: float
+    quiet: int
+    steps: int
+    passes: int
+    parameters: Sequence[ParameterTrace]
+    units: Sequence[Sequence[str]] = ()
+    optimizer_bytes: int = 0
+    buffer_bytes: int = 0
+    other_bytes: int = 0
+    cap_mb: float | None = None
+    fixed: bool = False
+    hook: str = ""
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def compute(self) -> float:
+        """The whole step without communication."""
+        return self.forward + self.backward + self.finish + self.after
+
+    @property
+    def gradient_bytes(self) -> int:
+        """Of all gradients."""
+        return sum(p.nbytes for p in self.parameters)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {"version": VERSION, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> StepTrace:
+        """From what as_dict() returned."""
+        data = dict(data)
+        if data.pop("version", None) != VERSION:
+            raise ValueError(f"a step trace of version {VERSION} is needed: record it again")
+        parameters = [ParameterTrace(p["name"], tuple(p["shape"]), p["dtype"], p["used"], p["ready"])
+                      for p in data.pop("parameters")]
+        return cls(parameters=parameters, **data)
+
+    def save(self, path: str | Path) -> None:
+        """As a JSON file."""
+        Path(path).write_text(json.dumps(self.as_dict()))
+
+    @classmethod
+    def load(cls, path: str | Path) -> StepTrace:
+        """From save()'s file."""
+        return cls.from_dict(json.loads(Path(path).read_text()))
+
+
+__all__ = ["ParameterTrace", "StepTrace", "Task"]
