@@ -1,38 +1,53 @@
-"""draw(): the recorded graph behind a tensor as indented text, or as Graphviz' dot."""
+"""draw(): the recorded graph behind a tensor as indented text, as Graphviz' dot, or as a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..core.graph import Node
 from ..core.recording import Output
 from ..core.tensor import Tensor
+from .owners import Owners, recorded_owners
+from .picture import Drawing, as_dot
 
 Edge = tuple[Node, int]                              # a node and the number of one of its outputs
 REDUCTIONS = ("Sum", "Mean", "Extreme")              # operations whose ctx.shape is their input's
 
 
-def draw(y: Tensor | Iterable[Tensor], params: Any = None, format: str = "text") -> str:
+def draw(y: Tensor | Iterable[Tensor] | Callable[[], Any], params: Any = None, format: str = "text") -> Drawing:
     """The graph behind y (a Tensor or several), from y down to the leaves.
 
     params: names of leaves, as a dict, pairs (name, tensor), or a Module. format="text": a node's one input stands below
     it, several as a list with dashes; "(above, #1)" is the node marked #1. Shapes are shown where nodes tell them.
     format="dot": for Graphviz.
 
+    The text is a Drawing: save() writes it as SVG, PNG or PDF, and a notebook shows it, by Graphviz' program `dot`. There
+    nodes have the colours of modules: of the one whose parameters they read; or, if y is a function that computes the
+    tensors, of the one in which each was made.
+
     >>> print(draw(loss, model))
+    >>> draw(lambda: loss_of(model(x), target), model).save("loss.svg")
     """
-    outputs = [y] if isinstance(y, Tensor) else list(y)
     if format not in ("text", "dot"):
-        raise ValueError(f"format must be 'text' or 'dot', not {format!r}")
+        raise ValueError(f"format must be 'text' or 'dot', not {format!r}; draw(...).save() writes pictures")
+    names, made_in = leaf_names(params), None
+    if hasattr(y, "named_parameters"):
+        raise TypeError(f"draw() takes Tensors, not {type(y).__name__}: draw(lambda: model(x), model)")
+    drawn: Any = y
+    if callable(y) and not isinstance(y, Tensor):
+        drawn, made_in = recorded_owners(y, params)
+    outputs = [drawn] if isinstance(drawn, Tensor) else list(drawn)
     for out in outputs:
         if not isinstance(out, Tensor):
             raise TypeError(f"draw() takes Tensors, not {type(out).__name__}")
     roots = [out.edge for out in outputs if out.edge is not None]
     nodes = visited(roots)
     shapes = known_shapes(nodes, {out.edge: out.shape for out in outputs if out.edge is not None})
-    labels = {id(node): label(node, shapes, leaf_names(params)) for node in nodes}
-    return (as_text if format == "text" else as_dot)(outputs, nodes, labels)
+    labels = {id(node): label(node, shapes, names) for node in nodes}
+    owners = Owners(nodes, names, getattr(params, "_get_name", lambda: "")(), made_in)
+    dot = as_dot(outputs, nodes, labels, owners)
+    return Drawing(as_text(outputs, nodes, labels) if format == "text" else dot, dot, len(nodes))
 
 
 def leaf_names(params: Any) -> dict[int, str]:
@@ -125,18 +140,4 @@ def as_text(outputs: list[Tensor], nodes: list[Node], labels: dict[int, str]) ->
     return "\n".join(lines)
 
 
-def as_dot(outputs: list[Tensor], nodes: list[Node], labels: dict[int, str]) -> str:
-    """Boxes joined by arrows from inputs to results; leaves and results filled."""
-    numbers = {id(node): number for number, node in enumerate(nodes)}
-    lines = ["digraph {", "  node [shape=box, fontname=monospace];"]
-    for node in nodes:
-        text = labels[id(node)].replace("\\", "\\\\").replace('"', '\\"').replace(" [", "\\n[", 1)
-        fill = ", style=filled, fillcolor=lightblue" if node.is_leaf else ""
-        lines.append(f'  n{numbers[id(node)]} [label="{text}"{fill}];')
-    for number, out in enumerate(outputs):
-        lines.append(f'  y{number} [label="{list(out.shape)}", style=filled, fillcolor=lightgreen];')
-        if out.edge is not None:
-            lines.append(f"  n{numbers[id(out.edge[0])]} -> y{number};")
-    for node in nodes:
-        lines += [f"  n{numbers[id(edge[0])]} -> n{numbers[id(node)]};" for edge in node.edges if edge is not None]
-    return "\n".join([*lines, "}"])
+__all__ = ["draw"]

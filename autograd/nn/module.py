@@ -19,6 +19,7 @@ from ..core.tensor import Parameter, Tensor
 from ..ops.creation.fill import zeros_like
 from ..ops.pointwise.cast import cast
 from .module_hooks import Hooked
+from .notebook import html_of
 from .parameter import is_lazy
 from .registry import Buffer, Members
 from .state import IncompatibleKeys, Stateful
@@ -378,6 +379,9 @@ class Module(Hooked, Stateful):
             return f"{name}({extra})"
         lines = [*(extra.split("\n") if extra else []), *lines]
         return f"{name}(\n  " + "\n  ".join(lines) + "\n)"
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 __all__ = ["IncompatibleKeys", "Module"]

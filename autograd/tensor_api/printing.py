@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.absent import AbsentArray
+from ..base.notebook import escaped
 from ..base.types import Array
 from ..core.forward_mode import tangent_of
 from ..core.tensor import Tensor
@@ -181,4 +182,12 @@ def format_of(tensor: Tensor, spec: str) -> str:
     return object.__format__(tensor, spec)
 
 
-METHODS = {"__repr__": text_of, "__format__": format_of}
+def html_of(tensor: Tensor) -> str:
+    """What a notebook shows: type, shape and dtype, and below the text that print() shows, which leaves out many values."""
+    array, about = tensor.array, type(tensor).__name__
+    if not isinstance(array, AbsentArray):
+        about += f" {list(array.shape)} {array.dtype}{', requires_grad' if tensor.requires_grad else ''}"
+    return f"<div><code>{escaped(about)}</code><pre>{escaped(repr(tensor))}</pre></div>"
+
+
+METHODS = {"__repr__": text_of, "__format__": format_of, "_repr_html_": html_of}

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base.notebook import escaped
 from ..core.modes import no_grad
 from ..core.tensor import Tensor, result
 from ..nn.module import Module
@@ -367,6 +368,9 @@ class ModelStatistics:
             lines += [f"Total mult-adds ({unit}): {scaled:,.{0 if scaled.is_integer() else 2}f}", divider,
                       *(f"{name} (MB): {size / 1e6:0.2f}" for name, size in sizes.items())]
         return "\n".join([*lines, divider])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escaped(repr(self))}</pre>"
 
 
 __all__ = ["LayerInfo", "ModelStatistics", "summary"]
