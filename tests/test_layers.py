@@ -17,8 +17,8 @@ ORDER = {
         core distributed
         ops
         amp tensor_api compat signal
-        transforms nn linalg cuda cpu debug profiler
-        optim utils serialization distributions replay jit""",
+        transforms nn linalg cuda debug profiler
+        cpu optim utils serialization distributions replay jit""",
     "dparallel": """
         comm lr_scaling
         functions sync_context clipping data consistency

@@ -1,11 +1,22 @@
 """The CPU under the names that scripts ask of a device.
 
-May import: base, amp. Read first: this page.
+May import: base, amp, profiler. Read first: this page.
 """
 
 from __future__ import annotations
 
 from ..base.types import DeviceLike
+from ..profiler import (
+    max_memory_allocated,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_reserved,
+    memory_snapshot,
+    memory_stats,
+    memory_summary,
+    reset_peak_memory_stats,
+)
 from . import amp
 
 
@@ -37,4 +48,6 @@ def synchronize(device: DeviceLike = None) -> None:
     """Nothing to wait for: operations have ended when they return."""
 
 
-__all__ = ["amp", "current_device", "device_count", "is_available", "is_initialized", "set_device", "synchronize"]
+__all__ = ["amp", "current_device", "device_count", "is_available", "is_initialized", "max_memory_allocated",
+           "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_snapshot", "memory_stats",
+           "memory_summary", "reset_peak_memory_stats", "set_device", "synchronize"]

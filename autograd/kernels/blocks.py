@@ -33,6 +33,7 @@ class Pool:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.blocks: dict[int, list[Block]] = {}
+        self.watched = 0                             # by so many who are to see each array's memory come and go: no blocks
 
 
 pool = Pool()
@@ -48,7 +49,7 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...]
     size = prod(shape) * dtype.itemsize
     # Who finds the lock taken does without: it may be taken by this very thread, in whose midst the collector runs a
     # finaliser, or by one that did not survive a fork.
-    if size < LARGE or not pool.lock.acquire(blocking=False):
+    if size < LARGE or pool.watched or not pool.lock.acquire(blocking=False):
         return np.ndarray(shape, dtype, strides=strides)
     try:
         kept = pool.blocks.setdefault(size, [])
@@ -57,7 +58,7 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...]
                 block = kept.pop(number)
                 break
         else:
-            _give_up()
+            _give_up(IDLE)
             block = Block(size, np.uint8)
         kept.append(block)                           # the last ones used stay longest
         return np.ndarray(shape, dtype, block, 0, strides)
@@ -65,12 +66,19 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...]
         pool.lock.release()
 
 
-def _give_up() -> None:
-    """Let go of blocks that nobody uses, of the sizes that were asked for first, until few enough are left."""
+def watch(on: bool) -> None:
+    """From here on someone is to see the memory of each array come and go (not any more): there are no blocks."""
+    with pool.lock:
+        pool.watched += 1 if on else -1
+        _give_up(0)
+
+
+def _give_up(most: int) -> None:
+    """Let go of blocks that nobody uses, of the sizes that were asked for first, until `most` bytes are left."""
     idle = sum(size for size, kept in pool.blocks.items() for count in holders(kept) if not count)
     for size, kept in pool.blocks.items():
         for number, count in reversed(list(enumerate(holders(kept)))):
-            if idle <= IDLE:
+            if idle <= most:
                 return
             if not count:
                 del kept[number]

@@ -250,6 +250,11 @@ class Module(Hooked, Stateful):
         """All buffers of this module and, if recurse, of its submodules."""
         return (value for _, value in self.named_buffers(recurse=recurse))
 
+    def _held_arrays(self) -> Iterator[tuple[str, str, Any]]:
+        """What its own tensors are for, for memory_summary()."""
+        yield from (("parameters", "", p) for _, p in self.direct_parameters())
+        yield from (("buffers", "", buffer) for _, buffer in self.direct_buffers())
+
     # --- modes and types ----------------------------------------------------------------------------------------------
 
     def train(self, mode: bool = True) -> Any:

@@ -102,6 +102,12 @@ class FlatBuffers:
                 self.slots[name] = np.zeros(self.values.size, self.dtype)
                 self.slot_views[name] = self._views(self.slots[name])
 
+    def _held_arrays(self) -> Iterator[tuple[str, str, Array]]:
+        """What its arrays are for, for memory_summary()."""
+        yield "parameters", "", self.values
+        yield "workspaces", "gradients that an optimiser brings together", self.scratch
+        yield from (("optimizer state", "", slot) for slot in self.slots.values())
+
     # --- the usual step: no tensor has moved -----------------------------------------------------------------------------
 
     def unchanged_runs(self, state: Mapping[Any, Any], names: dict[str, Any], numbers: dict[str, Any]) -> list[Run] | None:

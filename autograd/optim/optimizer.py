@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -153,6 +153,20 @@ class Optimizer:
                         p._grad.requires_grad = False
                         p._grad.array.fill(0)
                         shared_counter(p._grad).value += 1
+
+    def _held_arrays(self) -> Iterator[tuple[str, str, Any]]:
+        """What its tensors are for, for memory_summary()."""
+        for group in self.param_groups:
+            yield from (("parameters", "", p) for p in group["params"])
+        left: list[Any] = [*self.state.values()]
+        while left:
+            value = left.pop()
+            if isinstance(value, dict):
+                left += value.values()
+            elif isinstance(value, (list, tuple)):
+                left += value
+            else:
+                yield "optimizer state", "", value
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient. closure recomputes the loss, which is returned."""

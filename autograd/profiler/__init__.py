@@ -1,7 +1,7 @@
 """The profiler: what operations, modules, backward and the optimiser take, as a table and as a trace. PyTorch's names, of
 torch.profiler and torch.autograd.profiler.
 
-May import: base, core. Read first: profile.py.
+May import: base, core, kernels. Read first: profile.py.
 """
 
 from ..core.spans import record_function
@@ -15,8 +15,20 @@ from .actions import (
     tensorboard_trace_handler,
 )
 from .events import EventList, FunctionEvent, FunctionEventAvg
+from .memory_summary import (
+    max_memory_allocated,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_reserved,
+    memory_snapshot,
+    memory_stats,
+    memory_summary,
+    reset_peak_memory_stats,
+)
 from .profile import profile
 
 __all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerAction", "ProfilerActivity",
-           "kineto_available", "profile", "record_function", "schedule", "supported_activities",
-           "tensorboard_trace_handler"]
+           "kineto_available", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
+           "memory_reserved", "memory_snapshot", "memory_stats", "memory_summary", "profile", "record_function",
+           "reset_peak_memory_stats", "schedule", "supported_activities", "tensorboard_trace_handler"]

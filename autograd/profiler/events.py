@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
@@ -73,7 +73,7 @@ class FunctionEvent(Averaged):
         self.is_user_annotation = kind == USER
         self.is_python_function = kind == MODULE
         self.is_frame = kind in (MODULE, LANE)       # what operations are in, and no operation itself
-        self.cpu_memory_usage = 0
+        self.cpu_memory_usage = self.cpu_memory_peak = 0     # peak: the most held in it above what it began with
 
     @property
     def key(self) -> str:
@@ -113,6 +113,7 @@ class FunctionEventAvg(Averaged):
     def __init__(self) -> None:
         self.key: str | None = None
         self.count = self.cpu_memory_usage = self.self_cpu_memory_usage = self.flops = 0
+        self.cpu_memory_peak = 0                     # the largest of one call
         self.cpu_time_total = self.self_cpu_time_total = 0.0
         self.input_shapes: Any = ""
         self.stack: list[str] = []
@@ -131,6 +132,7 @@ class FunctionEventAvg(Averaged):
             raise AssertionError(f"Expected keys to match, but got {other.key} vs {self.key}")
         for name in ("count", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage", "self_cpu_memory_usage", "flops"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.cpu_memory_peak = max(self.cpu_memory_peak, other.cpu_memory_peak)
         return self
 
     __iadd__ = add
@@ -143,9 +145,10 @@ class FunctionEventAvg(Averaged):
 class EventList(list[Any]):
     """Events, or averages of them."""
 
-    def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False, with_flops: bool = False) -> None:
+    def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False, with_flops: bool = False,
+                 footer: Callable[[], str] | None = None) -> None:
         super().__init__(events)
-        self._profile_memory, self._with_flops = profile_memory, with_flops
+        self._profile_memory, self._with_flops, self._footer = profile_memory, with_flops, footer
 
     def __str__(self) -> str:
         return self.table()
@@ -167,7 +170,7 @@ class EventList(list[Any]):
         return table(self, sort_by=sort_by, row_limit=row_limit, src_width=max_src_column_width,
                      name_width=max_name_column_width, shapes_width=max_shapes_column_width, header=header,
                      top_level_only=top_level_events_only, time_unit=time_unit, memory=self._profile_memory,
-                     flops=self._with_flops)
+                     flops=self._with_flops, footer="" if self._footer is None else self._footer())
 
     def key_averages(self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0,
                      group_by_overload_name: bool = False) -> EventList:
@@ -186,7 +189,8 @@ class EventList(list[Any]):
             group.stack = group.stack[:group_by_stack_n]
             if not group_by_input_shapes:
                 group.input_shapes = ""
-        return EventList(groups.values(), profile_memory=self._profile_memory, with_flops=self._with_flops)
+        return EventList(groups.values(), profile_memory=self._profile_memory, with_flops=self._with_flops,
+                         footer=self._footer)
 
     def total_average(self) -> FunctionEventAvg:
         """The sums over all events, under the key "Total"."""
@@ -244,6 +248,7 @@ def events_of(threads: list[Thread], since: int, first: int, *, flops: bool, mod
                 holder: FunctionEvent | None = event
                 while holder is not None:
                     holder.cpu_memory_usage += event.a
+                    holder.cpu_memory_peak = max(holder.cpu_memory_peak, holder.cpu_memory_usage)
                     holder = holder.around
             if flops:
                 event.flops = flops_of(event)

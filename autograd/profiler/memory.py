@@ -1,29 +1,51 @@
-"""The memory of arrays over time, by what it is for: the timeline that profile.export_memory_timeline() writes.
+"""The memory of arrays over time, by what it is for: the timeline of profile.export_memory_timeline(), and the peak.
 
-What an allocation is for follows from the span in which it was made, and whether it outlived that: of a backward pass
-gradients, or else details of autograd; of an optimiser's step its state; of a wait for a DataLoader an input; of other
-operations activations. What is released in the span that made it is temporary. Releases of what was there before are of no
-category, nor are allocations outside of all spans.
+What was there when a recording began, and what is left when it has ended, inventory.py finds by its holders. What an
+allocation in between is for follows from the span in which it was made, and whether it outlived that: of a backward pass
+gradients, or else gradients of activations; of an optimiser's step its state; of a wait for a DataLoader an input; of other
+operations activations. What is released in the span that made it is temporary.
 """
 
 from __future__ import annotations
 
+import html
 import json
-from typing import Any, NamedTuple
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from ..core.spans import FUNCTION, MEMORY, OPERATION, PASS, names, number_of
+from ..core.spans import BACKWARD, FUNCTION, MEMORY, MODULE, OPERATION, PASS, names, number_of
 from .chrome import open_text
-from .collect import END, NUMBER, PARENT, SEQUENCE, START, A, Thread
+from .collect import END, NUMBER, PARENT, SEQUENCE, START, A, Thread, links
+from .inventory import USES, Claim, Holding, Inventory
 
 # PyTorch's categories in the order of its files, with a colour each; the last one is "none of them"
 CATEGORIES = {"PARAMETER": "#2e7d32", "OPTIMIZER_STATE": "#daa520", "INPUT": "#222222", "TEMPORARY": "#9370db",
               "ACTIVATION": "#d32f2f", "GRADIENT": "#1a3fb0", "AUTOGRAD_DETAIL": "#4f7fe0", "UNKNOWN": "#9e9e9e"}
 INDEX = {name: place for place, name in enumerate(CATEGORIES)}
+ON_THE_WAY, TEMPORARY = "gradients of activations", "temporary"
+CATEGORY_OF = {"parameters": "PARAMETER", "buffers": "PARAMETER", "gradient buckets": "GRADIENT", "gradients": "GRADIENT",
+               "optimizer state": "OPTIMIZER_STATE", "workspaces": "TEMPORARY", "activations": "ACTIVATION",
+               "other tensors": "INPUT", "other arrays": "UNKNOWN", "freed memory": "TEMPORARY",
+               ON_THE_WAY: "AUTOGRAD_DETAIL", TEMPORARY: "TEMPORARY"}
+CERTAIN = tuple(USES)[:7]                            # uses that an inventory knows, whatever made the array
 ALLOCATION = number_of("[memory]", MEMORY)
 PREEXISTING, CREATE, DESTROY = 1, 2, 4               # PyTorch's numbers of actions
-Owner = tuple[str, int]                              # what an allocation is for if it outlives a span, and the span's end
+
+
+class Recorded(NamedTuple):
+    """One recording, and what there was before and after it."""
+
+    threads: list[Thread]
+    started: int
+    stopped: int
+    before: Inventory
+    after: Inventory
+    modules: dict[int, str]                          # full names, by id
+    peak: int | None                                 # the most that the system has counted during it; None: it can't tell
 
 
 class Change(NamedTuple):
@@ -32,54 +54,243 @@ class Change(NamedTuple):
     time: int
     action: int
     size: int
-    category: int
+    use: str
+    label: tuple[str, ...]                           # of what has been made in a span: module and operation
+    place: tuple[int, int]                           # thread and row of the allocation, or (-1, -1)
 
 
-def changes(threads: list[Thread], since: int) -> list[Change]:
-    """All changes, in order; what is released without having been allocated is there from `since` on."""
-    rows = sorted((tuple(row), owner_of(thread, row)) for thread in threads
-                  for row in thread.spans[thread.spans[:, NUMBER] == ALLOCATION].tolist())
+class Peak(NamedTuple):
+    """The moment at which arrays held most."""
+
+    nbytes: int
+    seconds: float                                   # since the recording began
+    step: int                                        # how many steps of optimisers had ended
+    phase: str                                       # forward, backward, optimizer, data, or "" outside of all
+    module: str
+    operation: str
+    by_use: dict[str, int]                           # of arrays
+    holdings: list[Holding]                          # by module and operation, the largest first
+    resident: int | None                             # bytes of the process then, by what it held at the beginning
+    system_peak: int | None                          # the most that the system counted, if that was in this recording
+
+    @property
+    def moment(self) -> str:
+        """When and where, in words."""
+        where = f"{self.operation or 'no operation'}{f' of {self.module}' if self.module else ''}"
+        phase = f"in {self.phase}, " if self.phase else ""
+        return f"{self.seconds * 1e3:.1f} ms after the start, {phase}after {self.step} optimizer steps: {where}"
+
+    def summary(self, rows: int = 10) -> str:
+        """The peak as a text."""
+        lines = [f"Peak of array memory: {in_mb(self.nbytes)}, {self.moment}"]
+        lines += [f"  {use:<24} {in_mb(size):>12}" for use, size in self.by_use.items() if size]
+        shown = [h for h in self.holdings if h.label][:rows]
+        lines += ["of which were made by" if shown else "", *(
+            f"  {in_mb(h.resident):>12}  {h.use}: {h.label[1]}{f' of {h.label[0]}' if h.label[0] else ''}" for h in shown)]
+        if self.resident is not None:
+            lines.append(f"The process then had about {in_mb(self.resident)} in RAM" + (
+                f"; at most it had {in_mb(self.system_peak)}." if self.system_peak else "."))
+        return "\n".join(line for line in lines if line)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def in_mb(size: int) -> str:
+    """Bytes in millions."""
+    return f"{size / 1e6:,.2f} MB"
+
+
+# --- what is made and released ----------------------------------------------------------------------------------------
+
+class Owner(NamedTuple):
+    """What an allocation is for if it outlives a span, and when that ends."""
+
+    use: str
+    end: int
+    label: tuple[str, ...]
+
+
+class Places:
+    """In which module, operation and phase a row of a recording is."""
+
+    def __init__(self, threads: list[Thread], modules: dict[int, str]) -> None:
+        self.threads, self.modules = threads, modules
+        self.made = {ran: made for made, ran in links(threads)}
+
+    def around(self, thread: int, row: int) -> Iterator[int]:
+        """The rows of the spans around a row, the innermost first."""
+        spans = self.threads[thread].spans
+        row = int(spans[row, PARENT])
+        while row >= 0:
+            yield row
+            row = int(spans[row, PARENT])
+
+    def label(self, thread: int, row: int) -> tuple[str, str]:
+        """The full name of the module, and the operation; of a node in backward those of its call, and its name."""
+        spans = self.threads[thread].spans
+        operation = ""
+        for outer in self.around(thread, row):
+            name, kind = names[spans[outer, NUMBER]]
+            if kind == BACKWARD:
+                made = self.made.get((thread, outer))
+                return (self.label(*made)[0] if made is not None else ""), name
+            if kind == MODULE:
+                return self.modules.get(int(spans[outer, A]), ""), operation
+            if kind in (OPERATION, FUNCTION) and not name.startswith("autograd::engine::"):
+                operation = name
+        return "", operation
+
+    def owner(self, thread: int, row: int) -> Owner:
+        """What an allocation in a row is for."""
+        spans = self.threads[thread].spans
+        owner = Owner("other arrays", 0, ())
+        for outer in self.around(thread, row):
+            name, kind = names[spans[outer, NUMBER]]
+            end = int(spans[outer, END])
+            if kind == PASS:
+                return Owner("gradients", end, self.label(thread, row))
+            if name.startswith("Optimizer.step#"):
+                return Owner("optimizer state", end, ())
+            if name.startswith("enumerate(DataLoader)#"):
+                return Owner("other tensors", 0, ())
+            if kind in (OPERATION, FUNCTION):
+                owner = Owner("activations", end, self.label(thread, row))
+        return owner
+
+    def phase(self, thread: int, row: int) -> str:
+        """Which part of a step it is in."""
+        spans = self.threads[thread].spans
+        found = ""
+        for outer in self.around(thread, row):
+            name, kind = names[spans[outer, NUMBER]]
+            if kind == PASS:
+                return "backward"
+            if name.startswith("Optimizer."):
+                return "optimizer"
+            if name.startswith("enumerate(DataLoader)#"):
+                return "data"
+            if kind in (OPERATION, FUNCTION, MODULE):
+                found = "forward"
+        return found
+
+
+class Stretches:
+    """Who holds which addresses, by an inventory."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self.stretches = inventory.stretches
+        self.starts = [start for start, _, _ in self.stretches]
+
+    def within(self, start: int, size: int) -> Iterator[tuple[int, Claim]]:
+        """The holders of parts of a stretch, with the bytes of each."""
+        place = max(bisect_right(self.starts, start) - 1, 0)
+        for first, last, claim in self.stretches[place:]:
+            if first >= start + size:
+                return
+            common = min(last, start + size) - max(first, start)
+            if common > 0:
+                yield common, claim
+
+
+def changes(recorded: Recorded) -> list[Change]:
+    """All changes of a recording, in order, after what was there before."""
+    threads = recorded.threads
+    places = Places(threads, recorded.modules)
+    before, after = Stretches(recorded.before), Stretches(recorded.after)
+    rows = [(tuple(spans[row].tolist()), (number, int(row))) for number, thread in enumerate(threads)
+            for spans in [thread.spans] for row in np.flatnonzero(spans[:, NUMBER] == ALLOCATION)]
     rows.sort(key=lambda pair: pair[0][START])
+    there = [Change(recorded.started, PREEXISTING, end - start, claim.use, shown(claim.label), (-1, -1))
+             for start, end, claim in recorded.before.stretches]
     found: list[Change] = []
     open_ones: dict[int, tuple[int, Owner]] = {}     # by address: its place in found, and the owner
-    before: list[Change] = []
-    for row, owner in rows:
+    for row, place in rows:
         time, size, address = row[START], row[A], row[SEQUENCE]
         if size >= 0:
+            owner = places.owner(*place)
             open_ones[address] = len(found), owner
-            found.append(Change(time, CREATE, size, INDEX[owner[0]]))
+            found.append(Change(time, CREATE, size, owner.use, owner.label, place))
             continue
         made = open_ones.pop(address, None)
         if made is None:
-            before.append(Change(since, PREEXISTING, -size, INDEX["UNKNOWN"]))
-            found.append(Change(time, DESTROY, size, INDEX["UNKNOWN"]))
+            left = -size
+            for common, claim in before.within(address, -size):
+                found.append(Change(time, DESTROY, -common, claim.use, shown(claim.label), place))
+                left -= common
+            if left:                                 # of what nobody was found to hold
+                there.append(Change(recorded.started, PREEXISTING, left, "other arrays", (), (-1, -1)))
+                found.append(Change(time, DESTROY, -left, "other arrays", (), place))
             continue
-        place, (category, end) = made
-        if time <= end:
-            category = "AUTOGRAD_DETAIL" if category == "GRADIENT" else "TEMPORARY"
-            found[place] = found[place]._replace(category=INDEX[category])
-        found.append(Change(time, DESTROY, size, INDEX[category]))
-    return before + found
+        number, owner = made
+        if time <= owner.end:
+            use = ON_THE_WAY if owner.use == "gradients" else TEMPORARY
+            found[number] = found[number]._replace(use=use)
+        found.append(Change(time, DESTROY, size, found[number].use, found[number].label, place))
+    for address, (number, _) in open_ones.items():
+        parts = Counter({claim.use: 0 for _, claim in after.within(address, found[number].size)})
+        for common, claim in after.within(address, found[number].size):
+            parts[claim.use] += common
+        use = max(parts, key=parts.__getitem__, default="")
+        if use in CERTAIN:
+            found[number] = found[number]._replace(use=use)
+    return there + found
 
 
-def owner_of(thread: Thread, row: Any) -> Owner:
-    """What an allocation in the span row[PARENT] is for, and when the span ends that made it."""
-    owner: Owner = "UNKNOWN", 0
-    place = row[PARENT]
-    while place >= 0:
-        span = thread.spans[place]
-        name, kind = names[span[NUMBER]]
-        if kind == PASS:
-            return "GRADIENT", int(span[END])
-        if name.startswith("Optimizer.step#"):
-            return "OPTIMIZER_STATE", int(span[END])
-        if name.startswith("enumerate(DataLoader)#"):
-            return "INPUT", 0
-        if kind in (OPERATION, FUNCTION):
-            owner = "ACTIVATION", int(span[END])
-        place = span[PARENT]
-    return owner
+def shown(label: tuple[str, ...]) -> tuple[str, ...]:
+    """A label of an inventory's, if it is of a module and an operation."""
+    return label if len(label) == 2 else ()
 
+
+def ended(found: list[Change], time: int) -> list[Change]:
+    """The changes, and at the end the release of all that is left, with which the next recording begins."""
+    left: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    for change in found:
+        left[change.use, change.label] += change.size
+    return found + [Change(time, DESTROY, -size, use, label, (-1, -1)) for (use, label), size in left.items() if size]
+
+
+def all_changes(recordings: Sequence[Recorded]) -> list[Change]:
+    """Those of several recordings."""
+    *first, last = recordings
+    return [change for each in first for change in ended(changes(each), each.stopped)] + changes(last)
+
+
+def peak_of(recorded: Recorded) -> Peak:
+    """The moment of a recording at which arrays held most."""
+    found = changes(recorded)
+    held = np.cumsum([change.size for change in found]) if found else np.zeros(1, np.int64)
+    started = sum(change.action == PREEXISTING for change in found)
+    top = max(int(held[max(started - 1, 0):].argmax()) + max(started - 1, 0), 0)
+    by_use: Counter[str] = Counter()
+    sums: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    counts: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    for change in found[:top + 1]:
+        by_use[change.use] += change.size
+        sums[change.use, change.label] += change.size
+        counts[change.use, change.label] += 1 if change.size >= 0 else -1
+    module, operation, phase, time = "", "", "", recorded.started
+    if found:
+        time = found[top].time
+        if found[top].place[0] >= 0:
+            places = Places(recorded.threads, recorded.modules)
+            module, operation = places.label(*found[top].place)
+            phase = places.phase(*found[top].place)
+    steps = sum(int(end) <= time for thread in recorded.threads for number, end in thread.spans[:, [NUMBER, END]]
+                if names[number][0].startswith("Optimizer.step#"))
+    holdings = sorted((Holding(*key, size, size, counts[key]) for key, size in sums.items() if size > 0),
+                      key=lambda holding: -holding.resident)
+    before = recorded.before
+    resident = None
+    if before.resident is not None:
+        arrays = sum(before.by_use[use] for use in USES)
+        resident = before.resident - before.by_use["freed memory"] - arrays + int(held[top])
+    by_use_in_order = {use: by_use[use] for use in (*USES, "freed memory", ON_THE_WAY, TEMPORARY) if by_use[use]}
+    return Peak(int(held[top]), (time - recorded.started) / 1e9, steps, phase, module, operation, by_use_in_order, holdings,
+                resident, recorded.peak)
+
+
+# --- files --------------------------------------------------------------------------------------------------------------
 
 def timeline(found: list[Change]) -> tuple[list[int], list[list[int]]]:
     """Times in microseconds, and at each the bytes of each category, after a 0, as PyTorch's files have them."""
@@ -90,23 +301,25 @@ def timeline(found: list[Change]) -> tuple[list[int], list[list[int]]]:
         if not times or time != times[-1]:
             times.append(time)
             sizes.append(sizes[-1].copy() if sizes else [0] * (len(CATEGORIES) + 1))
-        sizes[-1][change.category + 1] += change.size
+        sizes[-1][INDEX[CATEGORY_OF[change.use]] + 1] += change.size
     return times, sizes
 
 
-def export(path: str, found: list[Change]) -> None:
+def export(path: str, recordings: Sequence[Recorded]) -> None:
     """Write a timeline: a plot (.html), or JSON of points (.json, .json.gz) or single changes (.raw.json.gz)."""
+    found = all_changes(recordings)
     with open_text(path) as file:
         if path.endswith(".html"):
-            file.write(page(*timeline(found)))
+            peaks = [peak_of(each) for each in recordings]
+            file.write(page(*timeline(found), max(peaks, key=lambda p: p.nbytes).summary()))
         elif ".raw.json" in path:
-            json.dump(found, file)
+            json.dump([(c.time, c.action, c.size, INDEX[CATEGORY_OF[c.use]]) for c in found], file)
         else:
             json.dump(timeline(found), file)
 
 
-def page(times: list[int], sizes: list[list[int]]) -> str:
-    """A page with the timeline as stacked areas; it needs no other file."""
+def page(times: list[int], sizes: list[list[int]], text: str) -> str:
+    """A page with the timeline as stacked areas, and what is said of its peak; it needs no other file."""
     width, height = 1000, 400
     at = np.array(times or [0], float)
     held = np.array(sizes or [[0] * (len(CATEGORIES) + 1)], float)[:, 1:].clip(0)
@@ -121,10 +334,13 @@ def page(times: list[int], sizes: list[list[int]]) -> str:
         areas.append(f'<polygon points="{points}" fill="{colour}"><title>{name}</title></polygon>')
         legend.append(f'<span style="color:{colour}">&#9632;</span> {name} (at most {held[:, place].max() / 1e6:.2f} MB)')
         bottom = tops[:, place]
+    place = x[tops[:, -1].argmax()]
+    line = f'<line x1="{place:.1f}" x2="{place:.1f}" y1="0" y2="{height}" stroke="black" stroke-dasharray="4"/>'
     moment = x[tops[:, -1].argmax()] / width * max(at[-1] - at[0], 1) / 1e3
     return (f'<!doctype html><meta charset="utf-8"><title>Memory of arrays</title><body style="font-family:sans-serif">'
             f"<h3>Memory of arrays: at most {peak / 1e6:.2f} MB, {moment:.3f} ms after the start</h3>"
-            f'<svg viewBox="0 0 {width} {height}" width="100%">{"".join(areas)}</svg><p>{"<br>".join(legend)}</p></body>\n')
+            f'<svg viewBox="0 0 {width} {height}" width="100%">{"".join(areas)}{line}</svg><p>{"<br>".join(legend)}</p>'
+            f"<pre>{html.escape(text)}</pre></body>\n")
 
 
-__all__ = ["CATEGORIES", "Change", "changes", "export", "timeline"]
+__all__ = ["CATEGORIES", "Change", "Peak", "Recorded", "all_changes", "changes", "export", "in_mb", "peak_of", "timeline"]

@@ -13,7 +13,7 @@ FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 
 def table(events: Sequence[Any], *, sort_by: str | None, row_limit: int, src_width: int | None, name_width: int | None,
           shapes_width: int | None, header: str | None, top_level_only: bool, time_unit: str | None, memory: bool,
-          flops: bool) -> str:
+          flops: bool, footer: str = "") -> str:
     """The table; see EventList.table."""
     if time_unit is not None and time_unit not in UNITS:
         raise ValueError(f"table(time_unit={time_unit!r}): expected one of {list(UNITS)}")
@@ -33,7 +33,7 @@ def table(events: Sequence[Any], *, sort_by: str | None, row_limit: int, src_wid
 
     columns = [(within(max(len(e.key) for e in events) + 4, name_width), ">", "Name")]
     columns += [(WIDTH, ">", title) for title in ("Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg")]
-    columns += [(WIDTH, ">", title) for title in ("CPU Mem", "Self CPU Mem")] if memory else []
+    columns += [(WIDTH, ">", title) for title in ("CPU Mem", "Self CPU Mem", "CPU Mem Peak")] if memory else []
     columns += [(WIDTH, ">", "# of Calls")]
     if shapes:
         columns.append((within(max(len(str(e.input_shapes)) for e in events) + 4, shapes_width), ">", "Input Shapes"))
@@ -55,7 +55,8 @@ def table(events: Sequence[Any], *, sort_by: str | None, row_limit: int, src_wid
         row = [name, share(e.self_cpu_time_total, total), in_time(e.self_cpu_time_total, time_unit),
                "0" if e.is_async else share(e.cpu_time_total, total), in_time(e.cpu_time_total, time_unit),
                in_time(e.cpu_time, time_unit)]
-        row += [in_bytes(e.cpu_memory_usage), in_bytes(e.self_cpu_memory_usage)] if memory else []
+        if memory:
+            row += [in_bytes(e.cpu_memory_usage), in_bytes(e.self_cpu_memory_usage), in_bytes(e.cpu_memory_peak)]
         row += [str(e.count)]
         row += [str(e.input_shapes)[:shapes_width]] if shapes else []
         row += [f"{e.flops / 1000 ** power:8.3f}" if e.flops > 0 else "--"] if counted else []
@@ -65,7 +66,7 @@ def table(events: Sequence[Any], *, sort_by: str | None, row_limit: int, src_wid
             lines.append(layout.format(*[""] * len(columns)))
         else:
             lines.append(layout.format(*row))
-    return "\n".join([*lines, rule, f"Self CPU time total: {in_time(total, time_unit)}", ""])
+    return "\n".join([*lines, rule, f"Self CPU time total: {in_time(total, time_unit)}", *([footer] if footer else []), ""])
 
 
 def within(width: int, most: int | None) -> int:

@@ -6,7 +6,7 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -84,6 +84,10 @@ class GradientBucket(LeafCounter):
         memory = self.gradient(number)
         np.copyto(memory, grad.array, casting="same_kind")
         set_grad(p, as_tensor(memory))
+
+    def _held_arrays(self) -> Iterator[tuple[str, str, Any]]:
+        """What its arrays are for, for autograd.cpu.memory_summary()."""
+        raise NotImplementedError
 
     # --- counting, called by the engine --------------------------------------------------------------------------
 
@@ -176,6 +180,11 @@ class Bucket(GradientBucket):
     def holds(self, p: Tensor) -> bool:
         """Whether p.grad is the view of this bucket."""
         return p.grad is not None and p.grad.array is self.views[self.number_of[p]]
+
+    def _held_arrays(self) -> Iterator[tuple[str, str, Any]]:
+        """The buffer, and copies of earlier gradients."""
+        yield "gradient buckets", "", self.buffer
+        yield from (("gradients", "", before) for _, before in self.unused_before)
 
     def count_for(self, p: Tensor) -> LeafCounter | None:
         """Count p's gradients, and let the engine write them into the bucket."""

@@ -7,7 +7,7 @@ few neighbouring parameters. Parameters are views of the vector, ParameterSlices
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -141,6 +141,11 @@ class Unit(GradientBucket):
             assert self.gatherer is not None
             self.gatherer.gather(self)
         return self.views[number]
+
+    def _held_arrays(self) -> Iterator[tuple[str, str, Any]]:
+        """The values that are here, this rank's, and the memory of gradients on their way."""
+        yield from (("parameters", "", array) for array in (self.flat, self.local) if array is not None)
+        yield from (("gradient buckets", "", array) for array in (self.grads, self.local_sum) if array is not None)
 
     # --- values over ranks ----------------------------------------------------------------------------------------------
 

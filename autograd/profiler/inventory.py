@@ -1,0 +1,425 @@
+"""What is in this process's memory now, and why: each array that lives, by what it is for, and the rest by what it is of.
+
+The collector of garbage knows all objects that can hold others. Of these, modules, optimisers, buckets and the like say
+what their arrays are for, by a method `_held_arrays()`; nodes of the graph hold what they have saved; tensors hold their
+gradients. An array is a stretch of addresses, and of stretches that overlap the one with the most telling use counts, so
+that views, tied parameters and gradients inside buckets count once. How much of a stretch is in RAM the system tells.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import heapq
+import inspect
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base import system_memory as system
+from ..base.references import holders
+from ..core.graph import Node
+from ..core.recording import Output
+from ..core.saved_tensor_hooks import Packed
+from ..core.spans import MODULE, recorders
+from ..core.tensor import Tensor
+from ..kernels.blocks import Block
+from .collect import PARENT, SEQUENCE, A, kinds, threads_of
+
+# what arrays are for, the most telling use first
+USES = {"parameters": "of modules and optimisers",
+        "buffers": "of modules",
+        "gradient buckets": "of DataParallel, with the gradients that are views of them",
+        "gradients": "with memory of their own",
+        "optimizer state": "moments, momentum and the like",
+        "workspaces": "scratch memory and compiled code of kernels",
+        "activations": "saved for backward by the graph that lives",
+        "other tensors": "inputs, outputs, data",
+        "other arrays": "in no tensor"}
+# what else a process holds
+OTHERS = {"freed memory": "kept by malloc and by kernels for the next arrays",
+          "Python objects": "the interpreter's, estimated",
+          "libraries": "the interpreter's files and other programs, mapped",
+          "shared memory": "of other ranks' buckets, and of MPI"}
+VIEW, TENSOR, OWNER, ARRAY = range(4)                # rounds in which memory is claimed, each the rest
+CONTAINERS = (tuple, list, dict, set, Output, Packed)
+LEAST_BLAS = 1 << 25                                 # OpenBLAS maps its buffers in multiples of this
+SMALL = 512                                          # larger objects are not in Python's own arenas
+
+
+class Claim(NamedTuple):
+    """A stretch of addresses that something holds. Compared by rank: the least one counts."""
+
+    start: int
+    end: int
+    rank: tuple[int, int]                            # the round, and the use's place
+    use: str
+    label: tuple[str, ...]                           # of activations module and operation; of others what says most
+
+
+class Holding(NamedTuple):
+    """Bytes of one use that have one label."""
+
+    use: str
+    label: tuple[str, ...]
+    resident: int
+    allocated: int
+    arrays: int
+
+
+class Inventory(NamedTuple):
+    """What take_inventory() has found. Bytes by use are those in RAM."""
+
+    resident: int | None                             # what the system counts; None where it doesn't tell
+    proportional: int                                # the same, with pages that n processes share counted 1 / n
+    by_use: dict[str, int]
+    holdings: list[Holding]                          # the largest first
+    stretches: list[tuple[int, int, Claim]]          # disjoint: start, end and who holds it
+
+    @property
+    def accounted(self) -> int:
+        """The sum over all uses."""
+        return sum(self.by_use.values())
+
+    @property
+    def arrays(self) -> int:
+        """Bytes of all arrays, also those that have never been touched and so are not in RAM."""
+        return sum(holding.allocated for holding in self.holdings if holding.use in USES)
+
+    def use_at(self, address: int) -> Claim | None:
+        """Who holds an address."""
+        return self._starts.get(address)
+
+    @property
+    def _starts(self) -> dict[int, Claim]:
+        return {start: claim for start, _, claim in self.stretches}
+
+
+def take_inventory(whole: bool = True) -> Inventory:
+    """Look at all objects and mappings; 0.1 s for 50,000 objects. whole=False: at arrays only."""
+    mapped = system.mappings() if whole else []
+    resident = system.resident() if whole else None
+    blocks = sys.getallocatedblocks()
+    malloc = system.malloc_info() if whole else None
+    found = Found()
+    small, large = found.search(whole)
+    stretches = list(disjoint(found.claims))
+    in_ram = system.in_ram([(start, end) for start, end, _ in stretches]) if whole else [e - s for s, e, _ in stretches]
+    sums: dict[tuple[str, tuple[str, ...]], list[int]] = defaultdict(lambda: [0, 0])
+    for (start, end, claim), size in zip(stretches, in_ram, strict=True):
+        row = sums[claim.use, claim.label]
+        row[0] += size
+        row[1] += end - start
+    if whole:
+        process(sums, mapped, stretches, in_ram, malloc)
+        sums["Python objects", ()][0] = large + max(small[1], blocks * small[1] // max(small[0], 1))
+    holdings = [Holding(use, label, row[0], row[1], found.counts[use, label]) for (use, label), row in sums.items()]
+    holdings.sort(key=lambda holding: -holding.resident)
+    by_use = dict.fromkeys((*USES, *OTHERS) if whole else USES, 0)
+    for holding in holdings:
+        by_use[holding.use] += holding.resident
+    return Inventory(resident, sum(m.pss for m in mapped), by_use, holdings, stretches)
+
+
+def process(sums: dict[Any, list[int]], mapped: list[system.Mapping], stretches: list[tuple[int, int, Claim]],
+            in_ram: list[int], malloc: Any) -> None:
+    """Add what is no array, by mappings."""
+    inside: Counter[int] = Counter()                 # bytes of arrays in RAM, by the start of the mapping
+    untouched: Counter[int] = Counter()
+    place = 0
+    for (start, end, claim), size in zip(stretches, in_ram, strict=True):
+        while place < len(mapped) and mapped[place].end <= start:
+            place += 1
+        if place < len(mapped):
+            inside[mapped[place].start] += size
+            untouched[mapped[place].start] += end - start - size
+            if mapped[place].is_shared and claim.use == "other arrays":      # views of what is another rank's
+                for use, sign in (("other arrays", -1), ("shared memory", 1)):
+                    sums[use, ()][0] += sign * size
+                    sums[use, ()][1] += sign * (end - start)
+    away = 0                                         # bytes of malloc's heap that are not in RAM, and no array's
+    has_blas = any("openblas" in mapping.name for mapping in mapped)
+    for mapping in mapped:
+        rest = max(mapping.rss - inside[mapping.start], 0)
+        size = mapping.end - mapping.start
+        if mapping.is_shared:
+            sums["shared memory", ()][0] += rest
+        elif mapping.is_file:
+            sums["libraries", ()][0] += rest
+        elif not mapping.name and "x" in mapping.permissions:
+            sums["workspaces", ("code compiled for this processor",)][0] += rest
+        elif has_blas and not mapping.name and size % LEAST_BLAS == 0 and not inside[mapping.start]:
+            sums["workspaces", ("OpenBLAS's buffers",)][0] += rest
+        elif mapping.name == "[heap]":               # several, if some of its pages are of another kind
+            away += size - mapping.rss - untouched[mapping.start]
+    if malloc is not None:
+        sums["freed memory", ("by malloc",)][0] += max(malloc.fordblks - max(away, 0), 0)
+
+
+class Found:
+    """All arrays that can be found from the objects that the collector of garbage knows."""
+
+    def __init__(self) -> None:
+        self.claims: list[Claim] = []
+        self.counts: Counter[tuple[str, tuple[str, ...]]] = Counter()
+        self._seen: set[tuple[int, int, int]] = set()
+        self._owners: list[tuple[Any, Claim]] = []
+
+    def search(self, whole: bool) -> tuple[tuple[int, int], int]:
+        """Claim all. With `whole` returns how many small Python objects there are and their bytes, and those of large
+        ones."""
+        local = arrays_of_frames()                   # first: what lists all objects holds those of frames, too
+        objects = tracked_objects()                  # and no list that would find itself
+        objects.append(local)
+        tensors, nodes, holders = self._sorted(objects)
+        for holder in holders:
+            for use, label, tensor in told(holder):
+                self._claim(array_of(tensor), use, (label,) if label else ())
+        for tensor in tensors:
+            grad = getattr(tensor, "_grad", None)
+            if grad is not None:
+                self._claim(array_of(grad), "gradients", ())
+        of_node = makers()
+        for node in sorted(nodes, key=lambda node: node.seq or 0):       # what two have saved is of the first
+            made_by = (of_node(node), node.name())
+            for array in saved_arrays(node):
+                self._claim(array, "activations", made_by)
+        for tensor in tensors:
+            self._claim(array_of(tensor), "other tensors", (), TENSOR)
+        for array, claim in self._owners:
+            self._add(array, claim.use, claim.label, OWNER)
+        return self._search_rest(objects, whole)
+
+    def _sorted(self, objects: list[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """Those that are tensors, nodes, and objects that say what they hold."""
+        kind_of: dict[type, list[Any] | None] = {}
+        tensors: list[Any] = []
+        nodes: list[Any] = []
+        holders: list[Any] = []
+        for each in objects:
+            kind = type(each)
+            if kind not in kind_of:
+                kind_of[kind] = (tensors if issubclass(kind, Tensor) else nodes if issubclass(kind, Node) else
+                                 holders if tells(kind) else None)
+            where = kind_of[kind]
+            if where is not None:
+                where.append(each)
+        return tensors, nodes, holders
+
+    def _search_rest(self, objects: list[Any], whole: bool) -> tuple[tuple[int, int], int]:
+        """Claim arrays that no tensor has, and add up the sizes of Python objects."""
+        tracked = {id(each) for each in objects}
+        others: dict[int, Any] = {}                  # what the collector doesn't track, by id
+        for place in range(0, len(objects), 4096):
+            for each in gc.get_referents(*objects[place:place + 4096]):
+                if id(each) not in tracked:
+                    others[id(each)] = each
+        small = bytes_small = large = 0
+        for each in (*objects, *others.values()):
+            kind = type(each)                        # not isinstance(): it asks some objects for their __class__
+            if issubclass(kind, np.ndarray):
+                self._rest(each)
+            elif issubclass(kind, ctypes.Array):
+                self._stretch(ctypes.addressof(each), ctypes.sizeof(each), "workspaces", ("scratch memory of oneDNN",),
+                              ARRAY)
+            elif whole:
+                try:
+                    size = sys.getsizeof(each)
+                except Exception:                    # of a class of the user's, in whatever state
+                    continue
+                if size > SMALL:
+                    large += size
+                else:
+                    small += 1
+                    bytes_small += size
+        return (small, bytes_small), large
+
+    def _rest(self, array: Any) -> None:
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        if type(array) is Block:
+            self._add(array, "freed memory", ("by kernels, for arrays of its size",), ARRAY)
+        else:
+            self._add(array, "other arrays", (), ARRAY)
+
+    def _claim(self, array: Any, use: str, label: tuple[str, ...], turn: int = VIEW) -> None:
+        """Claim an array, and later what is left of the array that it is a view of."""
+        if not isinstance(array, np.ndarray):
+            return
+        claim = self._add(array, use, label, turn)
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if claim is not None and owner is not array:
+            self._owners.append((owner, claim))
+
+    def _add(self, array: Any, use: str, label: tuple[str, ...], turn: int) -> Claim | None:
+        start, end = bounds(array)
+        return self._stretch(start, end - start, use, label, turn)
+
+    def _stretch(self, start: int, size: int, use: str, label: tuple[str, ...], turn: int) -> Claim | None:
+        if size <= 0:
+            return None
+        rank = (turn, ORDER[use])
+        claim = Claim(start, start + size, rank, use, label)
+        key = (start, size, turn * len(ORDER) + ORDER[use])
+        if key not in self._seen:
+            self._seen.add(key)
+            self.claims.append(claim)
+            if turn != OWNER:
+                self.counts[use, label] += 1
+        return claim
+
+
+def arrays_of_frames() -> list[Any]:
+    """The arrays that are local variables of functions that run, in all threads; the collector doesn't look into those."""
+    found: list[Any] = []
+    around: Any
+    for around in sys._current_frames().values():
+        while around is not None and around.f_globals is globals():
+            around = around.f_back                   # these would hold themselves
+        while around is not None:
+            variables = around.f_locals
+            found += [value for value in list(variables.values()) if issubclass(type(value), np.ndarray)]
+            # up to Python 3.12 the frame keeps this dict, and so the arrays, unless it is emptied; one that somebody else
+            # holds, who called locals(), is left alone
+            if type(variables) is dict and around.f_code.co_flags & inspect.CO_OPTIMIZED and holders([variables])[0] <= 2:
+                variables.clear()
+            around = around.f_back
+        variables = None                             # it may hold another thread's frame, and that this one
+    return found
+
+
+def tracked_objects() -> list[Any]:
+    """All objects that the collector of garbage tracks; of those that gc.freeze() has hidden those that can be reached."""
+    objects = gc.get_objects()
+    if not gc.get_freeze_count():
+        return objects
+    seen = set(map(id, objects))
+    place = 0
+    objects.append(sys.modules)
+    while place < len(objects):
+        end = min(place + 4096, len(objects))
+        for each in gc.get_referents(*objects[place:end]):
+            if id(each) not in seen and gc.is_tracked(each):
+                seen.add(id(each))
+                objects.append(each)
+        place = end
+    return objects
+
+
+ORDER = {use: place for place, use in enumerate((*USES, *OTHERS))}
+
+
+def tells(kind: type) -> bool:
+    """Whether objects of a class say what their arrays are for."""
+    return any("_held_arrays" in base.__dict__ for base in kind.__mro__)
+
+
+def told(holder: Any) -> list[tuple[str, str, Any]]:
+    """What an object says of its arrays; nothing if another thread keeps changing it, or if it is not whole yet."""
+    for _ in range(3):
+        try:
+            return list(holder._held_arrays())
+        except (RuntimeError, AttributeError):
+            continue
+    return []
+
+
+def array_of(value: Any) -> Any:
+    """The array of a tensor; an array itself; else None or what stands in a tensor for values that are elsewhere."""
+    return value if isinstance(value, np.ndarray) else getattr(value, "array", None)
+
+
+def bounds(array: Any) -> tuple[int, int]:
+    """The addresses from the first to behind the last byte of an array."""
+    start = array.__array_interface__["data"][0]
+    if not array.size:
+        return start, start
+    if array.flags.c_contiguous:
+        return start, start + array.nbytes
+    reach = [(size - 1) * stride for size, stride in zip(array.shape, array.strides, strict=True)]
+    return start + sum(r for r in reach if r < 0), start + sum(r for r in reach if r > 0) + array.itemsize
+
+
+def saved_arrays(node: Any) -> Iterator[Any]:
+    """The arrays that a node keeps for backward, also as attributes of a Function's ctx."""
+    left: list[Any] = [node.saved, getattr(node, "to_save", None), *vars(node).values()]
+    seen: set[int] = set()
+    while left:
+        value = left.pop()
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, Tensor):
+            yield value.array
+        elif isinstance(value, CONTAINERS) and id(value) not in seen:
+            seen.add(id(value))
+            left += (value.values() if isinstance(value, dict) else (value.array,) if isinstance(value, Output) else
+                     (value.payload,) if isinstance(value, Packed) else value)
+
+
+def disjoint(claims: list[Claim]) -> Iterator[tuple[int, int, Claim]]:
+    """Stretches in order of address, each with the claim that counts there."""
+    claims = sorted(claims)
+    waiting: list[tuple[tuple[int, int], int, Claim]] = []
+    place = position = 0
+    while place < len(claims) or waiting:
+        if not waiting:
+            position = max(position, claims[place].start)
+        while place < len(claims) and claims[place].start <= position:
+            heapq.heappush(waiting, (claims[place].rank, place, claims[place]))
+            place += 1
+        claim = waiting[0][2]
+        if claim.end <= position:
+            heapq.heappop(waiting)
+            continue
+        end = claim.end if place == len(claims) else min(claim.end, claims[place].start)
+        yield position, end, claim
+        position = end
+
+
+def makers() -> Callable[[Any], str]:
+    """A function that says in which module a node was made: while a profiler records, by its full name, else ""."""
+    if not recorders:
+        return lambda node: ""
+    names = module_names()
+    made: dict[int, str] = {}
+    for thread in threads_of(recorders[0]):
+        spans = thread.spans
+        kind = kinds(spans)
+        for row in np.flatnonzero(spans[:, SEQUENCE] >= 0).tolist():
+            sequence, around = int(spans[row, SEQUENCE]), int(spans[row, PARENT])
+            while around >= 0 and kind[around] != MODULE:
+                around = int(spans[around, PARENT])
+            if around >= 0:
+                made.setdefault(sequence, names.get(int(spans[around, A]), ""))
+    return lambda node: made.get(node.seq, "")
+
+
+def module_names() -> dict[int, str]:
+    """The full name of each module by its id, which spans have: Net.layer1.0."""
+    modules = [each for each in tracked_objects() if tells(type(each)) and hasattr(type(each), "_modules")]
+    inner = {id(child) for module in modules for child in module._modules.values() if child is not None}
+    names: dict[int, str] = {}
+
+    def visit(module: Any, name: str) -> None:
+        if names.setdefault(id(module), name) == name:
+            for key, child in module._modules.items():
+                if child is not None:
+                    visit(child, f"{name}.{key}")
+
+    for module in modules:
+        if id(module) not in inner:
+            visit(module, type(module).__name__)
+    return names
+
+
+def activations(holdings: Iterable[Holding]) -> list[Holding]:
+    """Those that are saved for backward."""
+    return [holding for holding in holdings if holding.use == "activations"]
+
+
+__all__ = ["OTHERS", "USES", "Claim", "Holding", "Inventory", "activations", "module_names", "take_inventory"]
