@@ -24,7 +24,7 @@ from ..base.references import holders
 from ..core.graph import Node
 from ..core.recording import Output
 from ..core.saved_tensor_hooks import Packed
-from ..core.spans import MODULE, recorders
+from ..core.spans import MODULE, profilers
 from ..core.tensor import Tensor
 from ..kernels.blocks import Block
 from .collect import PARENT, SEQUENCE, A, kinds, threads_of
@@ -383,11 +383,11 @@ def disjoint(claims: list[Claim]) -> Iterator[tuple[int, int, Claim]]:
 
 def makers() -> Callable[[Any], str]:
     """A function that says in which module a node was made: while a profiler records, by its full name, else ""."""
-    if not recorders:
+    if not profilers:
         return lambda node: ""
     names = module_names()
     made: dict[int, str] = {}
-    for thread in threads_of(recorders[0]):
+    for thread in threads_of(profilers[0]):
         spans = thread.spans
         kind = kinds(spans)
         for row in np.flatnonzero(spans[:, SEQUENCE] >= 0).tolist():

@@ -13,7 +13,7 @@ from typing import Any
 from ..base import system_memory
 from ..base.environment import environment
 from ..core.interceptors import Interceptor, install, remove
-from ..core.spans import MEMORY, Recorder, record_function, recorders
+from ..core.spans import MEMORY, Recorder, profilers, record_function
 from ..kernels import blocks
 from .actions import ProfilerAction, ProfilerActivity, check_activities
 from .chrome import write_json, write_trace
@@ -144,7 +144,7 @@ class profile:
         """Begin to record, whatever the schedule says."""
         describe = Describer(self.record_shapes, self.with_stack) if self.record_shapes or self.with_stack else None
         recording = Recording(Recorder(describe=describe, memory=self.profile_memory))
-        if self.profile_memory and not recorders:    # if there is one, install() says so
+        if self.profile_memory and not profilers:    # if there is one, install() says so
             blocks.watch(True)
             recording.before, recording.peak_before = take_inventory(), system_memory.peak()
         try:
