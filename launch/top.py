@@ -17,6 +17,7 @@ import signal
 import sys
 import tempfile
 import time
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -213,7 +214,7 @@ def screen(job: Job, rows: Sequence[Row], now: float, width: int, height: int) -
         lines += table(rows, len({row.host for row in rows if row.host}) > 1)
     else:
         lines += summary(rows, running)
-    return [printable(line)[:max(1, width)] for line in lines[:max(1, height)]]
+    return [cut(printable(line), max(1, width)) for line in lines[:max(1, height)]]
 
 
 def totals(rows: Sequence[Row]) -> str:
@@ -303,6 +304,17 @@ def duration(seconds: float) -> str:
     minutes, left = divmod(rest, 60)
     clock = f"{hours}:{minutes:02}:{left:02}" if hours or days else f"{minutes}:{left:02}" if minutes else f"{left} s"
     return f"{days} d {clock}" if days else clock
+
+
+def cut(text: str, width: int) -> str:
+    """As much of a text as fits `width` columns; East Asian letters have two."""
+    if text.isascii():
+        return text[:width]
+    for at, letter in enumerate(text):
+        width -= 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        if width < 0:
+            return text[:at]
+    return text
 
 
 def printable(text: str) -> str:

@@ -94,7 +94,7 @@ def input_shapes(node: Node, shapes: dict[tuple[int, int], tuple[int, ...]]) -> 
     """The shapes of a node's inputs, None for unknown ones."""
     declared = type(node).__mro__[1].__name__        # see core/declare.py
     if isinstance(node.meta, list):
-        return [None if meta is None else meta[0] for meta in node.meta]
+        return [meta[0] if meta else None for meta in node.meta]             # () for arguments that are no Tensors
     if declared == "LinearNode":
         return [node.given[0]]                       # type: ignore[attr-defined]
     operation: Any = getattr(node, "operation", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -48,6 +49,7 @@ class Recorder(Interceptor):
         self.made_in: dict[Node, str] = {}
         self._names = {id(module): name or module._get_name() for name, module in model.named_modules()}
         self._inside: list[str] = []
+        self._thread = threading.get_ident()         # replicas in other threads have the hooks, too
         self._model, self._hooks = model, list[Any]()
 
     def __enter__(self) -> Recorder:
@@ -63,15 +65,16 @@ class Recorder(Interceptor):
             hook.remove()
 
     def _enter(self, module: Any, args: Any) -> None:
-        self._inside.append(self._names[id(module)])
+        if threading.get_ident() == self._thread:
+            self._inside.append(self._names.get(id(module), ""))
 
     def _leave(self, module: Any, args: Any, output: Any) -> None:
-        if self._inside:
+        if threading.get_ident() == self._thread and self._inside:
             self._inside.pop()
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """A node is made."""
-        if self._inside:
+        if self._inside and threading.get_ident() == self._thread:
             self.made_in[node] = self._inside[-1]
 
 

@@ -286,7 +286,7 @@ class Logger(Joinable):
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is None:
+        if error is None or getattr(error, "together", False):       # Preempted: all ranks leave here
             self.close()
         else:
             self._leave()
@@ -328,7 +328,7 @@ def number(name: str, value: Any) -> float:
     if isinstance(array, (str, bytes, complex)) or getattr(getattr(array, "dtype", None), "kind", "f") in "cSUO":
         raise TypeError(f"log({name}=...): a number, not {type(value).__name__} {value!r}"[:200])
     try:
-        return float(array.reshape(()) if shape else array)
+        return float(value.item() if isinstance(value, Tensor) else array.reshape(()) if shape else array)
     except (TypeError, ValueError) as error:
         raise TypeError(f"log({name}=...): a number, not {type(value).__name__}") from error
 

@@ -154,3 +154,19 @@ def test_dot_that_fails_or_takes_long_leaves_the_text(tmp_path, monkeypatch):
     fake.write_text("#!/bin/sh\nexec sleep 20\n")
     with pytest.raises(RuntimeError, match=r"more than 0\.1 s"):
         ag.draw(y).picture(timeout=0.1)
+
+
+def test_functions_with_other_arguments():
+    """As BackwardSignal, which every DataParallel of several ranks records."""
+    class Scaled(ag.Function):
+        @staticmethod
+        def forward(ctx, number, x, y):
+            ctx.number = number
+            return x * number + y.sum()
+
+        @staticmethod
+        def backward(ctx, g):
+            return None, g * ctx.number, g.sum().expand(3)
+
+    x = ag.ones(2, requires_grad=True)
+    assert str(ag.draw(Scaled.apply(2.0, x.exp(), ag.ones(3)))).splitlines() == ["ScaledBackward [2]", "ExpBackward0 [2]", "leaf [2]"]

@@ -124,6 +124,7 @@ def test_many_ranks_and_small_terminals():
         assert len(small) <= max(1, height) and all(len(line) <= max(1, width) for line in small)
     few = screen(job(ranks=2), [Row(0, True, "\x1b[2J\n\tat x"), Row(1, True, "é" * 500)], 0.0, 60, 24)
     assert len(few) == 6 and all(len(line) <= 60 and line.isprintable() for line in few)
+    assert screen(job(ranks=1), [Row(0, True, "漢" * 50)], 0.0, 60, 24)[-1].count("漢") == 7
     assert screen(job(ranks=1), [], 0.0, 80, 24)[1] == "0 running"
 
 
