@@ -74,16 +74,17 @@ if TYPE_CHECKING:
     from . import checkpoint
     from .prediction import predict
     from .survival import survive
+    from .tracing import timeline
+
+LAZY = {"predict": ".prediction", "survive": ".survival", "timeline": ".tracing"}
 
 
 def __getattr__(name: str) -> Any:
-    """checkpoint, survive and predict are imported when they are first used: modules that plain training does not need."""
+    """What plain training does not need is imported when it is first used."""
     if name == "checkpoint":
         return import_module(".checkpoint", __name__)
-    if name == "predict":
-        return import_module(".prediction", __name__).predict
-    if name == "survive":
-        return import_module(".survival", __name__).survive
+    if name in LAZY:
+        return getattr(import_module(LAZY[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -163,6 +164,7 @@ __all__ = [
     "scatter_object_list",
     "stall_limit",
     "survive",
+    "timeline",
     "verify",
     "world",
 ]

@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from . import slurm
+from . import slurm, timelines
 from .environment import environment
 from .hosts import answering, hosts_of, ranks_on
 from .job import RENEWED, Job, run
@@ -59,6 +59,14 @@ def seconds(text: str) -> float:
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
     return number
+
+
+def steps(text: str) -> str:
+    """The first step and one behind the last."""
+    first, colon, last = text.partition(":")
+    if not (colon and first.isdigit() and last.isdigit() and int(first) < int(last)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the first step and one behind the last, such as 20:40")
+    return text
 
 
 def limit(text: str) -> str:
@@ -130,6 +138,7 @@ def parser() -> argparse.ArgumentParser:
                    help="say where every rank is when one has waited this long; 0: never (default: 60)")
     p.add_argument("--stall-abort", action=argparse.BooleanOptionalAction,
                    help="end the job then; --no-stall-abort: never (default: after ten times as long)")
+<<<<<<< HEAD
     p.add_argument("--predict", type=sizes, metavar="N,N,...",
                    help="record some steps on -n ranks (default: 2), end the job, and predict the step on so many ranks")
     p.add_argument("--network", metavar="TEXT",
@@ -138,6 +147,16 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--plot", metavar="FILE", help="with --predict: a plot too, .svg or .html; .json: all numbers")
     p.add_argument("--keep", metavar="FOLDER",
                    help="with --predict: leave the recording there, for python -m dparallel.prediction")
+=======
+    p.add_argument("--timeline", metavar="FILE",
+                   help="record what all ranks do into FILE (.json.gz or .json), which ui.perfetto.dev opens; also if the "
+                        "job dies, stands still, or dprun gets SIGUSR2")
+    p.add_argument("--steps", type=steps, metavar="A:B", help="with --timeline: only steps A to B - 1 of the optimiser")
+    p.add_argument("--report", action="store_true",
+                   help="say at the end who waited for whom and why; with a timeline in place of SCRIPT: of that one")
+    p.add_argument("--json", metavar="FILE", dest="report_json", help="with --report: write it into FILE as JSON")
+    p.add_argument("--html", metavar="FILE", dest="report_html", help="with --report: write it into FILE as a page")
+>>>>>>> 5506d70 (timeline(), dprun --timeline and --report: one timeline of all ranks, in files that outlive them; who made others wait, and by what)
     p.add_argument("-q", "--quiet", action="store_true", help="do not say at the start what runs, and when a stall ends it")
     p.add_argument("--mpirun", metavar="PATH", help="the mpirun to use")
     p.add_argument("--mpi-args", default="", metavar="ARGS", help="further arguments for mpirun, in one string")
@@ -179,6 +198,8 @@ def without_np(arguments: list[str]) -> list[str]:
 
 def start(options: argparse.Namespace) -> int:
     """Check what can be checked, then run the job, and others in its place if it fails and that is asked for."""
+    if timelines.is_report(options):
+        return timelines.report(options.script, options)
     found = slurm.allocation()
     check_prediction(options)
     if options.np is None and options.predict and found is None:
@@ -259,15 +280,23 @@ def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts) -> Ended
         raise LaunchError(f"no folder for temporary files ({error}); set TMPDIR to one that can be written") from error
     with made as folder:
         own = {} if remote(options) else session(folder, changes)
+<<<<<<< HEAD
         words = [*["-m"] * options.module, options.script, *options.args]
         describe(folder, options.np, options.spares, words, remote(options))
+=======
+        recorded = timelines.Recorded(options, folder, restarts.count) if options.timeline or options.report else None
+        if recorded is not None:
+            own |= recorded.environment
+>>>>>>> 5506d70 (timeline(), dprun --timeline and --report: one timeline of all ranks, in files that outlive them; who made others wait, and by what)
         if not options.quiet:
             print(f"dprun: {opening(options, mpi)}", file=sys.stderr, flush=True)
             if options.check:
                 print(*(f"dprun: with {mpi.name} {line}" for line in limits(mpi)), sep="\n", file=sys.stderr, flush=True)
         job = Job(line, {**changes, **own, DIRECTORY: folder}, folder, options.timeout, mpi=mpi, grace=grace(changes),
-                  spread=remote(options), survives=options.survive)
+                  spread=remote(options), survives=options.survive, recorded=recorded)
         code = run(job, mpi, options.np + options.spares, options.tag)
+        if recorded is not None:
+            recorded.finish()
         return Ended(code, job.signal is not None or job.timed_out, progress(folder))
 
 

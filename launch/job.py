@@ -17,6 +17,7 @@ from .mpirun import LaunchError, Mpi, mismatch, outer
 from .rank import DIRECTORY
 from .report import ended, failed, needed_but_gone, over, places, read, running, show, stopped, unjoined, vanished
 from .streams import feed, forwarded
+from .timelines import Recorded
 
 RENEWED = 76                                         # dparallel's: the state is left in memory for another job
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
@@ -34,10 +35,13 @@ class Job:
     mpi        whose mpirun it is    grace      seconds that ranks have after SIGTERM to end by themselves
     spread     whether ranks may be on other hosts
     survives   whether it goes on when ranks die
+    recorded   its timeline, or None
     """
 
     def __init__(self, line: list[str], changes: dict[str, str], folder: str, timeout: float | None = None, *,
-                 mpi: Mpi, grace: float, spread: bool = False, survives: bool = False) -> None:
+                 mpi: Mpi, grace: float, spread: bool = False, survives: bool = False,
+                 recorded: Recorded | None = None) -> None:
+        self.recorded = recorded
         self.line, self.changes, self.folder, self.timeout = line, changes, folder, timeout
         self.mpi, self.grace, self.spread, self.survives = mpi, grace, spread, survives
         self.process: subprocess.Popen[bytes] | None = None
@@ -96,6 +100,8 @@ class Job:
                 return process.wait(0.1)
             except subprocess.TimeoutExpired:
                 now = time.monotonic()
+            if self.recorded is not None:
+                self.recorded.look(self.folder)
             self.gone = self.gone or (needed_but_gone(self.folder) if self.survives else vanished(self.folder))
             nobody = self.survives and not self.spread and over(self.folder)
             if failed_at > now and (failed(self.folder) or self.gone or nobody):
@@ -164,6 +170,9 @@ class Job:
     def forwarding(self) -> Iterator[None]:
         """Send this process's signals on to the job; those that end a job are remembered, a second one ends it now."""
         def handler(number: int, frame: Any) -> None:
+            if number == signal.SIGUSR2 and self.recorded is not None:
+                self.recorded.asked = True
+                return
             if number in (signal.SIGUSR1, signal.SIGUSR2):
                 self.send(number)
                 return

@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import ctypes
 import faulthandler
+import importlib
 import io
 import json
 import os
@@ -28,6 +29,7 @@ DIRECTORY = "DPRUN_REPORT_DIR"
 NUMBER = "DPRUN_RANK"                                # by which files in that folder are named
 TEMPORARY = "DPRUN_TMPDIR"                           # the TMPDIR of ranks, where mpirun has another; "": none
 HOSTS = "DPRUN_HOSTS"                                # the hosts of a job, by commas; not set on a job of one
+TIMELINE = "DPARALLEL_TIMELINE_PARTS"                # set: the folder for this rank's part of a timeline
 SHOW = "DPRUN_SHOW"                                  # set: say where this rank is, and what it got
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
@@ -67,6 +69,7 @@ def main() -> None:
             stream.reconfigure(line_buffering=True, write_through=False)
     if not getattr(sys.flags, "safe_path", False):   # python -P: then there is no entry for this file either
         sys.path[0] = os.getcwd() if as_module else os.path.dirname(os.path.realpath(sys.argv[0]))
+    recording = timeline()
     try:
         if as_module:
             runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
@@ -87,7 +90,22 @@ def main() -> None:
         end(2 if lacking else code, shown(error), lacking)
     if alone():
         end(2, "", alone())
+    if recording is not None:
+        recording.finish()
     mark("ended")
+
+
+def timeline() -> Any:
+    """The recording of a timeline (dparallel/tracing/recording.py), begun, if dprun was asked for one; else None."""
+    if not os.environ.get(TIMELINE):
+        return None
+    try:
+        recording = importlib.import_module("dparallel.tracing.recording").started_by_dprun
+    except ImportError as error:
+        sys.stderr.write(f"dprun: no timeline: {error}\n")
+        return None
+    recording.start()
+    return recording
 
 
 def set_torchrun_variables() -> None:

@@ -32,7 +32,7 @@ from . import allocations, ticks
 from .graph import Node
 
 Whole = int                                          # a name, since a compiled core takes `int` for an object
-OPERATION, FUNCTION, BACKWARD, MODULE, USER, LANE, MESSAGE, FLIGHT, PASS, MEMORY = range(10)     # kinds of spans
+OPERATION, FUNCTION, BACKWARD, MODULE, USER, LANE, MESSAGE, FLIGHT, PASS, MEMORY, COUNTER = range(11)       # kinds of spans
 FINE = frozenset((OPERATION, FUNCTION, BACKWARD, MODULE, MEMORY))
 BLOCK = 1 << 14                                      # spans in a block: 1 MiB; the code below knows the 14
 HEAD = 8                                             # numbers in a ring's head: its count, and the most blocks it may have
@@ -86,7 +86,7 @@ class Recorder:
         self.started = ticks.now()
         self.under = recorders[-1] if recorders else None
         recorders.append(self)
-        _count_recorders()
+        count_recorders()
 
     def stop(self) -> None:
         """Record no more; spans that are open end now."""
@@ -96,7 +96,7 @@ class Recorder:
             allocations.unwatch()
         last = recorders[-1] is self
         recorders.remove(self)
-        _count_recorders()
+        count_recorders()
         if last:
             recording += 1                           # threads look for other rings
             if recorders:
@@ -116,7 +116,7 @@ class Recorder:
         """A name has got this number while this recorder records."""
 
 
-def _count_recorders() -> None:
+def count_recorders() -> None:
     """Set what says who records."""
     global on, active
     profilers[:] = [recorder for recorder in recorders if recorder.fine]
@@ -497,7 +497,7 @@ class record_function:
 ALLOCATION: Whole = number_of("[memory]", MEMORY)
 NOBODY = Recorder(0)                                 # has the rings of threads that were late
 
-__all__ = ["BACKWARD", "BLOCK", "FINE", "FLIGHT", "FUNCTION", "HEAD", "LANE", "MEMORY", "MESSAGE", "MODULE", "OPERATION",
-           "PASS", "USER", "Recorder", "Ring", "begin", "call", "complete", "describe", "end", "end_message", "entered",
-           "evaluate", "keep", "link", "names", "number_of", "operation_number", "profilers", "record_function", "recorders",
-           "run"]
+__all__ = ["BACKWARD", "BLOCK", "COUNTER", "FINE", "FLIGHT", "FUNCTION", "HEAD", "LANE", "MEMORY", "MESSAGE", "MODULE",
+           "OPERATION", "PASS", "USER", "Recorder", "Ring", "begin", "call", "complete", "count_recorders", "describe",
+           "end", "end_message", "entered", "evaluate", "keep", "link", "names", "number_of", "operation_number",
+           "profilers", "record_function", "recorders", "run", "this_ring"]

@@ -11,7 +11,7 @@ from typing import Any
 from ..core.graph import RemovableHandle, shared_counter
 from ..core.modes import enable_grad
 from ..core.primitive import primitive
-from ..core.spans import record_function
+from ..core.spans import USER, record_function
 from ..core.tensor import Tensor
 from .param_groups import check_against, complete_group, required
 from .state_dicts import check_sizes, pack, unpack
@@ -64,8 +64,9 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                     raise RuntimeError(f"{step} hook must return None or a tuple of (new_args, new_kwargs), but got "
                                        f"{changed}")
                 args, kwargs = changed
-            with record_function(f"Optimizer.step#{type(self).__name__}.step"):
+            with record_function(f"Optimizer.step#{type(self).__name__}.step", None, USER, self.steps_taken, id(self)):
                 out = step(*args, **kwargs)
+            self.steps_taken += 1
             every_optimizer.steps += 1
             for hook in [*self._optimizer_step_post_hooks.values(), *every_optimizer.post.values()]:
                 hook(self, args, kwargs)
@@ -90,6 +91,7 @@ class Optimizer:
     _optimizer_load_state_dict_post_hooks: OrderedDict[int, Any]
     _stepping = False                # in a step now
     _opt_called = False              # has stepped; schedulers ask
+    steps_taken = 0                  # calls of step() of this object in this process
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -10,6 +10,8 @@
 | DPARALLEL_SURVIVE_STATE | the file in which such a job leaves its state to the next one, when it has no spares left | |
 | DPARALLEL_FROZEN_SECONDS | under --survive, a process that shows no life for so long is killed (0: never) | 30 |
 | DPARALLEL_CHECK | 1: every collective is checked, a deadlock ends the job; a stall too, if a limit is set | 0 |
+| DPARALLEL_TIMELINE_PARTS | the folder into which ranks write their parts of a timeline (`dprun --timeline`) | |
+| DPARALLEL_TIMELINE_STEPS | the steps that it is to have, such as 20:40 | all |
 | DPRUN_REPORT_DIR, DPRUN_RANK | dprun's folder for reports of failed ranks, and this rank's number in it | |
 | DPARALLEL_PLACES_JOB | the pytest plugin's: the folder of the job that this process is a rank of | |
 | OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE, MPI_LOCALNRANKS | ranks that an MPI launcher has started | |
@@ -101,6 +103,16 @@ class Environment:
         return False if text else None
 
     @property
+    def timeline_parts(self) -> str:
+        """DPARALLEL_TIMELINE_PARTS; "" if it is not set."""
+        return self.text("DPARALLEL_TIMELINE_PARTS")
+
+    @property
+    def timeline_steps(self) -> str:
+        """DPARALLEL_TIMELINE_STEPS; "" if it is not set."""
+        return self.text("DPARALLEL_TIMELINE_STEPS")
+
+    @property
     def report_folder(self) -> str:
         """Where dprun looks for reports; "" where this is not its machine, or no job of its."""
         folder = self.text(REPORTS)
@@ -161,6 +173,7 @@ def leave_mark(kind: str, text: str = "", rank: str = "") -> None:
     top        how far it is, once a second: for `dprun --top`
     progress   the step that a restart would go on from
     stopped    the exit code with which all ranks end, since the job was asked to
+    stalled    it has reported a stall
     """
     folder, rank = environment.report_folder, rank or environment.rank_in_reports
     if folder and rank:

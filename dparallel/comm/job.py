@@ -5,10 +5,12 @@ Importing this module does not start MPI; world() does, under an MPI launcher.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from autograd.core.spans import MESSAGE, number_of, record_function
 
 from .base import Communicator
 from .devices import Devices
@@ -78,6 +80,7 @@ class ThisJob:
     def __init__(self) -> None:
         self.comm: Communicator | None = None
         self.membership: Any = None
+        self.when_joined: list[Callable[[Communicator], object]] = []        # called once, with what world() returns first
 
 
 this_job = ThisJob()
@@ -93,7 +96,11 @@ def world() -> Communicator:
     MPI's plugin, torchrun's RANK and WORLD_SIZE): each would train alone. Where that is meant, pass comm=Devices(1).
     """
     if this_job.comm is None:
-        this_job.comm = _joined()
+        with record_function("dparallel::world", None, MESSAGE, 0, number_of("communicator of the job", MESSAGE) << 40 | 1):
+            this_job.comm = _joined()
+        waiting, this_job.when_joined = this_job.when_joined, []
+        for function in waiting:
+            function(this_job.comm)
     return this_job.comm
 
 

@@ -103,7 +103,7 @@ class SummedForward:
     def before_forward(self, rows: float, training: bool) -> ForwardCall:
         """What this rank does, and tells the others, before its module runs; what the call counts."""
         reducer, weights, root = self.reducer, self.reducer.weights, 0
-        reducer.stats.forward_begins()
+        reducer.stats.forward_begins(rows)
         if reducer.skipping is not None:
             reducer.skipping.barrier()
         if reducer.joined is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from autograd import Tensor
 from autograd.core.primitive import primitive
-from autograd.core.spans import PASS, begin, end, number_of, recorders
+from autograd.core.spans import PASS, begin, end, number_of, recorders, this_ring
 
 from ..comm.handle import obligations
 
@@ -40,19 +40,22 @@ class Stats:
         self._forward = self._backward = self._computed = (0, 0)         # moments, see now()
         self._span = 0                               # of the phase that is open
 
-    def _begin(self, phase: int) -> None:
+    def _begin(self, phase: int, rows: int = 0) -> None:
         """Begin the span of a phase, after one that an exception has left open."""
         self._end()
-        self._span = begin(phase) if recorders else 0
+        if recorders:
+            self._span = begin(phase)
+            if rows:
+                this_ring().set(self._span, 6, rows)
 
     def _end(self) -> None:
         """End the open span. Not twice: that would end what has begun since."""
         span, self._span = self._span, 0
         end(span)
 
-    def forward_begins(self) -> None:
-        """A forward pass begins, and with it a step."""
-        self._begin(FORWARD)
+    def forward_begins(self, rows: float = 0) -> None:
+        """A forward pass of some rows begins, and with it a step."""
+        self._begin(FORWARD, int(rows))
         self.iteration += 1
         self.sampling = self.iteration <= FIRST_STEPS or self.iteration % self.rate == 0
         if self.sampling:

@@ -7,6 +7,7 @@ import functools
 import itertools
 import math
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -458,6 +459,16 @@ class MpiComm(MpiMessages, Communicator):
     def split_node(self) -> Any:
         """A communicator of the ranks that share memory with this one (MPI_Comm_split_type)."""
         return _from_raw(self.comm.Split_type(MPI.COMM_TYPE_SHARED, self.rank))
+
+    def all_here(self, seconds: float) -> bool:
+        """Whether all ranks come here within some seconds. Collective; if not, nothing else can be done on this one."""
+        request, until = self.comm.Ibarrier(), time.monotonic() + seconds
+        while not request.Test():
+            if time.monotonic() > until:
+                outlive_python(request)
+                return False
+            time.sleep(1e-4)
+        return True
 
     def abort(self, message: str) -> None:
         """Print the message with this rank's number and end all ranks by MPI_Abort, with exit status 1."""

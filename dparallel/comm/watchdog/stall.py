@@ -380,6 +380,7 @@ class Watch:
             with contextlib.suppress(RankLost):
                 self._relay.send([{"time": now, "claimed": True}], now)
         text = report(title, states, range(self.size), now, 3 * self.settings.period + 2)
+        leave_mark("stalled")
         left = ends and write_report(self.rank, text)
         if not left:
             sys.stderr.write(text + "\n")

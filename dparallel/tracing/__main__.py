@@ -1,0 +1,60 @@
+"""python -m dparallel.tracing: makes a timeline's file of its parts, and reports on one. `dprun` calls it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .report import Report
+from .run import TimelineError, read, read_parts, write_trace
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments."""
+    p = argparse.ArgumentParser(prog="python -m dparallel.tracing", description=__doc__)
+    commands = p.add_subparsers(dest="command", required=True)
+    finish = commands.add_parser("finish", help="make the file of a folder of parts")
+    finish.add_argument("parts", type=Path)
+    finish.add_argument("path", type=Path)
+    finish.add_argument("--keep", action="store_true", help="do not remove the parts: the run goes on")
+    report = commands.add_parser("report", help="report on a file, or on a folder of parts")
+    report.add_argument("path", type=Path)
+    for command in (finish, report):
+        command.add_argument("--text", action="store_true", help="print the report")
+        command.add_argument("--json", type=Path, metavar="FILE", help="write the report as JSON")
+        command.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page")
+    return p
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; its exit code."""
+    options = parser().parse_args(argv)
+    try:
+        run = read(options.path) if options.command == "report" else read_parts(options.parts)
+        report = Report(run)
+        if options.command == "finish":
+            write_trace(run, options.path, report.events())
+            if not options.keep:
+                shutil.rmtree(options.parts, ignore_errors=True)
+        if options.text:
+            print(report.text(), flush=True)
+        if options.json is not None:
+            options.json.write_text(json.dumps(report.data, indent=1) + "\n", encoding="utf-8")
+        if options.html is not None:
+            from .page import page
+            options.html.write_text(page(report.data), encoding="utf-8")
+    except TimelineError as error:
+        print(f"dprun: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"dprun: {error.filename or ''}: {error.strerror or error}; the parts are kept", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

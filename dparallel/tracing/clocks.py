@@ -1,0 +1,129 @@
+"""Clocks: how far a host's clock is from that of the first rank's host, by ping-pong.
+
+time.perf_counter_ns() is CLOCK_MONOTONIC on Linux, one clock for all processes of a host; other hosts have others, whose
+rates differ by some millionths. Between two measurements the offset is taken to change evenly; after the last one its
+drift is read from the hosts' system clocks (NTP), which is less sure.
+
+The offset of a round is that at which the other's time lies in the middle of this one's two. Of the rounds with the
+shortest way (the fastest 5 %) the median counts. It can be wrong by half a round trip at most: `bound`.
+"""
+
+from __future__ import annotations
+
+import socket
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ROUNDS = 200
+FASTEST = 0.05
+
+
+class Offset(NamedTuple):
+    """At `at` (ns of this host's clock) the first rank's clock showed `at + offset`, give or take `bound` (ns)."""
+
+    at: int
+    offset: int
+    bound: int
+
+
+def host_identity() -> tuple[str, str]:
+    """(host name, the identity of the system's start): processes with the same ones share a clock."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return socket.gethostname(), file.read().strip()
+    except OSError:
+        return socket.gethostname(), ""
+
+
+def compare_clocks(comm: Any, now: Callable[[], int] = time.perf_counter_ns,
+                   identity: tuple[str, str] | None = None) -> Offset | None:
+    """This rank's offset from rank 0; None where all ranks are on one host. Collective.
+
+    One rank of each host plays ping-pong with rank 0, one after the other, and tells the others of its host.
+    """
+    identities = comm.allgather_object([identity or host_identity()])
+    own = identities[comm.rank]
+    leaders = [identities.index(identity) for identity in dict.fromkeys(identities)]
+    if len(leaders) == 1:
+        return None
+    found: list[Offset | None] = [None] * comm.size
+    found[0] = Offset(now(), 0, 0)
+    for leader in leaders[1:]:
+        if comm.rank == leader:
+            found[leader] = serve(comm, now)
+        elif comm.rank == 0:
+            play(comm, leader, now)
+    offsets = comm.allgather_object([found[comm.rank]])
+    offset: Offset = offsets[identities.index(own)]
+    return Offset(*offset)
+
+
+def play(comm: Any, peer: int, now: Callable[[], int]) -> None:
+    """Rank 0's side: answer each ping with the time, which the other cannot know otherwise."""
+    for _ in range(ROUNDS):
+        comm.recv(peer)
+        comm.send(np.array([now()], np.int64), peer)
+
+
+def serve(comm: Any, now: Callable[[], int]) -> Offset:
+    """The other side: ping, and note when the answer has come."""
+    ping = np.zeros(1, np.int64)
+    rounds = []
+    for _ in range(ROUNDS):
+        before = now()
+        comm.send(ping, 0)
+        theirs = int(comm.recv(0)[0])
+        rounds.append((before, theirs, now()))
+    return best(rounds)
+
+
+def best(rounds: Sequence[tuple[int, int, int]]) -> Offset:
+    """The offset that rounds of (sent, the other's time, received) tell."""
+    by_length = sorted(rounds, key=lambda r: r[2] - r[0])
+    fastest = by_length[:max(1, int(len(rounds) * FASTEST))]
+    offset = statistics.median_low([theirs - (before + after) // 2 for before, theirs, after in fastest])
+    return Offset(fastest[0][2], offset, -(-(by_length[0][2] - by_length[0][0]) // 2))
+
+
+class Clock:
+    """From one host's clock to rank 0's.
+
+    offsets: measured ones, in the order of their times. system: pairs (ns of this clock, ns of the system's clock) of this
+    host, and `reference` those of rank 0: they tell the drift where fewer than two offsets were measured.
+    """
+
+    def __init__(self, offsets: Sequence[Offset], system: Sequence[tuple[int, int]] = (),
+                 reference: Sequence[tuple[int, int]] = ()) -> None:
+        self.offsets = list(offsets)
+        self.drift = 0.0                             # of the offset, after the last measurement and before the first
+        self.measured = len(self.offsets) > 1
+        if self.measured:
+            first, last = self.offsets[0], self.offsets[-1]
+            self.drift = (last.offset - first.offset) / max(1, last.at - first.at)
+        elif self.offsets and len(system) > 1 and len(reference) > 1:
+            self.drift = rate(system) / rate(reference) - 1.0
+        at = [float(offset.at) for offset in self.offsets]
+        self._at, self._offset = np.array(at), np.array([float(offset.offset) for offset in self.offsets])
+
+    @property
+    def bound(self) -> int:
+        """Half of the smallest round trips: how wrong the measured offsets can be, in ns."""
+        return max((offset.bound for offset in self.offsets), default=0)
+
+    def aligned(self, times: Any) -> Any:
+        """Times (an array of ns) as rank 0's clock would have shown them."""
+        if not self.offsets:
+            return times
+        offset = np.interp(times.astype(np.float64), self._at, self._offset)
+        beyond = np.minimum(times - self._at[0], 0) + np.maximum(times - self._at[-1], 0)
+        return times + np.rint(offset + self.drift * beyond).astype(np.int64)
+
+
+def rate(pairs: Sequence[tuple[int, int]]) -> float:
+    """How many ns of the system's clock pass in one of this clock."""
+    (a, b), (c, d) = pairs[0], pairs[-1]
+    return (d - b) / max(1, c - a)

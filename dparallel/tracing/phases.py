@@ -1,0 +1,183 @@
+"""Phases: what the training thread of a rank was in at each moment, and where steps begin and end.
+
+The spans of that thread are laid over each other, and the innermost counts; what lies between them belongs to the phase that
+it leads to. So each nanosecond of a step is in one part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autograd.core.spans import COUNTER, FLIGHT, LANE, MESSAGE
+
+from .run import Rank, Run
+
+PARTS = ("start", "script", "loader", "forward", "backward", "optimizer", "checkpoint", "collector", "replay", "wait")
+START, SCRIPT, LOADER, FORWARD, BACKWARD, OPTIMIZER, CHECKPOINT, COLLECTOR, REPLAY, WAIT = range(len(PARTS))
+COMPUTE = (FORWARD, BACKWARD, OPTIMIZER, REPLAY)
+MEANING = {"start": "before its first step (imports, construction)", "script": "the script's own code between the phases",
+           "loader": "the data loader", "forward": "forward", "backward": "backward", "optimizer": "the optimiser",
+           "checkpoint": "saving", "collector": "Python's garbage collector", "replay": "a replayed step",
+           "other process": "another process on its core", "rows": "more rows than the others",
+           "wait": "waiting for others"}
+BY_PREFIX = (("enumerate(DataLoader)", LOADER), ("DataParallel.forward", FORWARD), ("DataParallel.backward", BACKWARD),
+             ("autograd::backward", BACKWARD), ("Optimizer.", OPTIMIZER), ("Checkpointer.save", CHECKPOINT),
+             ("autograd.save", CHECKPOINT), ("garbage collection", COLLECTOR), ("autograd::replay", REPLAY))
+NO_WAIT = ("dparallel::send", "dparallel::recv")     # these are points in time
+
+
+class Segments(NamedTuple):
+    """What a rank was in, without gaps: segment i from start[i] to start[i + 1] is in part[i]. span: the row of the span in
+    which it waited, else -1. totals[i]: by part, the ns before segment i."""
+
+    start: Any
+    part: Any
+    span: Any
+    totals: Any
+
+    def parts_between(self, since: int, until: int) -> Any:
+        """The ns in each part between two moments."""
+        return self._before(until) - self._before(since)
+
+    def _before(self, time: int) -> Any:
+        last = len(self.part)
+        place = int(np.searchsorted(self.start, time, "right")) - 1
+        if place < 0:
+            return self.totals[0]
+        if place >= last:
+            return self.totals[last]
+        total = self.totals[place].copy()
+        total[self.part[place]] += time - self.start[place]
+        return total
+
+
+class Step(NamedTuple):
+    """A step of a rank: its number, and when it began and ended."""
+
+    number: int
+    start: int
+    end: int
+
+
+def part_of_names(names: Sequence[str]) -> Any:
+    """By name of spans: its part, -1 for those that belong to what is around them."""
+    parts = np.full(len(names) + 1, -1, np.int64)
+    for number, name in enumerate(names):
+        parts[number] = next((part for prefix, part in BY_PREFIX if name.startswith(prefix)), -1)
+        if name.startswith("dparallel::") and name not in NO_WAIT:
+            parts[number] = WAIT
+    return parts
+
+
+def segments_of(run: Run, rank: Rank) -> Segments:
+    """What the training thread of a rank was in."""
+    spans, parts = rank.main, part_of_names(run.names)
+    known = parts[spans.name]
+    chosen = np.flatnonzero((known >= 0) & ~np.isin(spans.kind, (FLIGHT, COUNTER, LANE)))
+    order = chosen[np.lexsort((-spans.end[chosen], spans.start[chosen]))]
+    rows = list(zip(order.tolist(), spans.start[order].tolist(), spans.end[order].tolist(), known[order].tolist(),
+                    strict=True))
+    builder = _Builder(rank.info["began"])
+    for row, start, end, part in rows:
+        builder.span(row, start, end, part)
+    return builder.finish(max(int(spans.end.max()) if len(spans.end) else 0, builder.time))
+
+
+class _Builder:
+    """Lays spans over each other, which come by increasing start."""
+
+    def __init__(self, begin: int) -> None:
+        self.time = begin
+        self.starts: list[int] = []
+        self.parts: list[int] = []
+        self.spans: list[int] = []
+        self.stack: list[tuple[int, int, int]] = []  # (end, part, row) of open spans
+        self.gaps: list[int] = []                    # segments whose part the next phase tells
+        self.before = START                          # the last phase that was not inside another
+
+    def span(self, row: int, start: int, end: int, part: int) -> None:
+        """The next span."""
+        self._until(start)
+        if not self.stack and part != WAIT:
+            self._settle(part)
+            self.before = part
+        if self.stack:
+            end = min(end, self.stack[-1][0])        # one that its children outlive: clocks are read one after the other
+        self.stack.append((end, part, row))
+
+    def finish(self, end: int) -> Segments:
+        """All spans have come."""
+        self._until(end)
+        self._settle(SCRIPT)
+        starts, parts = np.array([*self.starts, self.time], np.int64), np.array(self.parts, np.int64)
+        totals = np.zeros((len(parts) + 1, len(PARTS)), np.int64)
+        for part in range(len(PARTS)):
+            totals[1:, part] = np.cumsum(np.where(parts == part, np.diff(starts), 0))
+        return Segments(starts, parts, np.array(self.spans, np.int64), totals)
+
+    def _until(self, time: int) -> None:
+        """Go on to a moment at which something begins."""
+        while self.stack and self.stack[-1][0] <= time:
+            end, part, row = self.stack[-1]
+            self._add(end, part, row)
+            self.stack.pop()
+        if self.stack:
+            self._add(time, self.stack[-1][1], self.stack[-1][2])
+        elif time > self.time:
+            self.gaps.append(len(self.parts))
+            self._add(time, SCRIPT, -1)
+
+    def _add(self, end: int, part: int, row: int) -> None:
+        if end > self.time:
+            self.starts.append(self.time)
+            self.parts.append(part)
+            self.spans.append(row if part == WAIT else -1)
+            self.time = end
+
+    def _settle(self, following: int) -> None:
+        """Gaps belong to the phase that they lead to: a loss to forward, clipping to the optimiser."""
+        part = SCRIPT
+        if self.before == START:
+            part = START
+        elif following == BACKWARD:
+            part = FORWARD
+        elif self.before == BACKWARD and following == OPTIMIZER:
+            part = OPTIMIZER
+        for gap in self.gaps:
+            self.parts[gap] = part
+        self.gaps.clear()
+
+
+def steps_of(run: Run, rank: Rank) -> list[Step]:
+    """The steps of a rank: each ends with a step of the optimiser that steps most often, or where steps are replayed with a
+    replay. The first one begins with the first batch, not with the recording."""
+    spans = rank.main
+    optimizers = np.array([name.startswith("Optimizer.step#") for name in run.names] + [False])
+    marks = np.flatnonzero(optimizers[spans.name])
+    replays = np.flatnonzero(spans.name == run.numbers.get("autograd::replay", -2))
+    if len(marks):
+        owners, counts = np.unique(spans.b[marks], return_counts=True)
+        marks = marks[spans.b[marks] == owners[np.argmax(counts)]]
+    if len(replays) > len(marks):
+        marks, numbers = replays, np.arange(len(replays))
+    else:
+        numbers = spans.a[marks]
+    if not len(marks):
+        return []
+    parts = part_of_names(run.names)[spans.name]
+    phases = spans.start[np.isin(parts, (LOADER, FORWARD, BACKWARD, REPLAY)) & (spans.kind != FLIGHT)]
+    ends = spans.end[marks]
+    first = int(phases[0]) if len(phases) and phases[0] < ends[0] else int(spans.start[marks[0]])
+    starts = [first, *ends[:-1].tolist()]
+    steps = [Step(*step) for step in zip(numbers.tolist(), starts, ends.tolist(), strict=True)]
+    wanted = rank.info.get("steps")
+    return [step for step in steps if wanted is None or wanted[0] <= step.number < wanted[1]]
+
+
+def message_spans(run: Run, spans: Any) -> Any:
+    """Which spans are collectives and waits for them."""
+    points = [run.numbers[name] for name in NO_WAIT if name in run.numbers]
+    return (spans.kind == MESSAGE) & ~np.isin(spans.name, points)

@@ -1,0 +1,386 @@
+"""Recording: each rank writes its spans into files of fixed size, which outlive it, and which anybody may read at any time.
+
+`<path>.parts` is a folder with, for each rank,
+
+    rank-3.json         who it is: host, process, clocks (Part)
+    rank-3.names        one line of JSON for each name of spans, in the order of their numbers: [name, kind]
+    rank-3.12345.ring   the ring of thread 12345 (autograd/core/spans.py): a page with its head and the thread's name,
+                        then its blocks
+
+Rings are mapped files. So the last minutes of a rank are there when it was killed, when it stands still, or when somebody
+asks (run.py reads a folder as well as a finished file). Nothing crosses ranks while they train.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import math
+import mmap
+import os
+import shutil
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from autograd.core import spans
+from autograd.core.spans import BLOCK, COUNTER, HEAD, USER, Recorder, Ring, complete
+from autograd.optim.optimizer import register_optimizer_step_post_hook
+
+from ..comm import Communicator, communicator
+from ..comm.environment import environment
+from ..comm.job import this_job
+from .clocks import Offset, compare_clocks, host_identity
+
+PAGE = 4096                          # the head of a ring's file; blocks begin at multiples of it
+NAME_AT = 8 * HEAD                   # of the thread's name, in that page
+LIMIT = 1 << 20                      # spans of a thread that are kept: 64 MiB
+COLLECTION = 20_000                  # ns: shorter runs of the garbage collector are left out
+SAMPLED = 500_000                    # ns between two looks at what the system has taken from this thread
+WALL = 10_000_000_000                # ns between two looks at the system's clock
+PROBE = 1 << 21                      # float32 numbers in the sum that measures what the network can do: 8 MiB
+MSG_FOLDER = ("{path}: the timeline can't be written there ({error}); name a file in a folder that can be written, which "
+              "all ranks see")
+
+
+class FileRecorder(Recorder):
+    """A recorder of a timeline's spans whose rings are files of the folder; the part of one rank."""
+
+    def __init__(self, folder: Path, rank: int, limit: int | None, fine: bool = False) -> None:
+        super().__init__(LIMIT if limit is None else limit, fine=fine)
+        self.folder, self.rank = folder, rank
+        self._files: dict[int, int] = {}             # by ring: its file's descriptor
+        self._names = open(folder / f"rank-{rank}.names", "w", encoding="utf-8", buffering=1)       # noqa: SIM115
+        self._naming = threading.Lock()
+        self._named = 0
+
+    def start(self) -> None:
+        """Record from now on, in all threads."""
+        self._write_names()
+        super().start()
+        self._write_names()
+
+    def named(self, number: int) -> None:
+        """Write down the names that have come."""
+        self._write_names()
+
+    def _write_names(self) -> None:
+        with self._naming, contextlib.suppress(OSError, ValueError):       # a full disk; closed
+            while self._named < len(spans.names):
+                self._names.write(json.dumps(spans.names[self._named]) + "\n")
+                self._named += 1
+
+    def head(self, ring: Ring) -> Any:
+        """The first numbers of a ring's file, which is made here."""
+        path = self.folder / f"rank-{self.rank}.{ring.thread}-{len(self.rings)}.ring"
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+            allocate(file, 0, PAGE)
+            page = mmap.mmap(file, PAGE)
+        except OSError:
+            return super().head(ring)                # and so its blocks
+        self._files[id(ring)] = file
+        name = ring.thread_name.encode()[:255]
+        page[NAME_AT:NAME_AT + len(name)] = name
+        numbers = memoryview(page)[:NAME_AT].cast("q")
+        numbers[2] = ring.thread
+        return numbers
+
+    def block(self, ring: Ring, number: int) -> Any:
+        """The next MiB of a ring's file."""
+        if id(ring) not in self._files:
+            return super().block(ring, number)
+        start, size = PAGE + number * 64 * BLOCK, 64 * BLOCK
+        allocate(self._files[id(ring)], start, size)
+        return memoryview(mmap.mmap(self._files[id(ring)], size, offset=start)).cast("q")
+
+    def close(self) -> None:
+        """Close the files; their memory stays mapped as long as the rings live."""
+        for file in self._files.values():
+            os.close(file)
+        self._files.clear()
+        self._names.close()
+
+
+def allocate(file: int, start: int, size: int) -> None:
+    """Make room in a file. OSError if there is none: written through a map, a full disk would be a SIGBUS."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, start, size)
+    else:                                            # macOS
+        os.pwrite(file, bytes(size), start)
+
+
+class Part:
+    """What this rank records: starts, stops, and says who it is."""
+
+    def __init__(self, folder: Path, rank: int, size: int, *, steps: tuple[int, int] | None, limit: int | None,
+                 operations: bool = False) -> None:
+        self.folder, self.rank, self.size, self.steps = folder, rank, size, steps
+        self.recorder = FileRecorder(folder, rank, limit, operations)
+        self.offsets: list[Offset] = []
+        self.network: dict[str, float] = {}
+        self.finished = False
+        self._process = os.getpid()
+        self._collection = self._sampled = self._walled = 0
+        self._delays = Delays()
+        self._hook: Any = None
+
+    def start(self) -> None:
+        """Begin to record."""
+        self.recorder.start()
+        self._sample()
+        self._hook = register_optimizer_step_post_hook(self._stepped)
+        gc.callbacks.append(self._collected)
+        os.register_at_fork(after_in_child=self._forked)
+        self.write()
+
+    def stop(self) -> None:
+        """Record no more; a second call does nothing."""
+        if self._hook is None:
+            return
+        self._hook.remove()
+        self._hook = None
+        gc.callbacks.remove(self._collected)
+        self._sample()
+        self.recorder.stop()
+        self.recorder.close()
+        self.finished = True
+        self.write()
+
+    def write(self) -> None:
+        """Write down who this is, whole or not at all."""
+        path = self.folder / f"rank-{self.rank}.json"
+        host, boot = host_identity()
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        item = {"version": 1, "rank": self.rank, "size": self.size, "host": host, "boot": boot, "process": self._process,
+                "started": self.recorder.started, "stopped": self.recorder.stopped, "finished": self.finished,
+                "steps": self.steps, "offsets": [offset._asdict() for offset in self.offsets], "network": self.network,
+                "cores": cores, "threads": environment.text("OMP_NUM_THREADS"), "main": threading.main_thread().native_id,
+                "script": sys.argv[0] if sys.argv else ""}
+        with contextlib.suppress(OSError):
+            path.with_suffix(".new").write_text(json.dumps(item), encoding="utf-8")
+            path.with_suffix(".new").replace(path)
+
+    # --- what happens beside spans --------------------------------------------------------------------------------------
+
+    def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """An optimiser has made a step."""
+        if time.perf_counter_ns() - self._sampled > SAMPLED:
+            self._sample()
+        if self.steps is not None and optimizer.steps_taken > self.steps[1]:
+            self.stop()
+
+    def _sample(self) -> None:
+        """Note how long threads of this process were ready to run and did not, and now and then the system's time."""
+        self._sampled = now = time.perf_counter_ns()
+        delayed, ran = self._delays.main()
+        complete("[run delay]", COUNTER, now, now, delayed, ran)
+        if now - self._walled > WALL:
+            self._walled = now
+            complete("[system clock]", COUNTER, now, now, time.time_ns())
+
+    def _collected(self, phase: str, info: dict[str, int]) -> None:
+        """The garbage collector begins or ends."""
+        now = time.perf_counter_ns()
+        if phase == "start":
+            self._collection = now
+        elif now - self._collection > COLLECTION:
+            complete("garbage collection", USER, self._collection, now, info["generation"], info["collected"])
+
+    def _forked(self) -> None:
+        """In a child of this process, such as a worker of a DataLoader: it must not write into these files."""
+        if self._hook is not None and self._process != os.getpid():
+            self._hook = None
+            if self.recorder in spans.recorders:
+                spans.recorders.remove(self.recorder)
+                spans.count_recorders()
+            with contextlib.suppress(ValueError):
+                gc.callbacks.remove(self._collected)
+
+    # --- with other ranks -----------------------------------------------------------------------------------------------
+
+    def meet(self, comm: Communicator) -> None:
+        """All ranks are here: compare clocks, and the first time measure what a sum can do. Collective."""
+        if comm.size == 1 or len(comm.held) > 1:
+            return
+        offset = compare_clocks(comm)
+        if offset is not None:
+            self.offsets.append(offset)
+        if not self.network:
+            self.network = measured_sum(comm)
+        self.write()
+
+
+class Delays:
+    """What Linux counts for each thread: nanoseconds in which it ran, and in which it could have run and did not."""
+
+    def __init__(self) -> None:
+        self._file = -1
+        with contextlib.suppress(OSError):
+            self._file = os.open(f"/proc/self/task/{threading.main_thread().native_id}/schedstat", os.O_RDONLY)
+
+    def main(self) -> tuple[int, int]:
+        """(could have run, ran) of the main thread; zeros where the system does not tell. 2 us."""
+        if self._file < 0:
+            return 0, 0
+        ran, delayed, _ = os.pread(self._file, 64, 0).split()
+        return int(delayed), int(ran)
+
+
+def measured_sum(comm: Communicator) -> dict[str, float]:
+    """Bytes, and seconds of the fastest of three sums of them over all ranks. Collective."""
+    vector = comm.persistent_sum(PROBE, "float32")
+    seconds = math.inf
+    for _ in range(4):                               # the first one touches memory
+        comm.barrier()
+        began = time.perf_counter()
+        vector.start().wait()
+        seconds = min(seconds, time.perf_counter() - began)
+    return {"bytes": 4.0 * PROBE, "seconds": seconds}
+
+
+class timeline:
+    """Record what all ranks do in a block, into one file that Perfetto and chrome://tracing open. Collective.
+
+    path: the file, `.json.gz` or `.json`; all ranks must see its folder. comm: the ranks, by default world(). steps: (20,
+    40) or "20:40" keeps the steps 20 to 39, counted by the optimiser that steps most often; None: all, of which the newest
+    `limit` spans of each thread are kept (64 bytes each). operations: record every operation and module too, as a profiler
+    does, which costs more. report: print the report at the end, on the first rank.
+
+    `dprun --timeline run.json.gz train.py` does the same without a change of the script. An exception leaves what was
+    recorded in the folder `<path>.parts`, which `dprun --report` reads, too. ValueError for steps that are none; OSError on
+    all ranks if the folder can't be written; RuntimeError if a timeline or a profiler records already (a profiler may start
+    inside); NotImplementedError on ranks that are threads of one process.
+
+    >>> with dparallel.timeline("run.json.gz"):
+    ...     train()
+    """
+
+    def __init__(self, path: str | os.PathLike[str] = "timeline.json.gz", *, comm: Any = None,
+                 steps: tuple[int, int] | str | None = None, limit: int | None = None, operations: bool = False,
+                 report: bool = False) -> None:
+        self.path = Path(path).absolute()
+        if self.path.suffixes[-2:] != [".json", ".gz"] and self.path.suffix != ".json":
+            raise ValueError(f"timeline({str(path)!r}): the file's name ends in .json.gz or .json")
+        self.steps = steps_of(steps)
+        if limit is not None and limit < 1:
+            raise ValueError(f"timeline(limit={limit!r}): a number of spans, of at least 1")
+        self.limit, self.operations, self.report = limit, operations, report
+        self._given, self._comm = comm, None
+        self._part: Part | None = None
+
+    def __enter__(self) -> timeline:
+        comm: Any = communicator(self._given)
+        if comm.kind == "threads":
+            raise NotImplementedError("timeline() on ranks that are threads of one process: these share its spans; start "
+                                      "processes with dprun, or use autograd.profiler")
+        folder = parts_of(self.path)
+        error = ""
+        if comm.rank == 0:
+            try:
+                clear(folder)
+            except OSError as failure:
+                error = MSG_FOLDER.format(path=self.path, error=failure.strerror or failure)
+        if error := comm.broadcast_object(error):
+            raise OSError(error)
+        problem = ""
+        try:
+            self._part = Part(folder, comm.rank, comm.size, steps=self.steps, limit=self.limit, operations=self.operations)
+            self._part.start()
+        except (OSError, RuntimeError) as failure:
+            problem, self._part = f"{type(failure).__name__}: {failure}", None
+        problems = comm.allgather_object([problem])
+        if any(problems):
+            if self._part is not None:
+                self._part.stop()
+            text = "; ".join(f"rank {rank}: {text}" for rank, text in enumerate(problems) if text)
+            raise RuntimeError(text) if "RuntimeError" in text else OSError(MSG_FOLDER.format(path=self.path, error=text))
+        self._comm = comm
+        assert self._part is not None
+        self._part.meet(comm)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        part, comm = self._part, self._comm
+        assert part is not None and comm is not None
+        if error is not None:                        # no collective: other ranks may not be here
+            part.stop()
+            return
+        part.meet(comm)
+        part.stop()
+        comm.barrier()
+        if comm.rank == 0:
+            from .__main__ import main  # reads and writes, which a rank that records does not need
+            main(["finish", str(parts_of(self.path)), str(self.path), *(["--text"] if self.report else [])])
+        comm.barrier()
+
+
+def parts_of(path: Path) -> Path:
+    """The folder of a timeline's parts."""
+    return path.with_name(path.name + ".parts")
+
+
+def clear(folder: Path) -> None:
+    """Make the folder of parts, empty."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    probe = folder / "probe"
+    probe.write_bytes(b"")
+    probe.unlink()
+
+
+def steps_of(steps: tuple[int, int] | str | None) -> tuple[int, int] | None:
+    """(first, one behind the last) of "20:40" or of a pair; None: all. ValueError for anything else."""
+    if steps is None or steps == "":
+        return None
+    try:
+        first, last = (int(text or "0") for text in steps.split(":")) if isinstance(steps, str) else map(int, steps)
+        if 0 <= first < last:
+            return first, last
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"steps={steps!r}: the first step and one behind the last, such as 20:40")
+
+
+# --- started by dprun -----------------------------------------------------------------------------------------------------
+
+class StartedByDprun:
+    """The recording that `dprun --timeline` asks for by the environment: from the start of the process to its end."""
+
+    def __init__(self) -> None:
+        self.part: Part | None = None
+
+    def start(self) -> None:
+        """Begin to record, before the script runs."""
+        folder = Path(environment.timeline_parts)
+        rank = environment.number("RANK")
+        try:
+            self.part = Part(folder, max(rank, 0), max(environment.launched_size, 1),
+                             steps=steps_of(environment.timeline_steps), limit=None)
+            self.part.start()
+        except OSError as error:
+            warnings.warn(f"no timeline of rank {rank}: {error}", stacklevel=1)
+            self.part = None
+            return
+        this_job.when_joined.append(self.part.meet)
+
+    def finish(self) -> None:
+        """The script has come to its end on this rank."""
+        if self.part is not None and self.part._process == os.getpid():
+            self._compare_again(self.part)
+            self.part.stop()
+
+    def _compare_again(self, part: Part) -> None:
+        """Over several hosts: compare clocks at the end, if all ranks come here within some seconds."""
+        if part.offsets and this_job.comm is not None and not this_job.comm.freed:
+            met: Callable[[Any], bool] = getattr(this_job.comm, "all_here", lambda seconds: False)
+            if met(10.0):
+                part.meet(this_job.comm)
+
+
+started_by_dprun = StartedByDprun()

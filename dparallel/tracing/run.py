@@ -1,0 +1,284 @@
+"""Run: what all ranks recorded, read from the folder of a timeline's parts or from the finished file, on one clock.
+
+The finished file is a trace in Chrome's format, which Perfetto and chrome://tracing open: a row group (process) a rank, a
+row a thread, one of steps, and one for each sum that is in flight beside others. It holds all that the parts held, so the
+report is made from it alone.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autograd.core.spans import BLOCK, COUNTER, FLIGHT, HEAD, MESSAGE
+
+from .clocks import Clock, Offset
+
+PAGE = 4096
+NAME_AT = 8 * HEAD
+CATEGORIES = ("cpu_op", "cpu_op", "cpu_op", "python_function", "user_annotation", "lane", "communication", "in flight",
+              "pass", "memory", "counter")
+LOW = (1 << 40) - 1                  # of the number of a collective: its place on its communicator
+
+
+class Spans(NamedTuple):
+    """The spans of a thread, by increasing start. Times in ns of the first rank's clock.
+
+    name: numbers into Run.names. Of collectives and messages b is a number that all its ranks have (below 0: not known).
+    """
+
+    name: Any
+    kind: Any
+    start: Any
+    end: Any
+    sequence: Any
+    a: Any
+    b: Any
+
+    def chosen(self, which: Any) -> Spans:
+        """Those of a mask or of a list of rows."""
+        return Spans(*(column[which] for column in self))
+
+
+class Thread(NamedTuple):
+    """A thread of a rank: its number in the system, its name, and whether it is the one that trains."""
+
+    number: int
+    name: str
+    main: bool
+    spans: Spans
+
+
+class Rank(NamedTuple):
+    """One rank: what it said of itself (recording.Part.write), and its threads."""
+
+    rank: int
+    info: dict[str, Any]
+    threads: list[Thread]
+
+    @property
+    def main(self) -> Spans:
+        """The spans of the thread that trains."""
+        for thread in self.threads:
+            if thread.main:
+                return thread.spans
+        return self.threads[0].spans if self.threads else EMPTY
+
+
+EMPTY = Spans(*(np.empty(0, np.int64) for _ in Spans._fields))
+
+
+class TimelineError(ValueError):
+    """A file or folder that is no timeline, or a damaged one."""
+
+
+class Run:
+    """A recorded run.
+
+    names: of spans. ranks: by their numbers; those that are missing recorded nothing, or on a host whose files are not here.
+    missing: their numbers. bound: how wrong the ranks' clocks may be to each other, in ns.
+    """
+
+    def __init__(self, names: list[str], ranks: list[Rank], size: int) -> None:
+        self.names, self.ranks, self.size = names, ranks, size
+        self.numbers = {name: number for number, name in enumerate(names)}
+        self.missing = sorted(set(range(size)) - {rank.rank for rank in ranks})
+        self.bound = max((offset["bound"] for rank in ranks for offset in rank.info.get("offsets", ())), default=0)
+
+    @property
+    def begin(self) -> int:
+        """The time of the first thing that was recorded, in ns."""
+        return min((rank.info["began"] for rank in self.ranks), default=0)
+
+
+# --- from parts -----------------------------------------------------------------------------------------------------------
+
+def read(path: str | os.PathLike[str]) -> Run:
+    """The run in a finished file or in a folder of parts, also while it still goes on. TimelineError if it is neither."""
+    path = Path(path)
+    if path.is_dir():
+        return read_parts(path)
+    if not path.exists() and (folder := path.with_name(path.name + ".parts")).is_dir():
+        return read_parts(folder)
+    return read_trace(path)
+
+
+def read_parts(folder: Path) -> Run:
+    """The run in a folder of parts."""
+    infos = []
+    for path in sorted(folder.glob("rank-*.json")):
+        try:
+            infos.append(json.loads(path.read_text(encoding="utf-8")))
+        except ValueError:
+            continue                                 # being written
+    if not infos:
+        raise TimelineError(f"{folder}: no rank has recorded anything there")
+    infos.sort(key=lambda info: info["rank"])
+    names: dict[str, int] = {}
+    flights: dict[str, int] = {}
+    records = [(info, list(raw_threads(folder, info, names, flights))) for info in infos]
+    system = {info["rank"]: system_clock(threads, names) for info, threads in records}
+    ranks = []
+    for info, threads in records:
+        clock = Clock([Offset(**offset) for offset in info["offsets"]], system[info["rank"]], system[infos[0]["rank"]])
+        info["began"], info["drift"] = int(clock.aligned(np.array([info["started"]]))[0]), clock.drift
+        info["drift_measured"] = clock.measured
+        info["bound"] = clock.bound
+        aligned = [thread._replace(spans=thread.spans._replace(start=clock.aligned(thread.spans.start),
+                                                               end=clock.aligned(thread.spans.end))) for thread in threads]
+        ranks.append(Rank(info["rank"], info, aligned))
+    return Run(list(names), ranks, max(info["size"] for info in infos))
+
+
+def raw_threads(folder: Path, info: dict[str, Any], names: dict[str, int], flights: dict[str, int]) -> Iterator[Thread]:
+    """The threads of a rank, on its own clock. names, flights: numbers of the names and of collectives, of all ranks."""
+    own: list[tuple[str, int]] = []
+    for line in (folder / f"rank-{info['rank']}.names").read_text(encoding="utf-8").splitlines():
+        try:
+            name, kind = json.loads(line)
+        except ValueError:
+            break                                    # the last one, being written
+        own.append((name, kind))
+    number = np.array([names.setdefault(name, len(names)) for name, _ in own] or [0], np.int64)
+    kinds = np.array([kind for _, kind in own] or [0], np.int64)
+    for path in sorted(folder.glob(f"rank-{info['rank']}.*.ring")):
+        thread, name, rows = read_ring(path, info["stopped"])
+        rows = rows[rows[:, 0] < len(own)]
+        if not len(rows):
+            continue
+        rows = rows[np.argsort(rows[:, 1], kind="stable")]
+        kind = kinds[rows[:, 0]]
+        b = rows[:, 7].copy()
+        crossing = np.isin(kind, (MESSAGE, FLIGHT))
+        for flight in np.unique(b[crossing]):
+            communicator = int(flight) >> 40
+            if 0 < communicator < len(own):
+                known = flights.setdefault(own[communicator][0], len(flights) + 1)
+                b[crossing & (b == flight)] = known << 40 | (int(flight) & LOW)
+        b[crossing & (b <= LOW)] = -1
+        yield Thread(thread, name, thread == info["main"],
+                     Spans(number[rows[:, 0]], kind, rows[:, 1], rows[:, 2], rows[:, 4], rows[:, 6], b))
+
+
+def read_ring(path: Path, stopped: int) -> tuple[int, str, Any]:
+    """(thread, its name, its rows) of a ring's file. A span that was open when it was read, or when its process died, ends
+    with the last thing that the ring knows of."""
+    data = path.read_bytes()
+    if len(data) < PAGE:
+        return 0, "", np.empty((0, 8), np.int64)
+    count, most, thread = np.frombuffer(data, np.int64, 3).tolist()
+    name = data[NAME_AT:NAME_AT + 255].split(b"\0")[0].decode(errors="replace")
+    whole = (len(data) - PAGE) // (64 * BLOCK)
+    blocks = np.frombuffer(data, np.int64, whole * BLOCK * 8, PAGE).reshape(-1, BLOCK, 8)
+    most = min(most or whole, whole) or 1
+    last = (count - 1) // BLOCK
+    order = [number % most for number in range(max(0, last - most + 1), last + 1)] if count else []
+    rows = np.concatenate([blocks[place] for place in order if place < whole] or [np.empty((0, 8), np.int64)])
+    rows = rows[:len(rows) - (-count) % BLOCK] if count else rows
+    rows = rows[rows[:, 1] > 0].copy()
+    if len(rows):
+        rows[rows[:, 2] == 0, 2] = stopped or max(rows[:, 1].max(), rows[:, 2].max())
+        np.maximum(rows[:, 2], rows[:, 1], out=rows[:, 2])
+    return thread, name, rows
+
+
+def system_clock(threads: Sequence[Thread], names: dict[str, int]) -> list[tuple[int, int]]:
+    """Pairs of a rank's clock and the system's clock."""
+    number = names.get("[system clock]", -1)
+    return [(int(at), int(wall)) for thread in threads for at, wall, name in
+            zip(thread.spans.start, thread.spans.a, thread.spans.name, strict=True) if name == number]
+
+
+# --- the finished file ----------------------------------------------------------------------------------------------------
+
+def events(run: Run) -> Iterator[dict[str, Any]]:
+    """The events of a run in Chrome's format. Times are microseconds since its begin."""
+    begin = run.begin
+    for rank in run.ranks:
+        info = rank.info
+        about = f"rank {rank.rank} of {run.size}, {info['host']}, process {info['process']}"
+        yield {"ph": "M", "name": "process_name", "pid": rank.rank, "tid": 0, "args": {"name": about}}
+        yield {"ph": "M", "name": "process_sort_index", "pid": rank.rank, "tid": 0, "args": {"sort_index": rank.rank}}
+        for place, thread in enumerate(rank.threads):
+            yield {"ph": "M", "name": "thread_name", "pid": rank.rank, "tid": place + 1,
+                   "args": {"name": thread.name + (" (trains)" if thread.main else ""), "thread": thread.number,
+                            "main": thread.main, "thread_name": thread.name}}
+            yield from thread_events(run, rank.rank, place + 1, thread.spans, begin)
+
+
+def thread_events(run: Run, pid: int, tid: int, spans: Spans, begin: int) -> Iterator[dict[str, Any]]:
+    """The events of a thread."""
+    for row, (name, kind, start, end, sequence, a, b) in enumerate(zip(*(column.tolist() for column in spans), strict=True)):
+        ts, args = (start - begin) / 1000, {"kind": kind, "sequence": sequence, "a": a, "b": b}
+        base = {"name": run.names[name], "cat": CATEGORIES[kind], "pid": pid, "tid": tid, "ts": ts}
+        if kind == FLIGHT:
+            number = f"{pid}.{tid}.{row}"
+            yield {**base, "ph": "b", "id": number, "args": {**args, "bytes": a}}
+            yield {**base, "ph": "e", "id": number, "ts": (end - begin) / 1000, "args": {}}
+        elif kind == COUNTER:
+            yield {**base, "ph": "i", "s": "t", "args": args}
+        else:
+            yield {**base, "ph": "X", "dur": (end - start) / 1000, "args": {**args, "bytes": a} if kind == MESSAGE else args}
+
+
+def write_trace(run: Run, path: Path, extra: Iterable[dict[str, Any]] = ()) -> None:
+    """Write a run into a file, whole or not at all; a name that ends in .gz is compressed. extra: further events."""
+    about = {"format": 1, "size": run.size, "begin": run.begin, "names": run.names,
+             "ranks": [rank.info for rank in run.ranks]}
+    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        with gzip.open(new, "wt", 5, encoding="utf-8") if path.suffix == ".gz" else open(new, "w", encoding="utf-8") as file:
+            encoder = json.JSONEncoder(separators=(",", ":"))
+            file.write('{"dparallel":' + encoder.encode(about) + ',"displayTimeUnit":"ms","traceEvents":[\n')
+            first = True
+            for event in (*events(run), *extra):
+                file.write(("" if first else ",\n") + encoder.encode(event))
+                first = False
+            file.write("\n]}\n")
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def read_trace(path: Path) -> Run:
+    """The run in a finished file."""
+    try:
+        with (gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else open(path, encoding="utf-8")) as file:
+            data = json.load(file)
+        about = data["dparallel"]
+    except FileNotFoundError:
+        raise TimelineError(f"{path}: there is no such file") from None
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise TimelineError(f"{path}: not a timeline that dprun --timeline or dparallel.timeline() has written "
+                            f"({type(error).__name__}: {error})") from error
+    names, begin = about["names"], about["begin"]
+    numbers = {name: number for number, name in enumerate(names)}
+    rows: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+    threads: dict[tuple[int, int], dict[str, Any]] = {}
+    open_flights: dict[str, tuple[tuple[int, int], list[int]]] = {}
+    for event in data["traceEvents"]:
+        key = event["pid"], event["tid"]
+        if event["ph"] == "M" and event["name"] == "thread_name" and "thread" in event["args"]:
+            threads[key] = event["args"]
+        elif event["ph"] in "Xbi" and key in threads and "kind" in event.get("args", ()):
+            args, start = event["args"], begin + round(event["ts"] * 1000)
+            row = [numbers[event["name"]], args["kind"], start, start + round(event.get("dur", 0) * 1000), args["sequence"],
+                   args["a"], args["b"]]
+            rows.setdefault(key, []).append(row)     # type: ignore[arg-type]
+            if event["ph"] == "b":
+                open_flights[event["id"]] = key, row
+        elif event["ph"] == "e" and event["id"] in open_flights:
+            open_flights.pop(event["id"])[1][3] = begin + round(event["ts"] * 1000)
+    ranks = []
+    for info in about["ranks"]:
+        own = [(key, args) for key, args in threads.items() if key[0] == info["rank"]]
+        ranks.append(Rank(info["rank"], info, [
+            Thread(args["thread"], args["thread_name"], args["main"], Spans(*np.array(rows.get(key, []), np.int64)
+                                                                            .reshape(-1, 7).T)) for key, args in own]))
+    return Run(names, ranks, about["size"])
