@@ -138,7 +138,6 @@ def parser() -> argparse.ArgumentParser:
                    help="say where every rank is when one has waited this long; 0: never (default: 60)")
     p.add_argument("--stall-abort", action=argparse.BooleanOptionalAction,
                    help="end the job then; --no-stall-abort: never (default: after ten times as long)")
-<<<<<<< HEAD
     p.add_argument("--predict", type=sizes, metavar="N,N,...",
                    help="record some steps on -n ranks (default: 2), end the job, and predict the step on so many ranks")
     p.add_argument("--network", metavar="TEXT",
@@ -147,7 +146,6 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--plot", metavar="FILE", help="with --predict: a plot too, .svg or .html; .json: all numbers")
     p.add_argument("--keep", metavar="FOLDER",
                    help="with --predict: leave the recording there, for python -m dparallel.prediction")
-=======
     p.add_argument("--timeline", metavar="FILE",
                    help="record what all ranks do into FILE (.json.gz or .json), which ui.perfetto.dev opens; also if the "
                         "job dies, stands still, or dprun gets SIGUSR2")
@@ -156,7 +154,6 @@ def parser() -> argparse.ArgumentParser:
                    help="say at the end who waited for whom and why; with a timeline in place of SCRIPT: of that one")
     p.add_argument("--json", metavar="FILE", dest="report_json", help="with --report: write it into FILE as JSON")
     p.add_argument("--html", metavar="FILE", dest="report_html", help="with --report: write it into FILE as a page")
->>>>>>> 5506d70 (timeline(), dprun --timeline and --report: one timeline of all ranks, in files that outlive them; who made others wait, and by what)
     p.add_argument("-q", "--quiet", action="store_true", help="do not say at the start what runs, and when a stall ends it")
     p.add_argument("--mpirun", metavar="PATH", help="the mpirun to use")
     p.add_argument("--mpi-args", default="", metavar="ARGS", help="further arguments for mpirun, in one string")
@@ -273,21 +270,18 @@ def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts) -> Ended
     """Run one job."""
     changes = {**changes_for(options), "TORCHELASTIC_RESTART_COUNT": str(restarts.count),
                "TORCHELASTIC_MAX_RESTARTS": str(restarts.limit)}
-    line = command(mpi, options, sorted(changes))
     try:
         made = tempfile.TemporaryDirectory(prefix="dprun-", ignore_cleanup_errors=True)
     except OSError as error:
         raise LaunchError(f"no folder for temporary files ({error}); set TMPDIR to one that can be written") from error
     with made as folder:
         own = {} if remote(options) else session(folder, changes)
-<<<<<<< HEAD
         words = [*["-m"] * options.module, options.script, *options.args]
         describe(folder, options.np, options.spares, words, remote(options))
-=======
         recorded = timelines.Recorded(options, folder, restarts.count) if options.timeline or options.report else None
         if recorded is not None:
-            own |= recorded.environment
->>>>>>> 5506d70 (timeline(), dprun --timeline and --report: one timeline of all ranks, in files that outlive them; who made others wait, and by what)
+            changes |= recorded.environment
+        line = command(mpi, options, sorted(changes))
         if not options.quiet:
             print(f"dprun: {opening(options, mpi)}", file=sys.stderr, flush=True)
             if options.check:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 
-from .mpirun import LaunchError, outer
+from .mpirun import LaunchError, outer, remote
 
 STALLED = "stalled"                                  # the mark of a rank that has reported a stall
 
@@ -21,7 +22,8 @@ class Recorded:
 
     def __init__(self, options: argparse.Namespace, folder: str, restart: int) -> None:
         self.options, self.temporary = options, not options.timeline
-        named = os.path.abspath(options.timeline or os.path.join(folder, "timeline.json.gz"))
+        somewhere = f".dprun-{os.getpid()}" if remote(options) else os.path.join(folder, "timeline")     # all hosts see it
+        named = os.path.abspath(options.timeline or somewhere + ".json.gz")
         stem, ending = split(named)
         self.path = f"{stem}.{restart}{ending}" if restart else named
         self.parts = self.path + ".parts"
@@ -60,7 +62,10 @@ class Recorded:
             return
         options = self.options
         subprocess.run(tracing("finish", self.parts, self.path, *outputs(options)), env=outer(), check=False)
-        if not self.temporary and os.path.exists(self.path) and not options.quiet:
+        if self.temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)
+        elif os.path.exists(self.path) and not options.quiet:
             print(f"dprun: timeline in {os.path.relpath(self.path)}: open it at https://ui.perfetto.dev, or see "
                   f"dprun --report {os.path.relpath(self.path)}", file=sys.stderr, flush=True)
 

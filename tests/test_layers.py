@@ -21,7 +21,7 @@ ORDER = {
         cpu optim utils serialization distributions replay jit""",
     "dparallel": """
         comm lr_scaling
-        functions sync_context clipping data consistency
+        functions sync_context clipping data consistency tracing
         pytree sync_batch_norm
         hooks replicas
         reduction

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .report import Report
-from .run import TimelineError, read, read_parts, write_trace
+from .page import page
+from .report import Report, finish
+from .run import TimelineError, read
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments."""
+    """The arguments of both commands."""
     p = argparse.ArgumentParser(prog="python -m dparallel.tracing", description=__doc__)
     commands = p.add_subparsers(dest="command", required=True)
     finish = commands.add_parser("finish", help="make the file of a folder of parts")
@@ -34,18 +34,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; its exit code."""
     options = parser().parse_args(argv)
     try:
-        run = read(options.path) if options.command == "report" else read_parts(options.parts)
-        report = Report(run)
         if options.command == "finish":
-            write_trace(run, options.path, report.events())
-            if not options.keep:
-                shutil.rmtree(options.parts, ignore_errors=True)
+            report = finish(options.parts, options.path, options.keep)
+        else:
+            report = Report(read(options.path))
         if options.text:
             print(report.text(), flush=True)
         if options.json is not None:
             options.json.write_text(json.dumps(report.data, indent=1) + "\n", encoding="utf-8")
         if options.html is not None:
-            from .page import page
             options.html.write_text(page(report.data), encoding="utf-8")
     except TimelineError as error:
         print(f"dprun: {error}", file=sys.stderr)

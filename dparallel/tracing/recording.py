@@ -36,6 +36,7 @@ from ..comm import Communicator, communicator
 from ..comm.environment import environment
 from ..comm.job import this_job
 from .clocks import Offset, compare_clocks, host_identity
+from .report import finish
 
 PAGE = 4096                          # the head of a ring's file; blocks begin at multiples of it
 NAME_AT = 8 * HEAD                   # of the thread's name, in that page
@@ -315,8 +316,9 @@ class timeline:
         part.stop()
         comm.barrier()
         if comm.rank == 0:
-            from .__main__ import main  # reads and writes, which a rank that records does not need
-            main(["finish", str(parts_of(self.path)), str(self.path), *(["--text"] if self.report else [])])
+            report = finish(parts_of(self.path), self.path)
+            if self.report:
+                print(report.text(), flush=True)
         comm.barrier()
 
 

@@ -3,9 +3,11 @@ network did, and what to do about it. As text, as a dict (JSON), and as a page (
 
 from __future__ import annotations
 
+import shutil
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from autograd.core.spans import FLIGHT
 from .advice import advice
 from .blame import Blame, Cause, Wait, between, lanes_of, rows_of
 from .phases import COMPUTE, MEANING, PARTS, WAIT, Step, steps_of
-from .run import Rank, Run
+from .run import Rank, Run, read_parts, write_trace
 
 MOST_STEPS = 2000                    # that the report's series has; of more, every n-th
 COLUMNS = (("step", 8), ("compute", 8), ("other", 8), ("waiting", 8), ("exposed", 9), ("overlap", 11), ("stolen", 7))
@@ -263,6 +265,16 @@ class Report:
     def text(self) -> str:
         """The report as text."""
         return text_of(self.data)
+
+
+def finish(folder: Path, path: Path, keep: bool = False) -> Report:
+    """Make the file of a folder of parts, which is then removed unless `keep`: the run goes on. Returns the report."""
+    run = read_parts(folder)
+    report = Report(run)
+    write_trace(run, path, report.events())
+    if not keep:
+        shutil.rmtree(folder, ignore_errors=True)
+    return report
 
 
 def _typical(durations: dict[int, int]) -> int | None:
