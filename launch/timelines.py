@@ -34,8 +34,8 @@ class Recorded:
             shutil.rmtree(self.parts, ignore_errors=True)
             os.makedirs(self.parts)
         except OSError as error:
-            raise LaunchError(f"--timeline {self.path}: its folder can't be written ({error.strerror or error}); name a file "
-                              "in one that can be, which all hosts see") from error
+            raise LaunchError(f"--timeline {self.path}: its folder can't be written ({error.strerror or error}); name a "
+                              "file in one that can be, which all hosts see") from error
 
     @property
     def environment(self) -> dict[str, str]:
