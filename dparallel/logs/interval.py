@@ -66,11 +66,10 @@ def common(digests: Sequence[float], own: Sequence[str]) -> float:
     found = {number for number in digests if number}
     if len(found) > 1:
         groups = [[rank for rank, number in enumerate(digests) if number == one] for one in sorted(found)]
-        shown = "; ".join(f"ranks {', '.join(map(str, group[:8]))}{', ...' * (len(group) > 8)} have the same ones"
-                          for group in sorted(groups))
-        raise CollectiveError(f"log(): ranks have logged different names between two lines: {shown}. Here they are "
-                              f"{sorted(own) or 'none'}. A rank logs the names that the others log, or none where it has no "
-                              "rows (log(), or rows=0)")
+        alike = " | ".join(", ".join(map(str, group[:8])) + ", ..." * (len(group) > 8) for group in sorted(groups))
+        raise CollectiveError(f"log(): ranks have logged different names between two lines (alike on ranks {alike}); here "
+                              f"they are {sorted(own) or 'none'}. A rank logs the names that the others log, or none where "
+                              "it has no rows: log(), or rows=0")
     return found.pop() if found else 0.0
 
 

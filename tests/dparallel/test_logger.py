@@ -12,6 +12,7 @@ import pytest
 import autograd as ag
 from autograd import nn, optim
 from dparallel import CollectiveError, DataParallel, Join, Logger, run_ranks, verify
+from dparallel.comm.preemption import Preempted
 from dparallel.comm.watchdog.vitals import vitals
 from dparallel.logs.interval import ROOM
 from dparallel.logs.outputs import Console, JsonLines
@@ -163,7 +164,8 @@ def test_other_names_are_an_error_on_all_ranks(on_ranks):
                 log.flush()
             except CollectiveError as error:
                 own = "lost" if comm.rank == 1 else "loss"
-                assert f"Here they are ['{own}']" in str(error) and "ranks 1 have" in str(error)
+                others = ", ".join(str(rank) for rank in range(comm.size) if rank != 1)
+                assert f"here they are ['{own}']" in str(error) and f"(alike on ranks {others} | 1)" in str(error)
             else:
                 raise AssertionError("no error")
             comm.barrier()
@@ -204,6 +206,19 @@ def test_an_error_in_the_block(on_ranks):
             log(x=2.0)
             raise KeyError
         assert comm.rank or (out.lines[0] == (1, {"x": 1.0}) and out.closed == 1)
+
+    on_ranks(check)
+
+
+def test_preempted_ranks_leave_together(on_ranks):
+    """What was logged since the last line is written."""
+    def check(comm):
+        out = Lines()
+        with pytest.raises(Preempted), Logger(every=10, console=False, outputs=[out], comm=comm) as log:
+            log(x=comm.rank)
+            comm.barrier()
+            raise Preempted(75)
+        assert out.lines == ([(1, {"x": (comm.size - 1) / 2})] if comm.rank == 0 else [])
 
     on_ranks(check)
 
