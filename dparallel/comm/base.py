@@ -55,6 +55,7 @@ class Communicator(Messages, Groups):
     held: tuple[int, ...]
     vectors = 0                                      # created by persistent_sum() so far
     sum_start_blocks = False                                # whether start_sum_in_place() may wait for other places
+    several_threads = False                          # whether threads of this process may call MPI at the same time
 
     @property
     def rank(self) -> int:

@@ -20,6 +20,7 @@ import numpy as np
 
 ROUNDS = 200
 FASTEST = 0.05
+DISTURBED = 4                        # times the smallest bound of a clock: offsets with larger ones are not used
 
 
 class Offset(NamedTuple):
@@ -47,7 +48,7 @@ def compare_clocks(comm: Any, now: Callable[[], int] = time.perf_counter_ns,
     """
     identities = comm.allgather_object([identity or host_identity()])
     own = identities[comm.rank]
-    leaders = [identities.index(identity) for identity in dict.fromkeys(identities)]
+    leaders = first_of_each(identities)
     if len(leaders) == 1:
         return None
     found: list[Offset | None] = [None] * comm.size
@@ -60,6 +61,16 @@ def compare_clocks(comm: Any, now: Callable[[], int] = time.perf_counter_ns,
     offsets = comm.allgather_object([found[comm.rank]])
     offset: Offset = offsets[identities.index(own)]
     return Offset(*offset)
+
+
+def host_leaders(comm: Any) -> list[int]:
+    """The first rank of each host. Collective."""
+    return first_of_each(comm.allgather_object([host_identity()]))
+
+
+def first_of_each(identities: Sequence[tuple[str, str]]) -> list[int]:
+    """The places at which each identity is first."""
+    return [identities.index(identity) for identity in dict.fromkeys(identities)]
 
 
 def play(comm: Any, peer: int, now: Callable[[], int]) -> None:
@@ -98,7 +109,8 @@ class Clock:
 
     def __init__(self, offsets: Sequence[Offset], system: Sequence[tuple[int, int]] = (),
                  reference: Sequence[tuple[int, int]] = ()) -> None:
-        self.offsets = list(offsets)
+        least = min((offset.bound for offset in offsets), default=0)
+        self.offsets = [offset for offset in offsets if offset.bound <= DISTURBED * least + 1000]
         self.drift = 0.0                             # of the offset, after the last measurement and before the first
         self.measured = len(self.offsets) > 1
         if self.measured:

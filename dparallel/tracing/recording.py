@@ -35,7 +35,8 @@ from autograd.optim.optimizer import register_optimizer_step_post_hook
 from ..comm import Communicator, communicator
 from ..comm.environment import environment
 from ..comm.job import this_job
-from .clocks import Offset, compare_clocks, host_identity
+from .clock_thread import ClockThread, thinned
+from .clocks import Offset, compare_clocks, host_identity, host_leaders
 from .report import finish
 
 PAGE = 4096                          # the head of a ring's file; blocks begin at multiples of it
@@ -129,6 +130,7 @@ class Part:
         self._process = os.getpid()
         self._collection = self._sampled = self._walled = 0
         self._delays = Delays()
+        self._clocks: ClockThread | None = None
         self._hook: Any = None
 
     def start(self) -> None:
@@ -144,6 +146,8 @@ class Part:
         """Record no more; a second call does nothing."""
         if self._hook is None:
             return
+        if self._clocks is not None:
+            self._clocks.stop()
         self._hook.remove()
         self._hook = None
         gc.callbacks.remove(self._collected)
@@ -203,6 +207,11 @@ class Part:
             with contextlib.suppress(ValueError):
                 gc.callbacks.remove(self._collected)
 
+    def _measured(self, offset: Offset) -> None:
+        """An offset from rank 0's clock was measured."""
+        self.offsets = thinned([*self.offsets, offset])
+        self.write()
+
     # --- with other ranks -----------------------------------------------------------------------------------------------
 
     def meet(self, comm: Communicator) -> None:
@@ -211,7 +220,9 @@ class Part:
             return
         offset = compare_clocks(comm)
         if offset is not None:
-            self.offsets.append(offset)
+            self._measured(offset)
+            if self._clocks is None and comm.several_threads:
+                self._clocks = ClockThread(comm, host_leaders(comm), self._measured)
         if not self.network:
             self.network = measured_sum(comm)
         self.write()

@@ -3,6 +3,7 @@ network did, and what to do about it. As text, as a dict (JSON), and as a page (
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import statistics
 from collections import defaultdict
@@ -242,7 +243,8 @@ class Report:
     # --- shown ----------------------------------------------------------------------------------------------------------
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """Further events of the trace: steps, and arrows between ranks from who came last to who waited for it."""
+        """Further events of the trace: steps, and arrows between ranks: from who came last to a collective to who waited for
+        it, and from who sent a message to who received it."""
         begin = self.run.begin
         for number, steps in self.steps.items():
             yield {"ph": "M", "name": "thread_name", "pid": number, "tid": 0, "args": {"name": "steps"}}
@@ -261,6 +263,14 @@ class Report:
                 yield {**base, "ph": "s", "pid": wait.late, "tid": places[wait.late], "ts": (came - begin) / 1000}
                 yield {**base, "ph": "f", "bp": "e", "pid": wait.rank, "tid": places[wait.rank],
                        "ts": (wait.end - begin) / 1000}
+        for message in (meeting for flight, meeting in self.blame.meetings.items() if flight < 0):
+            for (sender, sent), (receiver, received) in itertools.product(message.arrived.items(), message.left.items()):
+                if sender in places and receiver in places:
+                    arrows += 1
+                    base = {"cat": "message", "name": "message", "id": arrows}
+                    yield {**base, "ph": "s", "pid": sender, "tid": places[sender], "ts": (sent - begin) / 1000}
+                    yield {**base, "ph": "f", "bp": "e", "pid": receiver, "tid": places[receiver],
+                           "ts": (max(sent, received) - begin) / 1000}
 
     def text(self) -> str:
         """The report as text."""

@@ -89,7 +89,7 @@ class Run:
         self.names, self.ranks, self.size = names, ranks, size
         self.numbers = {name: number for number, name in enumerate(names)}
         self.missing = sorted(set(range(size)) - {rank.rank for rank in ranks})
-        self.bound = max((offset["bound"] for rank in ranks for offset in rank.info.get("offsets", ())), default=0)
+        self.bound = max((rank.info["bound"] for rank in ranks), default=0)
 
     @property
     def begin(self) -> int:
@@ -219,6 +219,10 @@ def thread_events(run: Run, pid: int, tid: int, spans: Spans, begin: int) -> Ite
         base = {"name": run.names[name], "cat": CATEGORIES[kind], "pid": pid, "tid": tid, "ts": ts}
         if kind == FLIGHT:
             number = f"{pid}.{tid}.{row}"
+            if sequence > 0:                         # a bucket that was full before it could leave
+                queued = {**base, "name": f"{base['name']} queued", "id": f"{number}.queued", "args": {}}
+                yield {**queued, "ph": "b", "ts": (start - sequence - begin) / 1000}
+                yield {**queued, "ph": "e"}
             yield {**base, "ph": "b", "id": number, "args": {**args, "bytes": a}}
             yield {**base, "ph": "e", "id": number, "ts": (end - begin) / 1000, "args": {}}
         elif kind == COUNTER:

@@ -460,6 +460,11 @@ class MpiComm(MpiMessages, Communicator):
         """A communicator of the ranks that share memory with this one (MPI_Comm_split_type)."""
         return _from_raw(self.comm.Split_type(MPI.COMM_TYPE_SHARED, self.rank))
 
+    @property
+    def several_threads(self) -> bool:                      # type: ignore[override]
+        """Whether threads of this process may call MPI at the same time."""
+        return bool(MPI.Query_thread() == MPI.THREAD_MULTIPLE)
+
     def all_here(self, seconds: float) -> bool:
         """Whether all ranks come here within some seconds. Collective; if not, nothing else can be done on this one."""
         request, until = self.comm.Ibarrier(), time.monotonic() + seconds

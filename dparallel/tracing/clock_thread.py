@@ -1,0 +1,102 @@
+"""Over several hosts: a thread of one rank a host compares clocks again every few seconds while the script runs.
+
+So a timeline that is written when the job stands still, dies or is asked has offsets that are seconds old. Rank 0's thread
+says whose turn it is, and answers; the other one plays ping-pong as in clocks.py. They have a communicator of their own,
+and need an MPI that several threads may call. Who does not answer in time is not asked again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .clocks import Offset, best
+
+ROUNDS = 50                          # fewer than at the start: the script runs beside them
+PERIOD = 10.0                        # seconds between two comparisons
+PATIENCE = 5.0                       # seconds for one of them
+LOOK = 0.005                         # seconds between two looks for a turn
+TAG = 1
+KEPT = 1000                          # offsets; of more, every other one is dropped
+
+
+class NoAnswer(Exception):
+    """The other side did not come in time."""
+
+
+class ClockThread:
+    """One rank's side. leaders: one rank of each host, rank 0 first. measured: called with each new Offset.
+
+    Collective to make (over MPI ranks); a rank that is no leader only takes part in making it.
+    """
+
+    def __init__(self, comm: Any, leaders: list[int], measured: Callable[[Offset], object],
+                 now: Callable[[], int] = time.perf_counter_ns, period: float | None = None) -> None:
+        self.comm, self.rank, self.others, self.now = comm.comm.Dup(), comm.rank, leaders[1:], now
+        self.measured, self.period = measured, period or PERIOD
+        self._buffer = np.zeros(1, np.int64)
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        if comm.rank in leaders:
+            run = self._ask if comm.rank == 0 else self._serve
+            self._thread = threading.Thread(target=self._until_failure, args=(run,), name="dparallel clocks", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; what is under way is given the time to end."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(2 * PATIENCE)
+
+    def _until_failure(self, run: Callable[[], None]) -> None:
+        """Run one side until stop(), or until the other side is gone, of which others will tell."""
+        try:
+            run()
+        except Exception:                            # NoAnswer, a rank that was lost, MPI that was finalised
+            self._stop.set()
+
+    def _ask(self) -> None:
+        """Rank 0's side."""
+        while not self._stop.wait(self.period):
+            for peer in list(self.others):
+                try:
+                    self._send(peer)
+                    for _ in range(ROUNDS):
+                        self._receive(peer)
+                        self._send(peer, self.now())
+                except NoAnswer:
+                    self.others.remove(peer)
+
+    def _serve(self) -> None:
+        """Another host's side."""
+        while not self._stop.wait(LOOK):
+            if not self.comm.Iprobe(0, TAG):
+                continue
+            self._receive(0)
+            rounds = []
+            for _ in range(ROUNDS):
+                before = self.now()
+                self._send(0)
+                theirs = self._receive(0)
+                rounds.append((before, theirs, self.now()))
+            self.measured(best(rounds))
+
+    def _send(self, peer: int, number: int = 0) -> None:
+        self.comm.Send(np.array([number], np.int64), peer, TAG)      # of 8 bytes: it does not wait
+
+    def _receive(self, peer: int) -> int:
+        request, until = self.comm.Irecv(self._buffer, peer, TAG), time.monotonic() + PATIENCE
+        while not request.Test():
+            if time.monotonic() > until:
+                request.Cancel()
+                raise NoAnswer
+        return int(self._buffer[0])
+
+
+def thinned(offsets: list[Offset]) -> list[Offset]:
+    """Offsets, of which every other one is dropped when they are many; the last one stays."""
+    return offsets if len(offsets) <= KEPT else [*offsets[:-1:2], offsets[-1]]
