@@ -236,3 +236,54 @@ def test_real_ranks(places, tmp_path, ranks, log, settings):
         running.terminate()
         running.wait(30)
     assert not list(tmp_path.glob("dprun-*/job"))
+
+
+SURVIVORS = """
+import os, signal, sys, time
+import autograd as ag
+from autograd import nn, optim
+from dparallel import DataParallel, Logger, survive, world
+
+@survive
+def train(run):
+    comm = world()
+    model = DataParallel(nn.Linear(2, 1))
+    optimizer = optim.SGD(model.parameters(), lr=0.001)
+    done = run.keep(model=model, optimizer=optimizer)
+    with Logger(every=5, step=done, console=False, jsonl=sys.argv[1], reduce={"n": "sum"}) as log:
+        for step in range(done, 600):
+            if step == 13 and comm.rank == 1 and run.attempt == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            loss = model(ag.ones(2, 2)).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            run.step()
+            log(n=2, loss=loss, rows=2)
+            time.sleep(0.0 if step < 40 else 0.5)
+
+train()
+"""
+
+
+@pytest.mark.skipif(not has_mpirun() or not mpirun.survives(mpirun.find()), reason="needs Open MPI 5")
+def test_a_rank_that_has_died(places, tmp_path):
+    """It is shown as such; the log goes on after the last finished step, with the rows of those that are left."""
+    (tmp_path / "train.py").write_text(SURVIVORS)
+    lines = tmp_path / "log.jsonl"
+    running = subprocess.Popen([*DPRUN, "--survive", "-n", "3", "--threads", "1", str(tmp_path / "train.py"), str(lines)], env=ENV,
+                               stderr=subprocess.PIPE)
+    try:
+        for _ in range(160):
+            shown = subprocess.run([*DPRUN, "--top", str(running.pid)], env=ENV, capture_output=True, text=True).stdout
+            rows = [line.split() for line in shown.splitlines()[4:]]
+            if len(rows) == 3 and rows[1][-1] == "died" and lines.exists() and lines.read_text().count("\n") > 4 and all(
+                    row[1].isdigit() and int(row[1]) > 30 for row in (rows[0], rows[2])):
+                break
+            time.sleep(0.25)
+        assert rows[1][-1] == "died" and rows[1][2] == "-", shown
+        found = {line["step"]: line["n"] for line in map(json.loads, lines.read_text().splitlines())}
+        assert {step: found[step] for step in (5, 15, 20, 25)} == {5: 30, 15: 8, 20: 20, 25: 20} and found.get(10, 30) == 30, found
+    finally:
+        running.terminate()
+        running.communicate(timeout=60)
