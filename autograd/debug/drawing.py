@@ -37,7 +37,7 @@ def draw(y: Tensor | Iterable[Tensor] | Callable[[], Any], params: Any = None, f
     drawn: Any = y
     if callable(y) and not isinstance(y, Tensor):
         drawn, made_in = recorded_owners(y, params)
-    outputs = [drawn] if isinstance(drawn, Tensor) else list(drawn)
+    outputs = [drawn] if isinstance(drawn, Tensor) or not isinstance(drawn, Iterable) else list(drawn)
     for out in outputs:
         if not isinstance(out, Tensor):
             raise TypeError(f"draw() takes Tensors, not {type(out).__name__}")

@@ -76,6 +76,9 @@ class Logger(Joinable):
                  wandb: bool | Mapping[str, Any] = False, mlflow: bool | Mapping[str, Any] = False,
                  outputs: Sequence[Output] = (), step: int = 0, comm: Communicator | None = None) -> None:
         self.every, self.step = _whole("every", every, 1), _whole("step", step, 0)
+        for given, words in ((reduce or {}, "reduce"), (wandb, "wandb"), (mlflow, "mlflow")):
+            if not isinstance(given, (Mapping, bool) if words != "reduce" else Mapping):
+                raise TypeError(f"Logger({words}={given!r}): a dict" + ", True or False" * (words != "reduce"))
         self.reduce = dict(reduce or {})
         for name, kind in self.reduce.items():
             if kind not in KINDS:
@@ -116,7 +119,7 @@ class Logger(Joinable):
             if tensorboard is not None:
                 self.outputs.append(TensorBoard(tensorboard))
             for given, kind in ((wandb, WandB), (mlflow, MLflow)):
-                if given is not False and given is not None:
+                if given is not False:
                     self.outputs.append(kind({} if given is True else given))
         except Exception as error:
             for output in self.outputs:
@@ -142,8 +145,7 @@ class Logger(Joinable):
         """Values of the step that is under way; the next log() ends it."""
         if self._closed:
             raise RuntimeError("this Logger is closed")
-        if values is not None:
-            named = {**values, **named}
+        named = merged(values, named)
         if named:
             self._put(self._interval, named, rows)
 
@@ -236,7 +238,7 @@ class Logger(Joinable):
             raise RuntimeError("this Logger is closed")
         interval = Interval()
         with on_all_ranks(self.comm, f"log.now() failed on rank {self.comm.rank}"):
-            self._put(interval, {**(values or {}), **named}, rows)
+            self._put(interval, merged(values, named), rows)
         self._settle()
         mine = (interval.totals, interval.latest)
         everyone = self.comm.allgather_object([mine] + [({}, {})] * (len(self.comm.held) - 1))
@@ -319,6 +321,17 @@ class EmptySteps(JoinHook):
         self.log()
 
 
+def merged(values: Mapping[str, Value] | None, named: dict[str, Value]) -> dict[str, Value]:
+    """The values of a dict and of keywords; TypeError if it is no dict, or has one of these names too."""
+    if values is None:
+        return named
+    if not isinstance(values, Mapping):
+        raise TypeError(f"log() takes values by keyword, or a dict of them, not {type(values).__name__}")
+    if both := values.keys() & named.keys():
+        raise TypeError(f"log(): {', '.join(sorted(both))} both in the dict and as a keyword")
+    return {**values, **named}
+
+
 def number(name: str, value: Any) -> float:
     """A value as a float; TypeError or ValueError if it is not one number."""
     array = value.array if isinstance(value, Tensor) else value
@@ -331,14 +344,15 @@ def number(name: str, value: Any) -> float:
         return float(value.item() if isinstance(value, Tensor) else array.reshape(()) if shape else array)
     except (TypeError, ValueError) as error:
         raise TypeError(f"log({name}=...): a number, not {type(value).__name__}") from error
+    except OverflowError as error:
+        raise ValueError(f"log({name}=...): {error}") from error
 
 
 def _whole(name: str, value: Any, least: int) -> int:
     """A whole number of at least `least`."""
-    try:
-        whole = operator.index(value)
-    except TypeError:
-        raise TypeError(f"Logger({name}={value!r}): a whole number") from None
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"Logger({name}={value!r}): a whole number")
+    whole = operator.index(value)
     if whole < least:
         raise ValueError(f"Logger({name}={value}): at least {least}")
     return whole

@@ -103,6 +103,9 @@ def test_modules_by_a_function():
         ag.draw(lambda: net(ag.ones(5, 3)) / (1 // 0), net)
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in net.modules())
     assert str(ag.draw(lambda: [net(ag.ones(1, 3)), ag.ones(2)], net)).startswith("(no graph) [2]")
+    for wrong in (3, None, lambda: 3):
+        with pytest.raises(TypeError, match="takes Tensors, not"):
+            ag.draw(wrong, net)
     with pytest.raises(TypeError, match="a Module tells"):
         ag.draw(lambda: net(ag.ones(5, 3)))
     for model in (net, nn.Sequential(net), nn.ModuleList([net])):

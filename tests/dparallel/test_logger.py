@@ -225,7 +225,8 @@ def test_preempted_ranks_leave_together(on_ranks):
 
 @pytest.mark.parametrize("arguments, error, text", [
     ({"every": 0}, ValueError, "at least 1"), ({"every": 2.5}, TypeError, "whole number"), ({"step": -1}, ValueError, "at least 0"),
-    ({"reduce": {"x": "max"}}, ValueError, "'mean', 'sum', 'last'"), ({"outputs": [print]}, TypeError, "write"),
+    ({"every": True}, TypeError, "whole number"), ({"wandb": "mine"}, TypeError, "a dict, True or False"), ({"mlflow": 1}, TypeError, "mlflow=1"),
+    ({"reduce": ["x"]}, TypeError, "a dict"), ({"reduce": {"x": "max"}}, ValueError, "'mean', 'sum', 'last'"), ({"outputs": [print]}, TypeError, "write"),
 ])
 def test_arguments(arguments, error, text):
     with pytest.raises(error, match=text):
@@ -240,6 +241,12 @@ def test_values():
                              (ag.tensor(1j), TypeError, "number"), (np.ones((2, 0)), ValueError, r"\[2, 0\]")):
         with pytest.raises(error, match=text):
             log(x=bad)
+    with pytest.raises(TypeError, match="x both in"):
+        log({"x": 1}, x=2)
+    with pytest.raises(TypeError, match="not list"):
+        log([1, 2])
+    with pytest.raises(ValueError, match="too large"):
+        log(x=10**400)
     for rows in (-1, math.nan, math.inf):
         with pytest.raises(ValueError, match="rows"):
             log(x=1, rows=rows)
