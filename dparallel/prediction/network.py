@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..comm.header import HEADER
-from .schedules import Round, chosen, schedule
+from .schedules import IMPLEMENTATIONS, Round, chosen, schedule
 
 TOPOLOGIES = ("fat-tree", "torus", "unknown")
 FORMULA_HOLDS = 0.05                 # where simulation and formula agree within this, the formula is named as the source
@@ -69,7 +69,7 @@ class Network:
     reduction          how fast one rank adds up
     call               what this library does to check a collective's call on all ranks, beside the message
     topology           "fat-tree" (full bisection), "torus" (three dimensions), "unknown"
-    mpi                whose algorithms: "openmpi", "mpich"
+    mpi                whose algorithms: "openmpi", "mpich"; "nccl" takes rings throughout
     exchange           [(bytes, seconds)]: measured, of two ranks that send each other as much
     sums               {ranks: [Point]}: measured, of the library's sums over all of so many ranks
     assumed            what of this nobody measured or described, a sentence each
@@ -104,8 +104,8 @@ class Network:
                 raise ValueError(f"network: {name}={count!r} is a whole number of at least 1")
         if self.topology not in TOPOLOGIES:
             raise ValueError(f"network: topology={self.topology!r} is one of {', '.join(TOPOLOGIES)}")
-        if self.mpi not in ("openmpi", "mpich"):
-            raise ValueError(f"network: mpi={self.mpi!r} is 'openmpi' or 'mpich'")
+        if self.mpi not in IMPLEMENTATIONS:
+            raise ValueError(f"network: mpi={self.mpi!r} is one of {', '.join(IMPLEMENTATIONS)}")
 
     # --- what is written ------------------------------------------------------------------------------------------------
 

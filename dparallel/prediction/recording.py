@@ -8,6 +8,7 @@ what it looks at.
 
 from __future__ import annotations
 
+import copy
 import resource
 import socket
 import time
@@ -35,6 +36,7 @@ from .steps import ParameterTrace, StepTrace
 
 WARMUP, STEPS, MOST_STEPS = 4, 24, 200
 ENOUGH = 1.0                         # seconds: short steps are recorded more often, up to MOST_STEPS
+PATIENCE = 10.0                      # seconds after which what there is has to do, quiet or not
 
 
 class TimedDeparture(Departure):
@@ -65,7 +67,8 @@ class Sample:
     def __init__(self) -> None:
         self.start, self.waited_before, self.stolen = time.perf_counter(), obligations.waited, stolen()
         self.optimizer = self.forward = self.backward = 0.0
-        self.waited = self.finish = self.after = self.period = self.communicated = self.lost = 0.0
+        self.waited = self.finish = self.after = self.period = self.communicated = 0.0
+        self.losses: dict[str, float] = {}           # see lose()
         self.passes = 0
         self.used: dict[int, float] = {}             # by number of the parameter
         self.ready: dict[int, float] = {}
@@ -74,6 +77,28 @@ class Sample:
     def compute(self) -> float:
         """The step without communication."""
         return self.forward + self.backward + self.finish + self.after
+
+
+    @property
+    def lost(self) -> float:
+        """The time in which another process had the core while this one had to compute."""
+        return sum(self.losses.values())
+
+    def lose(self, part: str) -> None:
+        """Count that time since the last look to a part of the step."""
+        before, self.stolen = self.stolen, stolen()
+        self.losses[part] = (self.stolen - before) / 1e9
+
+    def without_loss(self) -> Sample:
+        """The same step without the time in which another process had the core, as if that had been spread evenly over
+        each part of the step."""
+        left = {part: max(0.1, 1 - lost / max(getattr(self, part), 1e-12)) for part, lost in self.losses.items()}
+        out = copy.copy(self)
+        for name, part in (("forward", "forward"), ("backward", "backward"), ("after", "after"), ("optimizer", "after")):
+            setattr(out, name, getattr(self, name) * left.get(part, 1.0))
+        out.used = {number: at * left.get("forward", 1.0) for number, at in self.used.items()}
+        out.ready = {number: at * left.get("backward", 1.0) for number, at in self.ready.items()}
+        return out
 
 
 class StepRecorder:
@@ -89,7 +114,7 @@ class StepRecorder:
         reducer = model._needed_reducer()
         assert reducer is not None
         self.model, self.comm, self.reducer = model, model.comm, reducer
-        self.warmup, self.limit, self.samples = warmup, steps, list[Sample]()
+        self.warmup, self.limit, self.more, self.samples = warmup, steps, steps, list[Sample]()
         self.numbers = {p: number for number, (_, p) in enumerate(reducer.named)}
         self.each_gradient = False
         self.optimizers: list[Any] = []
@@ -144,17 +169,28 @@ class StepRecorder:
         now, sample = time.perf_counter(), self._sample
         if sample is not None:
             sample.after = now - self._ended - (obligations.waited - self._waited_end) / 1e9
-            sample.period, sample.lost = now - sample.start, (stolen() - sample.stolen) / 1e9
+            sample.period = now - sample.start
+            sample.lose("after")
             self.count += 1
             if self.count > self.warmup:
                 self.samples.append(sample)
             if self.count == self.warmup:            # the same number of steps on all ranks
                 longest = self.comm.allreduce([np.array([sample.period])] * len(self.comm.held), op="max")[0].item()
                 self.limit = int(max(self.limit, min(MOST_STEPS, ENOUGH / max(longest, 1e-9))))
+            if len(self.samples) == self.limit < MOST_STEPS and not self._quiet_everywhere():
+                self.limit = min(MOST_STEPS, self.limit + self.more)
         self.each_gradient = self.count % 2 == 0
         self._summed, self._sample = False, Sample()
         if self.done and self._on_done is not None:
             self._on_done()
+
+    def _quiet_everywhere(self) -> bool:
+        """Whether each rank has enough undisturbed steps of both kinds, or time is up. Collective."""
+        samples = self.samples
+        kept, quiet = quietest([s.compute for s in samples], [s.lost for s in samples])
+        both = quiet and min(sum(bool(samples[i].ready) == fine for i in kept) for fine in (False, True)) >= FEWEST
+        over = sum(s.period for s in samples) > PATIENCE
+        return bool(self.comm.allreduce([np.array([float(both or over)])] * len(self.comm.held), op="min")[0].item())
 
     def _use_of(self, held: Sequence[int]) -> Any:
         """A hook that notes the first use of parameters."""
@@ -170,8 +206,10 @@ class StepRecorder:
     def begins(self, summed: bool) -> None:
         """A backward pass begins."""
         if summed and self._sample is not None:
-            self._begun, self._spent, self._waited = time.perf_counter(), self._departure.spent, obligations.waited
-            self._sample.forward = self._begun - self._sample.start - (self._waited - self._sample.waited_before) / 1e9
+            now, self._spent, self._waited = time.perf_counter(), self._departure.spent, obligations.waited
+            self._sample.forward = now - self._sample.start - (self._waited - self._sample.waited_before) / 1e9
+            self._sample.lose("forward")
+            self._begun = time.perf_counter()
 
     def arrived(self, p: Tensor) -> None:
         """A gradient is there."""
@@ -189,6 +227,7 @@ class StepRecorder:
         if self._sample is not None:
             self._sample.backward = self._elapsed()
             self._sample.communicated = self._departure.spent - self._spent
+            self._sample.lose("backward")
             self._computed = time.perf_counter()
 
     def collected(self) -> None:
@@ -197,11 +236,13 @@ class StepRecorder:
 
     def ends(self) -> None:
         """The backward pass ends."""
-        self._ended, self._waited_end = time.perf_counter(), obligations.waited
+        now = time.perf_counter()
         if self._sample is not None:
             self._sample.waited = self._collected - self._computed
-            self._sample.finish = self._ended - self._collected
+            self._sample.finish = now - self._collected
+            self._sample.stolen = stolen()           # what was lost while this rank waited for others does not count
             self._summed = True
+        self._ended, self._waited_end = time.perf_counter(), obligations.waited
 
     def _optimizer_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._stepping = time.perf_counter()
@@ -229,7 +270,7 @@ class StepRecorder:
 
     def _own_trace(self, ranks_per_host: int) -> StepTrace:
         """This rank's typical step."""
-        samples = self.samples
+        samples = [s.without_loss() for s in self.samples]
         kept, quiet = quietest([s.compute for s in samples], [s.lost for s in samples])
         chosen = [samples[i] for i in kept]
         coarse = [s for s in chosen if not s.ready] or chosen
@@ -280,7 +321,7 @@ class StepRecorder:
     def _notes(self, quiet: bool) -> list[str]:
         """What makes the trace less than it should be."""
         notes = [] if quiet else [f"other processes disturbed most steps: fewer than {FEWEST} of {len(self.samples)} were "
-                                  "quiet, and the quietest third was taken"]
+                                  "quiet; what others took of the core was subtracted from the quietest third"]
         if any(isinstance(m, (SyncBatchNorm, TorchSyncBatchNorm)) for m in self.model.module.modules()):
             notes.append("SyncBatchNorm communicates in forward and backward, which is not predicted: steps will be longer")
         if not self.optimizers:

@@ -135,7 +135,7 @@ def play(tasks: Sequence[Task], cost: Callable[[str, float], Cost]) -> Played:
 def graph_of(trace: StepTrace, option: Option, programs: Mapping[str, HookProgram] | None = None,
              slower: float = 1.0) -> list[Task]:
     """The tasks of one step of a rank. slower: a factor on computation. programs: what comm hooks do, by name."""
-    scaled = _scaled(trace, slower)
+    scaled = trace.scaled(slower)
     if option.ranks == 1:
         return [Task("compute", "step", scaled.compute)]
     if option.shard == "parameters":
@@ -154,13 +154,6 @@ def graph_of(trace: StepTrace, option: Option, programs: Mapping[str, HookProgra
     tasks += _departing(scaled, [(group, [Task("start", f"bucket {i}", 0.0, "allreduce", bucket_bytes(group))])
                                  for i, group in enumerate(groups)])
     return [*tasks, *(Task("wait", f"bucket {i}") for i in range(len(groups))), *_after(scaled)]
-
-
-def _scaled(trace: StepTrace, slower: float) -> StepTrace:
-    """The trace with longer computation."""
-    times = {name: getattr(trace, name) * slower for name in ("forward", "backward", "finish", "after", "optimizer")}
-    parameters = [ParameterTrace(p.name, p.shape, p.dtype, p.used * slower, p.ready * slower) for p in trace.parameters]
-    return StepTrace(**{**vars(trace), **times, "parameters": parameters})
 
 
 def _buffers(trace: StepTrace) -> list[Task]:

@@ -16,6 +16,9 @@ SHORT_REDUCE_SCATTER = 512 << 10     # up to which its reduce-scatter of commuta
 SHORT_ALLGATHER = 512 << 10          # of the result, up to which its allgather is recursive doubling
 
 
+IMPLEMENTATIONS = ("openmpi", "mpich", "nccl")
+
+
 class Round(NamedTuple):
     """One exchange, in which each rank sends nbytes to the rank `distance` away and receives as many.
 
@@ -120,11 +123,14 @@ ALGORITHMS: dict[str, dict[str, Callable[[int, float], Schedule]]] = {
 
 
 def chosen(collective: str, ranks: int, nbytes: float, mpi: str = "openmpi") -> str:
-    """The algorithm that an MPI library chooses for a collective as dparallel calls it.
+    """The algorithm that a library chooses for a collective as dparallel calls it.
 
     Open MPI: the sums of gradients are Iallreduce, by reduce-scatter and allgather (comm/mpi/tuning.py asks for it), its
     Ireduce_scatter is a tree and a scatter. MPICH: by Thakur et al.'s limits.
     """
+    if mpi == "nccl":
+        return {"reduce_scatter": "pairwise"}.get(collective, "ring" if "ring" in ALGORITHMS[collective] else
+                                                  next(iter(ALGORITHMS[collective])))
     if collective == "allreduce":
         return "recursive doubling" if nbytes <= SHORT_ALLREDUCE or ranks > nbytes / 4 else "rabenseifner"
     if collective == "reduce_scatter":
@@ -145,4 +151,4 @@ def schedule(collective: str, ranks: int, nbytes: float, algorithm: str) -> Sche
     return [] if ranks == 1 else ALGORITHMS[collective][algorithm](ranks, nbytes)
 
 
-__all__ = ["ALGORITHMS", "Round", "Schedule", "chosen", "schedule"]
+__all__ = ["ALGORITHMS", "IMPLEMENTATIONS", "Round", "Schedule", "chosen", "schedule"]

@@ -111,6 +111,12 @@ class StepTrace:
         """Of all gradients."""
         return sum(p.nbytes for p in self.parameters)
 
+    def scaled(self, factor: float) -> StepTrace:
+        """The same step where all computation takes so many times as long."""
+        times = {name: getattr(self, name) * factor for name in ("forward", "backward", "finish", "after", "optimizer")}
+        return replace(self, **times, parameters=[replace(p, used=p.used * factor, ready=p.ready * factor)
+                                                  for p in self.parameters])
+
     def as_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
         return {"version": VERSION, **asdict(self)}

@@ -17,6 +17,7 @@ from runs import HERE, ROOT, last_line, launched
 from table import conditions, markdown
 
 PAGE = ROOT / "docs" / "scaling.md"
+BELOW = "## Simulated networks"          # from here on the page is prediction.py's, and people's
 PLACES = (1, 2, 4, 8)
 EXACT = 1e-12                            # of weights in float64
 SHARE, BEYOND = 0.9, 20.0                # of a bare Allreduce's bandwidth; us beyond a bare one
@@ -63,7 +64,10 @@ def page(result: dict[str, Any]) -> str:
     """docs/scaling.md."""
     many = [f"| {m['places']} | {m['ranks']:.1e} | {m['devices']:.1e} |" for m in result["places"]]
     return "\n".join([
-        "# Scaling", "", "Made by `python tests/bench/scaling.py` (`make scaling`). A star: not reached yet.", conditions(result), "",
+        "# Scaling", "",
+        "What was measured: the first three sections, and the left columns of the last table. What was simulated: the networks of "
+        "64 to 4,096 hosts. What was predicted: the last table's right columns, and the replay of PyTorch's published steps.", "",
+        "The first three sections are made by `python tests/bench/scaling.py` (`make scaling`). A star: not reached yet.", conditions(result), "",
         "## From one to two, measured", "",
         "Ranks: one rank's time over two ranks', each with as many rows, so 1 is perfect; two cores also share memory and "
         "caches, which no software undoes. Devices: one device's time over two devices' (threads), with the same 512 rows.", "",
@@ -89,7 +93,8 @@ def main() -> None:
         result["network"] = network(2 * seconds, min(rounds, 3), options.busy)
         print(network_text(result["network"]))
         result["places"] = results_of_many()
-        PAGE.write_text(page(result))
+        _, mark, below = PAGE.read_text().partition(BELOW)
+        PAGE.write_text(page(result) + "\n" + mark + below)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 

@@ -71,3 +71,13 @@ def test_what_cannot_be_predicted(tmp_path):
 def test_bad_options(script, words, said):
     done = dprun(*words, script)
     assert done.returncode == 2 and said in done.stderr
+
+
+def test_options_are_documented():
+    page = (ROOT / "docs" / "prediction.md").read_text()
+    helped = dprun("--help").stdout
+    for option in ("--predict", "--network", "--plot", "--keep"):
+        assert option in helped and f"`{option} " in page
+    fields = set(json.loads(subprocess.run([sys.executable, "-c", "import json; from dparallel.prediction import Network; print("
+                                            "json.dumps(list(Network().as_dict())))"], capture_output=True, text=True, cwd=ROOT).stdout))
+    assert all(f"`{name}`" in page for name in fields - {"exchange", "sums", "assumed"})
