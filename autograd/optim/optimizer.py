@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
@@ -23,7 +24,8 @@ HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_
 
 
 class GlobalHooks:
-    """The hooks around the steps of all optimisers of this process, and how many steps there were."""
+    """The hooks around the steps of all optimisers of this process, and how many steps there were, without those that an
+    optimiser makes in its own."""
 
     def __init__(self) -> None:
         self.steps = 0
@@ -31,7 +33,14 @@ class GlobalHooks:
         self.post: dict[int, Any] = OrderedDict()
 
 
+class ThisThread(threading.local):
+    """Whether an optimiser steps on this thread."""
+
+    stepping = False
+
+
 every_optimizer = GlobalHooks()
+this_thread = ThisThread()
 
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -54,6 +63,7 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
         self._opt_called = True
         if self._stepping:
             return step(*args, **kwargs)
+        inner, this_thread.stepping = this_thread.stepping, True
         self._stepping = True
         try:
             for hook in [*every_optimizer.pre.values(), *self._optimizer_step_pre_hooks.values()]:
@@ -67,11 +77,11 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             with record_function(f"Optimizer.step#{type(self).__name__}.step", None, USER, self.steps_taken, id(self)):
                 out = step(*args, **kwargs)
             self.steps_taken += 1
-            every_optimizer.steps += 1
+            every_optimizer.steps += not inner
             for hook in [*self._optimizer_step_post_hooks.values(), *every_optimizer.post.values()]:
                 hook(self, args, kwargs)
         finally:
-            self._stepping = False
+            self._stepping, this_thread.stepping = False, inner
         return out
 
     return hooked

@@ -100,7 +100,7 @@ class Logger(Joinable):
         self._latest: dict[str, float] = {}                  # rank 0's values of kind "last"
         self._unnamed: list[tuple[int, float, float, list[float]]] = []    # lines of names that rank 0 has not met
         self._mistake: CollectiveError | None = None         # other names on other ranks
-        self._closed = False
+        self._closed, self._process = False, os.getpid()
         self.outputs: list[Output] = []
         failure = self._open(console, jsonl, tensorboard, wandb, mlflow, outputs) if self.comm.rank == 0 else None
         said = self.comm.broadcast_object(repr(failure) if failure else "")
@@ -136,8 +136,8 @@ class Logger(Joinable):
         self.add(values, rows=rows, **named)
         self.step += 1
         if self.step % self.every == 0:
-            self._raise_mistake()                    # here, not where it is found: other ranks have found it, too, by now
             self._send()
+            self._raise_mistake()                    # here, not where it is found: other ranks have found it, too, by now
         if self._sent:
             self._receive(wait=False)
 
@@ -154,10 +154,13 @@ class Logger(Joinable):
         weight = number("rows", rows)
         if not 0 <= weight < math.inf:
             raise ValueError(f"log(rows={rows}): rows are a number of at least 0")
-        for name, value in values.items():
+        numbers = []
+        for name, value in values.items():           # all of them are checked before one counts
             if not isinstance(name, str) or not name or name in RESERVED:
                 raise ValueError(f"log(): {name!r} is no name for a value; a text other than {', '.join(RESERVED)}")
-            x, kind = number(name, value), self.reduce.get(name, "mean")
+            numbers.append((name, number(name, value)))
+        for name, x in numbers:
+            kind = self.reduce.get(name, "mean")
             interval.add(name, kind, x, weight)
             if kind == "last":
                 self._latest[name] = x
@@ -276,7 +279,7 @@ class Logger(Joinable):
 
     def _leave(self) -> None:
         """The script ends, or the block was left by an error, and other ranks may not come: write what is complete."""
-        if not self._closed:
+        if not self._closed and os.getpid() == self._process:          # not a forked child's end
             mpi = sys.modules.get("mpi4py.MPI")
             with contextlib.suppress(Exception):     # there is an error already, or nobody left to be told
                 until = time.monotonic() + FAREWELL

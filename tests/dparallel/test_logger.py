@@ -255,8 +255,11 @@ def test_values():
             log({name: 1})
     with pytest.raises(ValueError, match=f"number {ROOM + 1}"):
         log({f"x{k}": k for k in range(ROOM + 1)})
+    with pytest.raises(TypeError, match="str"):
+        log(fine=1.0, bad="x")
     assert log.step == 0
     log.flush()
+    assert all("fine" not in line for _, line in out.lines)                # all are checked before one counts
     out.lines.clear()
     loss = (ag.tensor([[2.0]], requires_grad=True) * 3)
     log(a=loss, b=np.float16(0.5), c=True, d=ag.tensor(1.5, dtype=ag.bfloat16), e=math.inf, f=-math.inf, g=math.nan, h=10**12)

@@ -156,6 +156,24 @@ def test_vitals(monkeypatch):
     assert vitals.measure(0.0, 0.0)["memory"] > 2**20
 
 
+def test_steps_of_an_optimiser_in_another_count_once():
+    import autograd as ag
+    from autograd import optim
+    from autograd.optim.optimizer import every_optimizer
+    from dparallel import Devices, PeriodicModelAverager, PostLocalSGDOptimizer
+    p = ag.ones(2, requires_grad=True)
+    inner = optim.SGD([p], lr=0.1)
+    outer = PostLocalSGDOptimizer(inner, PeriodicModelAverager(4, process_group=Devices(1)))
+    before = every_optimizer.steps
+    for optimizer in (outer, inner, outer):
+        optimizer.step()
+    assert every_optimizer.steps - before == 3
+    with pytest.raises(ZeroDivisionError):
+        inner.step(lambda: 1 // 0)
+    outer.step()
+    assert every_optimizer.steps - before == 4
+
+
 def test_a_terminal(places, tmp_path):
     """It is drawn each second; Ctrl-C ends it with code 0 and brings the cursor back."""
     folder = places("x", r0_top=status(time=time.time() + 3600), r0_running=str(os.getpid()))
