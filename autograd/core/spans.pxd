@@ -12,6 +12,7 @@ cdef class Ring:
     cdef public object recorder, describe, thread, thread_name, head_memory
     cdef public Ring under
     cdef public list blocks, details
+    cdef public dict moved
     cdef long long *block
     cdef long long *head
     cdef public long long most, first, count, open
@@ -32,7 +33,8 @@ cdef class Ring:
     @cython.locals(number=cython.longlong)
     cdef long long *block_of(self, long long count) except NULL
     @cython.locals(first=cython.longlong, count=cython.longlong, place=cython.longlong, parent=cython.longlong,
-                   token=cython.longlong, source="long long *", target="long long *")
+                   token=cython.longlong, outer=cython.longlong, inner=cython.longlong, ended=cython.longlong,
+                   source="long long *")
     cpdef take(self, Ring above)
 
 cdef class record_function:

@@ -60,7 +60,8 @@ class Recorder:
     are recorded.
 
     A profiler may start while a timeline records (fine=False). Until it stops everything goes into its rings; then each
-    thread copies into its ring of the timeline what that would have recorded.
+    thread copies into its ring of the timeline what that would have recorded, when it next records something; for threads
+    that do not, stop() of the timeline copies. A span may begin in one of the two and end in the other.
     """
 
     def __init__(self, limit: int | None = None, describe: Callable[..., Any] | None = None, memory: bool = False,
@@ -101,8 +102,25 @@ class Recorder:
             recording += 1                           # threads look for other rings
             if recorders:
                 this_ring()                          # takes over what this one has recorded of this thread
-        elif recorders[-1].under is self:
-            recorders[-1].under = None
+        for above in [ring for rings in self.above.values() for ring in rings]:          # of threads that recorded no more
+            (_ring_of(self, above.thread, above.thread_name) or Ring(self, above.thread, above.thread_name)).take(above)
+        self.above.clear()
+        self._leave_profilers()
+
+    def forget(self) -> None:
+        """In a process that was forked from the one that records: leave its rings alone."""
+        if self in recorders:
+            recorders.remove(self)
+            count_recorders()
+        self._leave_profilers()
+
+    def _leave_profilers(self) -> None:
+        """What profilers record from now on is not for this recording."""
+        for recorder in recorders:
+            if recorder.under is self:
+                recorder.under = None
+                for ring in recorder.rings:
+                    ring.under = None
 
     def block(self, ring: Ring, number: int) -> Any:
         """The memory of a ring's block: 8 * BLOCK zeros of 64 bits. OSError if there is none."""
@@ -126,12 +144,12 @@ def count_recorders() -> None:
 class Ring:
     """The spans of one thread in one recording."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, thread: int, thread_name: str) -> None:
         global rings
         rings += 1
         self.recorder = recorder
         self.describe = recorder.describe
-        self.thread, self.thread_name = threading.get_native_id(), threading.current_thread().name
+        self.thread, self.thread_name = thread, thread_name
         self.blocks: list[Any] = []
         self.details: list[Any] = []
         self.most = recorder.blocks
@@ -140,6 +158,7 @@ class Ring:
         self.open = -1                               # the count of the innermost open span
         self.entering = False                        # call() is about to call what asks entered()
         self.under: Ring | None = None               # this thread's ring in the recording under this one
+        self.moved: dict[int, int] = {}              # by token in a profiler's ring: that of the copy, which is open
         self.head_memory = recorder.head(self)
         self.head = ticks.memory(self.head_memory)
         self.head[1] = self.most
@@ -167,10 +186,12 @@ class Ring:
         """End a span, and those inside it that are open."""
         ended = ticks.now()
         count = token - self.first
-        if count < 0 or count >= self.count:
-            if self.under is not None:               # begun before this recording
-                self.under.end(token)
-            return
+        if count < 0 or count >= self.count:         # begun in another recording
+            if token not in self.moved:
+                if self.under is not None:
+                    self.under.end(token)
+                return
+            count = self.moved.pop(token) - self.first
         while self.open >= count:
             if not self.kept(self.open):
                 self.open = -1
@@ -183,7 +204,13 @@ class Ring:
     def set(self, token: Whole, field: Whole, value: Whole) -> None:
         """Set a field of a span, if it is still kept."""
         count = token - self.first
-        if 0 <= count < self.count and self.kept(count):
+        if count < 0 or count >= self.count:         # begun in another recording
+            if token not in self.moved:
+                if self.under is not None:
+                    self.under.set(token, field, value)
+                return
+            count = self.moved[token] - self.first
+        if self.kept(count):
             block = self.block_of(count)
             block[(count & 16383) * 8 + field] = value
 
@@ -233,25 +260,28 @@ class Ring:
         """Copy what another ring of this thread has recorded in this one's stead, but for FINE kinds."""
         counts: dict[int, int] = {}                  # of the copies
         first = 0 if above.most == 0 else max(0, (((above.count - 1) >> 14) - above.most + 1) << 14)
+        outer = inner = self.open
         for count in range(first, above.count):
             source = above.block_of(count)
             place = (count & 16383) * 8
             if names[source[place]][1] in FINE:
                 continue
             token = self.begin(source[place])
-            target = self.block_of(self.count - 1)
-            self.open = target[((self.count - 1) & 16383) * 8 + 3]
-            counts[count] = self.count - 1
+            counts[count] = token - self.first
             parent = source[place + 3]
             while parent >= first and parent not in counts:
                 parent = above.block_of(parent)[(parent & 16383) * 8 + 3]
+            ended = source[place + 2] or self.recorder.stopped
             self.set(token, 1, source[place + 1])
-            self.set(token, 2, source[place + 2] or above.recorder.stopped)
-            if parent in counts:
-                self.set(token, 3, counts[parent])
+            self.set(token, 2, ended)
+            self.set(token, 3, counts[parent] if parent in counts else outer)
             self.set(token, 4, source[place + 4])
             self.set(token, 6, source[place + 6])
             self.set(token, 7, source[place + 7])
+            if ended == 0:
+                self.moved[above.first + count] = token
+                inner = token - self.first
+            self.open = inner
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
@@ -290,6 +320,8 @@ def node_number(node: Node) -> Whole:
             evaluation = f"autograd::engine::evaluate_function: {name}"
             _of_nodes[kind] = len(names)
             names.extend([(evaluation, OPERATION), (name, BACKWARD)])
+            for recorder in recorders:
+                recorder.named(len(names) - 1)
     return _of_nodes[kind]
 
 
@@ -304,14 +336,19 @@ def this_ring() -> Ring:
 def _new_ring() -> Ring:
     """This thread's ring in a recording that it has not recorded in, or that goes on after another one."""
     number, recorder = recording, recorders[-1] if recorders else NOBODY         # another thread may just have stopped it
-    thread, name = threading.get_native_id(), threading.current_thread().name
-    ring = _ring_of(recorder, thread, name)
-    if ring is None:
-        ring = Ring(recorder)
-        if recorder.under is not None:
-            ring.under = _ring_of(recorder.under, thread, name)
-            recorder.under.above.setdefault(thread, []).append(ring)
+    ring = _ring_in(recorder, threading.get_native_id(), threading.current_thread().name)
     ticks.hold(ring, number)
+    return ring
+
+
+def _ring_in(recorder: Recorder, thread: int, name: str) -> Ring:
+    """The ring that this thread has in a recording, made if need be, with what profilers have recorded in its stead."""
+    ring, under = _ring_of(recorder, thread, name), recorder.under
+    if ring is None:
+        ring = Ring(recorder, thread, name)
+        if under is not None:
+            ring.under = _ring_in(under, thread, name) if thread in under.above else _ring_of(under, thread, name)
+            under.above.setdefault(thread, []).append(ring)
     for above in recorder.above.pop(thread, ()):
         ring.take(above)
     return ring

@@ -201,9 +201,7 @@ class Part:
         """In a child of this process, such as a worker of a DataLoader: it must not write into these files."""
         if self._hook is not None and self._process != os.getpid():
             self._hook = None
-            if self.recorder in spans.recorders:
-                spans.recorders.remove(self.recorder)
-                spans.count_recorders()
+            self.recorder.forget()
             with contextlib.suppress(ValueError):
                 gc.callbacks.remove(self._collected)
 
