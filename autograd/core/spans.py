@@ -102,9 +102,13 @@ class Recorder:
             recording += 1                           # threads look for other rings
             if recorders:
                 this_ring()                          # takes over what this one has recorded of this thread
-        for above in [ring for rings in self.above.values() for ring in rings]:          # of threads that recorded no more
-            (_ring_of(self, above.thread, above.thread_name) or Ring(self, above.thread, above.thread_name)).take(above)
-        self.above.clear()
+        while self.above:                            # of threads that recorded no more
+            for above in self.above.popitem()[1]:
+                ring = _ring_of(self, above.thread, above.thread_name)
+                if ring is None and above.has_others():
+                    ring = Ring(self, above.thread, above.thread_name)
+                if ring is not None:
+                    ring.take(above)
         self._leave_profilers()
 
     def forget(self) -> None:
@@ -256,6 +260,13 @@ class Ring:
         number = count >> 14
         return ticks.memory(self.blocks[number % self.most if self.most else number])
 
+    def has_others(self) -> bool:
+        """Whether not all that it keeps is of FINE kinds."""
+        for count in range(self.count):
+            if self.kept(count) and names[self.block_of(count)[(count & 16383) * 8]][1] not in FINE:
+                return True
+        return False
+
     def take(self, above: Ring) -> None:
         """Copy what another ring of this thread has recorded in this one's stead, but for FINE kinds."""
         counts: dict[int, int] = {}                  # of the copies
@@ -274,7 +285,7 @@ class Ring:
             ended = source[place + 2] or self.recorder.stopped
             self.set(token, 1, source[place + 1])
             self.set(token, 2, ended)
-            self.set(token, 3, counts[parent] if parent in counts else outer)
+            self.set(token, 3, counts.get(parent, outer))
             self.set(token, 4, source[place + 4])
             self.set(token, 6, source[place + 6])
             self.set(token, 7, source[place + 7])
