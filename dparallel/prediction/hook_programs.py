@@ -23,6 +23,7 @@ from .steps import ParameterTrace, Task
 
 COLLECTIVES = ("allreduce", "allgather", "alltoall", "reduce_scatter", "broadcast")
 WARMUP, REPEATS = 3, 3               # powerSGD_hook's first steps are plain means
+LARGE = 8 << 20                      # bytes of buckets on which a hook is timed once
 MOST_ROWS = 48                       # dimensions of the parameters that stand for larger ones on ranks as threads
 
 
@@ -113,9 +114,9 @@ class HookProgram:
 
     def _events(self, group: Sequence[ParameterTrace]) -> tuple[list[Event], list[int]]:
         """What the hook does on one place, and for each event the power of ranks by which its bytes shrink."""
-        key = tuple((p.name, p.shape, p.dtype) for p in group)
+        key = tuple((p.shape, p.dtype) for p in group)       # as of equal blocks of a transformer
         if key not in self._known:
-            alone = events_of(Devices(1), self._new(), group, REPEATS)
+            alone = events_of(Devices(1), self._new(), group, REPEATS if sum(p.nbytes for p in group) < LARGE else 1)
             small = [p.smaller(MOST_ROWS) for p in group]
             two, four = (run_ranks(size, lambda comm: events_of(comm, self._new(), small, 1))[0] for size in (2, 4))
             if not len(alone) == len(two) == len(four):

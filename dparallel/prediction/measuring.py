@@ -22,7 +22,7 @@ from .quiet import quietest, stolen
 
 SMALLEST, LARGEST = 256, 32 << 20
 ENOUGH = 0.12                        # seconds for each size
-MOST, LEAST_TIMES = 60, 7            # measurements of each size
+MOST, LEAST_TIMES = 60, 12           # measurements of each size
 CHUNK = 4096                         # float32 elements that are multiplied between two looks at a sum, some us
 
 MSG_HOSTS = ("the network between hosts: all ranks were on one host ({}); assumed are {:.3g} us and {:.3g} Gbit/s. Measure "
@@ -36,7 +36,7 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
     names = comm.allgather_object([socket.gethostname()])
     hosts = len(set(names))
     per_host = -(-comm.size // hosts)
-    network = replace(base, cores_per_host=base.cores_per_host or cores(), reduction=reduction_rate())
+    network = replace(base, cores_per_host=base.cores_per_host if described else cores(), reduction=reduction_rate())
     assumed = list(base.assumed)
     if hosts == 1 and not described:
         assumed.append(MSG_HOSTS.format(names[0], base.latency * 1e6, base.bandwidth * 8e-9))
@@ -52,8 +52,10 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
     pairs = [(float(size), exchange(comm, other, size)) for size in [8, *sizes]]
     latency, bandwidth = pairs[0][1], pairs[-1][0] / max(pairs[-1][1] - pairs[0][1], 1e-9)
     if hosts == 1:
-        return replace(network, local_latency=latency, local_bandwidth=bandwidth, assumed=assumed,
-                       ranks_per_host=base.ranks_per_host if described else per_host)
+        network = replace(network, local_latency=latency, local_bandwidth=bandwidth, assumed=assumed,
+                          ranks_per_host=base.ranks_per_host if described else per_host)
+        together = network.hosts(comm.size) == 1     # else what is described is not what was measured
+        return network if together else replace(network, sums=base.sums)
     return replace(network, latency=latency, bandwidth=bandwidth, exchange=pairs, ranks_per_host=per_host)
 
 
@@ -64,7 +66,7 @@ def cores() -> int:
 
 def repeated(comm: Communicator, action: Callable[[], object]) -> tuple[float, float, float]:
     """The median and the quartiles of an action's seconds over its undisturbed runs, the mean over ranks; collective. Where
-    few were undisturbed, percentiles further down: what other processes do only adds."""
+    few were undisturbed, next to the least: what other processes do only adds."""
     action()
     comm.barrier()
     start = time.perf_counter()
@@ -79,7 +81,7 @@ def repeated(comm: Communicator, action: Callable[[], object]) -> tuple[float, f
         lost[number] = (stolen() - before) / 1e9
     taken = comm.allreduce([taken], op="sum")[0] / comm.size
     kept, quiet = quietest(taken, comm.allreduce([lost], op="max")[0])
-    low, middle, high = np.percentile(taken[kept], [25, 50, 75] if quiet else [5, 15, 60])
+    low, middle, high = np.percentile(taken[kept] if quiet else taken, [25, 50, 75] if quiet else [0, 2, 40])
     return float(middle), float(low), float(high)
 
 

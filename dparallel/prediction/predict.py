@@ -218,8 +218,8 @@ def predict_one(trace: StepTrace, network: Network, option: Option, programs: Ma
     below = math.sqrt(sum(max(0.0, middle.seconds - min(pair)) ** 2 for pair in bounds.values()))
     above = math.sqrt(sum(max(0.0, max(pair) - middle.seconds) ** 2 for pair in bounds.values()))
     alone = trace.compute
-    return Point(option, middle.seconds, max(0.0, middle.seconds - below), middle.seconds + above, middle.compute, middle.exposed,
-                 alone / middle.seconds if middle.seconds else 1.0, memory_of(trace, option),
+    return Point(option, middle.seconds, max(0.0, middle.seconds - below), middle.seconds + above, middle.compute,
+                 middle.exposed, alone / middle.seconds if middle.seconds else 1.0, memory_of(trace, option),
                  {name: (max(pair) - min(pair)) / 2 / middle.seconds if middle.seconds else 0.0
                   for name, pair in bounds.items()},
                  tuple(sorted({flight.source for flight in middle.flights})))

@@ -9,6 +9,7 @@ what it looks at.
 from __future__ import annotations
 
 import copy
+import math
 import resource
 import socket
 import time
@@ -26,7 +27,7 @@ from autograd.optim.state_size import state_bytes
 from ..comm import Communicator
 from ..comm.handle import obligations
 from ..model.data_parallel import DataParallel
-from ..reduction.buckets import MOST_BYTES
+from ..reduction.buckets import MOST_BYTES, default_capacity
 from ..reduction.departure import Departure
 from ..sharding.wrapping import by_module
 from ..sync_batch_norm import SyncBatchNorm
@@ -263,7 +264,7 @@ class StepRecorder:
         """The typical step over the ranks of the model. Collective. RuntimeError if too few steps were recorded."""
         if len(self.samples) < 2:
             raise RuntimeError(f"{self.count} training steps were seen, and {self.warmup + 2} are the least that a step is "
-                               "predicted from: train on more batches, or lower warmup= and steps=")
+                               "predicted from: train on more batches (steps that trace_step() replays are not seen)")
         here = host_ranks(self.comm)
         traces = self.comm.allgather_object([self._own_trace(here)] * len(self.comm.held))
         return averaged(traces)
@@ -301,9 +302,15 @@ class StepRecorder:
             parameters=parameters, units=self._units(),
             optimizer_bytes=sum(state_bytes(optimizer) for optimizer in self.optimizers),
             buffer_bytes=self.model.broadcast_buffers * sum(b.array.nbytes for b in self.model.synchronised_buffers()),
-            other_bytes=self._other_bytes(), cap_mb=self.model.bucket_cap_mb,
+            other_bytes=self._other_bytes(), cap_mb=self._cap(),
             fixed=self.reducer.transport.fixed_buckets, hook=self.model.comm_hook.name if self.model.comm_hook else "",
             notes=self._notes(quiet))
+
+    def _cap(self) -> float | None:
+        """The model's bucket_cap_mb; None for the default of its gradients, sharded or not."""
+        cap = self.model.bucket_cap_mb
+        nbytes = sum(p.array.nbytes for _, p in self.reducer.named)
+        return None if cap * 2**20 in (default_capacity(nbytes), default_capacity(math.inf)) else cap
 
     def _units(self) -> list[list[str]]:
         """The groups that stage 3 would gather."""
@@ -322,8 +329,13 @@ class StepRecorder:
         """What makes the trace less than it should be."""
         notes = [] if quiet else [f"other processes disturbed most steps: fewer than {FEWEST} of {len(self.samples)} were "
                                   "quiet; what others took of the core was subtracted from the quietest third"]
+        if len(self.samples) < FEWEST:
+            notes.append(f"only {len(self.samples)} steps were recorded")
         if any(isinstance(m, (SyncBatchNorm, TorchSyncBatchNorm)) for m in self.model.module.modules()):
             notes.append("SyncBatchNorm communicates in forward and backward, which is not predicted: steps will be longer")
+        if self.model.comm_hook is not None:
+            notes.append(f"the traced model has the comm hook {self.model.comm_hook.name}: rows without a hook are not what "
+                         "it does now")
         if not self.optimizers:
             notes.append("no optimiser of autograd.optim was seen: its state is not counted in memory")
         return notes

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..reduction import buckets
 from ..reduction.buckets import MOST_BYTES, default_capacity
 from ..sharding.transport import IN_FLIGHT
@@ -31,8 +33,8 @@ AGREEMENT_BYTES = 24                 # of what ranks tell each other in stage 3 
 
 @dataclass(frozen=True)
 class Option:
-    """What is asked: so many ranks; bucket_cap_mb, None for DataParallel's default; a comm hook by name, "" for none; shard,
-    as DataParallel takes it."""
+    """What is asked: so many ranks; bucket_cap_mb, None for that of the traced model; a comm hook by name, "" for none;
+    shard, as DataParallel takes it."""
 
     ranks: int
     bucket_cap_mb: float | None = None
@@ -174,7 +176,7 @@ def bucket_groups(trace: StepTrace, cap_mb: float | None, fixed: bool = False) -
     """The buckets that the library would make, by its own functions: in the order in which gradients arrive, or (fixed) in
     that of registration."""
     known = {p.name: p for p in trace.parameters}
-    cap = default_capacity(trace.gradient_bytes) if cap_mb is None else cap_mb * 2**20
+    cap = capacity(trace, cap_mb, default_capacity(trace.gradient_bytes))
     groups = buckets.grouped([p.named() for p in trace.parameters], cap)
     if len(groups) > 1 and not fixed:                # unused ones are last, as in Reducer._rebuild()
         latest_first = list(reversed(trace.parameters))
@@ -185,8 +187,14 @@ def bucket_groups(trace: StepTrace, cap_mb: float | None, fixed: bool = False) -
 
 def bucket_bytes(group: Sequence[ParameterTrace]) -> int:
     """Of a bucket's message: gradients, a flag a parameter, the weight."""
-    itemsize = min(p.nbytes // max(1, math.prod(p.shape)) or 1 for p in group)
+    itemsize = np.dtype(group[0].dtype).itemsize
     return sum(p.nbytes for p in group) + (len(group) + 1) * itemsize
+
+
+def capacity(trace: StepTrace, cap_mb: float | None, default: float) -> float:
+    """The bytes of a bucket or unit: as asked, else as the traced model had it, else the default."""
+    chosen = trace.cap_mb if cap_mb is None else cap_mb
+    return default if chosen is None else chosen * 2**20
 
 
 def _departing(trace: StepTrace, leaving: Sequence[tuple[Sequence[ParameterTrace], Sequence[Task]]]) -> list[Task]:
@@ -226,7 +234,7 @@ def _sharded(trace: StepTrace, option: Option) -> list[Task]:
     """Stages 1 and 2: units leave by reduce-scatter, two at a time; the optimiser works on a share; values come together
     after it, the next unit's while one is copied."""
     known = {p.name: p for p in trace.parameters}
-    cap = MOST_BYTES if option.bucket_cap_mb is None else option.bucket_cap_mb * 2**20
+    cap = capacity(trace, option.bucket_cap_mb, MOST_BYTES)
     units = [[known[name] for name, _ in group] for group in grouped_units([p.named() for p in trace.parameters], cap)]
     leaving = []
     for i, group in enumerate(reversed(units)):
@@ -259,7 +267,7 @@ def _fully_sharded(trace: StepTrace, option: Option) -> list[Task]:
         raise NotImplementedError(f"shard='parameters' with {trace.passes} forward passes a step: passes inside no_sync() "
                                   "are refused there")
     known, ranks = {p.name: p for p in trace.parameters}, option.ranks
-    cap = math.inf if option.bucket_cap_mb is None else option.bucket_cap_mb * 2**20
+    cap = capacity(trace, option.bucket_cap_mb, math.inf)
     units = [[known[name] for name in names] for names in (trace.units or [[p.name for p in trace.parameters]])]
     units = [[known[name] for name, _ in group] for unit in units for group in grouped_units([p.named() for p in unit], cap)]
     order = sorted(range(len(units)), key=lambda i: min(p.used for p in units[i]))

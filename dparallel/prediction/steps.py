@@ -73,7 +73,7 @@ class StepTrace:
     optimizer_bytes  of the optimisers' state
     buffer_bytes     that rank 0 sends to all in each forward
     other_bytes      of the process beside values, gradients and optimiser state: activations, kernels, Python
-    cap_mb, fixed    bucket_cap_mb, and whether buckets stay in the order of registration
+    cap_mb, fixed    bucket_cap_mb if it was not the default, and whether buckets stay in the order of registration
     hook             the comm hook's name, "" for none
     notes            what else is to be known
     """

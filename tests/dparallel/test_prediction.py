@@ -594,3 +594,25 @@ def test_what_cannot_be_slowed_down():
     run_ranks(2, body)
     with pytest.raises(TypeError, match="takes a DataParallel over several ranks"):
         dparallel.testing.slow_network(net(), 0.1, 1e9)
+
+
+def test_the_traced_models_own_bucket_size():
+    trace = trace_of(sizes=(MIB, MIB, MIB), cap_mb=4.0)
+    assert bucket_groups(trace, None) == bucket_groups(trace, 4.0) != bucket_groups(trace, 100.0)
+
+    def body(comm):
+        return [training(comm, 500, cap=cap)[1].trace().cap_mb for cap in (None, 0.25)]
+
+    assert run_ranks(2, body) == [[None, 0.25]] * 2
+
+
+def test_a_described_host_is_not_the_measured_one():
+    """Sums of two ranks on one host are no sums of two hosts."""
+    from dparallel.prediction.measuring import rising
+
+    points = [Point(1, 2e-6, 1e-6, 3e-6), Point(10, 9e-6, 8e-6, 9e-6), Point(100, 5e-6, 4e-6, 6e-6)]
+    assert [p.seconds for p in rising(points)] == [2e-6, 5e-6, 5e-6]
+    found = run_ranks(2, lambda comm: dparallel.prediction.measure_network(comm, 1024))[0]
+    assert set(found.sums) == {2} and found.assumed and found.cores_per_host >= 1 and found.call > 0
+    described = run_ranks(2, lambda comm: dparallel.prediction.measure_network(comm, 1024, Network(topology="torus")))[0]
+    assert described.topology == "torus" and not described.assumed and described.cores_per_host is None
