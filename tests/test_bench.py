@@ -17,6 +17,7 @@ sys.path.insert(0, str(BENCH))
 import caught  # noqa: E402
 import checkpoint  # noqa: E402
 import compare  # noqa: E402
+import prediction  # noqa: E402
 import rows  # noqa: E402
 import run  # noqa: E402
 import runs  # noqa: E402
@@ -184,3 +185,41 @@ def test_a_block_with_a_save_is_compared_with_the_blocks_beside_it():
              "beside_plain": [0.1] * 3, "beside_saving": [0.11] * 2}
     assert checkpoint.ratios(found) == pytest.approx([1.1, 1.0]) and checkpoint.processor_share(found) == pytest.approx(0.03)
     assert checkpoint.row("disk", found, 50) == "| Checkpointer | 5.00 (1.0 to 9.0) | 3.00 | 10.0 | 5.0 | 20.0 |"
+
+
+def test_predictions_beside_measurements():
+    """A job that is twice as slow as the traced one, a network that is known, and a disturbed case, which does not count."""
+    from dparallel.prediction import Network, StepTrace
+    from dparallel.prediction.network import Point
+    from dparallel.prediction.steps import ParameterTrace
+
+    trace = StepTrace(ranks=2, ranks_per_host=2, forward=0.01, backward=0.02, finish=0.0, after=0.01, optimizer=0.01, measured=0.04,
+                      spread=0.0, jitter=0.0, quiet=9, steps=9, passes=1, parameters=[ParameterTrace("w", (1000,), "float32", 0.0, 0.02)],
+                      units=[["w"]])
+    network = Network(sums={2: [Point(1.0, 0.005, 0.005, 0.005, 1.0), Point(1e9, 0.005, 0.005, 0.005, 1.0)]}, ranks_per_host=2).as_dict()
+
+    def job(bare, **cases):
+        found = {name: {"seconds": seconds, "quiet": quiet, "steps": 9} for name, (seconds, quiet) in cases.items()}
+        return {"network": network, "models": {"gpt": {"cases": {"bare": {"seconds": bare, "quiet": 9, "steps": 9}, **found},
+                                                       "beside": {"seconds": 0.04}, "trace": trace.as_dict()}}}
+
+    found = {"shared memory": job(0.04, default=(0.045, 9)), "TCP": job(0.08, default=(0.085, 9), **{"1 MiB": (0.5, 0)}),
+             "4 ranks on 2 cores": job(0.08, default=(0.01, 9))}
+    lines = prediction.rows(found)
+    assert [(line["job"], line["choice"]) for line in lines] == [("shared memory", "default"), ("TCP", "default"), ("TCP", "1 MiB")]
+    assert [line["shared memory"]["error"] for line in lines[:2]] == pytest.approx([0, 0], abs=1e-9)
+    assert lines[1]["shared memory"]["factor"] == 2 and "1 rank" not in lines[1]
+    text = prediction.text(lines)
+    assert "| TCP | 2 ranks | 1 | 0.0% | 0.0% | 1 of 1 |" in text and "none: left out" in text and " *" not in text
+    lines[0]["shared memory"]["error"] = 0.3
+    assert "| shared memory | 2 ranks | 1 | 30.0% * |" in prediction.text(lines)
+
+
+def test_a_slow_network_is_as_slow_as_it_says():
+    from dparallel.prediction.network import Network, Point
+    fast = Network(sums={2: [Point(1e6, 1e-3, 1e-3, 1e-3, 1.0), Point(1e7, 1e-1, 1e-1, 1e-1, 1.0)]}, ranks_per_host=2)
+    slow = prediction.network_of("slow, 1 Gbit/s", {"network": fast.as_dict()})
+    first, second = slow.sums[2]
+    assert first.seconds == pytest.approx(50e-6 + 8e-3) and first.cpu == pytest.approx(1e-3 / first.seconds)
+    assert second.seconds == 1e-1 and second.cpu == 1.0                  # what is there is slower
+    assert prediction.network_of("TCP", {"network": fast.as_dict()}).sums == fast.sums

@@ -14,22 +14,26 @@ import argparse
 import json
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
+from machine import machine
 from runs import HERE, LIMIT, ROOT, Failed, environment
-from table import conditions
+from table import write_between
 
 PAGE = ROOT / "docs" / "scaling.md"
-BEGIN, END = "<!-- prediction: begin -->", "<!-- prediction: end -->"
 MODELS = ("mlp 784-512-512-10", "cnn 28x28", "resnet-20", "gpt", "lstm")
 LONG = 0.02                                              # seconds: shorter steps on shared cores follow the scheduler's ticks
-CAPS = (0.0, 25.0, 1.0)                                  # MiB; 0: the default
+CHOICES: dict[str, dict[str, Any]] = {                   # what DataParallel is asked for; a hook is registered
+    "default": {}, "25 MiB": {"bucket_cap_mb": 25.0}, "1 MiB": {"bucket_cap_mb": 1.0}, "fp16": {"hook": "fp16"},
+    "shard='optimizer'": {"shard": "optimizer"}, "shard='parameters'": {"shard": "parameters"}}
+ALSO = {"shared memory": ("mlp 784-512-512-10", "gpt"), "TCP": ("mlp 784-512-512-10", "gpt")}        # more than buckets
 TCP = "--mca pml ob1 --mca btl tcp,self"
-ENOUGH, ROUNDS = 12, 12                                  # quiet steps of a case; rounds in which cases take turns, at most
+ENOUGH, PATIENCE = 12, 10.0                              # quiet steps of a case; seconds in which a model's cases take turns
 FOREIGN = 0.05                                           # of the processors' time, that others may have in a round
 SLOW = {"slow, 1 Gbit/s": (50e-6, 125e6), "slow, 4 Gbit/s": (30e-6, 500e6)}
 
@@ -65,7 +69,8 @@ def measure(comm: Any, cases: dict[str, Any], steps: int, enough: int, shared: b
     for step in cases.values():
         for _ in range(4):
             step()
-    for _ in range(ROUNDS):
+    begin, over = time.perf_counter(), False
+    while not over:
         for name, step in cases.items():
             comm.barrier()
             all_before, own_before = busy()
@@ -88,8 +93,7 @@ def measure(comm: Any, cases: dict[str, Any], steps: int, enough: int, shared: b
             taken[name] += times.tolist()
             lost[name] += stole.tolist()
         fewest = min(len(quietest(taken[name], lost[name])[0]) * quietest(taken[name], lost[name])[1] for name in cases)
-        if comm.broadcast_object(fewest) >= enough:
-            break
+        over = comm.broadcast_object(fewest >= enough or time.perf_counter() - begin > PATIENCE)
     found = {}
     for name in cases:
         kept, quiet = quietest(taken[name], lost[name])
@@ -104,7 +108,7 @@ def on_ranks(options: argparse.Namespace) -> None:
     from models import seeded
 
     import autograd
-    from dparallel import DataParallel, world
+    from dparallel import DataParallel, hooks, world
     from dparallel.comm.mpi.shared_sum import SharedSums
     from dparallel.prediction import measure_network
     from dparallel.prediction.recording import StepRecorder
@@ -120,7 +124,7 @@ def on_ranks(options: argparse.Namespace) -> None:
         def stepping(wrap: Any, name: str = name) -> Any:
             module, (x, y), loss_of, optimizer_of = MAKE[name](autograd, comm.rank, comm.size)
             model = wrap(seeded(autograd, module))
-            optimizer = optimizer_of(module.parameters())
+            optimizer = optimizer_of(model.parameters())
 
             def step() -> None:
                 optimizer.zero_grad()
@@ -130,16 +134,18 @@ def on_ranks(options: argparse.Namespace) -> None:
             step.model = model                           # type: ignore[attr-defined]
             return step
 
-        def wrapped(module: Any, cap: float) -> Any:
-            model = DataParallel(module, comm=comm, bucket_cap_mb=cap or None)
+        def wrapped(module: Any, hook: str = "", **settings: Any) -> Any:
+            model = DataParallel(module, comm=comm, **settings)
+            if hook:
+                model.register_comm_hook(None, hooks.fp16_compress_hook)
             if job.slow and comm.size > 1:
                 slow_network(model, *job.slow)
             return model
 
         cases = {"bare": stepping(lambda module: module)}
-        cases["0.0"] = stepping(lambda module: wrapped(module, 0.0))
-        if comm.size > 1:
-            cases |= {str(cap): stepping(lambda module, cap=cap: wrapped(module, cap)) for cap in CAPS}
+        few = ["default", "25 MiB", "1 MiB"] if comm.size > 1 else ["default"]
+        for choice in CHOICES if name in ALSO.get(options.job, ()) else few:
+            cases[choice] = stepping(lambda module, choice=choice: wrapped(module, **CHOICES[choice]))
         step = cases["bare"]
         begin = time.perf_counter()
         step()
@@ -198,25 +204,28 @@ def network_of(name: str, found: dict[str, Any]) -> Any:
 def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
     """A row for each measured case: its prediction from the trace on one rank, and from that on two."""
     from dparallel.prediction import Option, StepTrace
+    from dparallel.prediction.hook_programs import builtin_programs
     from dparallel.prediction.predict import predict_one
 
-    out = []
+    out, programs = [], builtin_programs()
     for name, job in found.items():
         for model, row in job["models"].items():
             for case, measured in row["cases"].items():
                 bare = row["cases"]["bare"]
                 if case == "bare":
                     continue
-                line: dict[str, Any] = {"job": name, "model": model, "cap": case, "measured": measured["seconds"],
+                if JOBS[name].ranks > 2 and measured["seconds"] < LONG:
+                    continue
+                line: dict[str, Any] = {"job": name, "model": model, "choice": case, "measured": measured["seconds"],
                                         "quiet": min(measured["quiet"], bare["quiet"]), "steps": measured["steps"]}
                 for source in ("1 rank", "shared memory"):
                     traced = found.get(source, {}).get("models", {}).get(model)
-                    if traced is None or not traced["trace"]["quiet"] or not traced["beside"]["quiet"]:
+                    if traced is None:
                         continue
                     factor = bare["seconds"] / traced["beside"]["seconds"]
                     trace = StepTrace.from_dict(traced["trace"]).scaled(factor)
-                    option = Option(JOBS[name].ranks, float(case) or None)
-                    point = predict_one(trace, network_of(name, job), option, {})
+                    option = Option(JOBS[name].ranks, **CHOICES[case])
+                    point = predict_one(trace, network_of(name, job), option, programs)
                     line[source] = {"seconds": point.seconds, "low": point.low, "high": point.high, "factor": factor,
                                     "error": point.seconds / measured["seconds"] - 1}
                 out.append(line)
@@ -241,21 +250,19 @@ def text(lines: list[dict[str, Any]]) -> str:
                 good = median(errors) <= limits(job)[0] and max(errors) <= limits(job)[1]
                 out.append(f"| {job} | {shown} | {len(here)} | {median(errors):.1%}{'' if good else ' *'} | {max(errors):.1%} | "
                            f"{inside} of {len(here)} |")
-    out += ["", "| network | model | bucket_cap_mb | measured, ms | quiet steps | predicted from 1 rank, ms | error | from 2 | error |",
-            "|---|---|---:|---:|---:|---:|---:|---:|---:|"]
+    out += ["", "| network | model | choice | measured, ms | quiet steps | predicted from 1 rank, ms | error | from 2 | error |",
+            "|---|---|---|---:|---:|---:|---:|---:|---:|"]
     for line in lines:
         cells = [f"{line[s]['seconds'] * 1e3:.3g} | {line[s]['error']:+.1%}" if s in line else " | " for s in ("1 rank", "shared memory")]
-        cap = f"{float(line['cap']):g}" if float(line["cap"]) else "default"
         quiet = f"{line['quiet']} of {line['steps']}" if line["quiet"] else "none: left out"
-        out.append(f"| {line['job']} | {line['model']} | {cap} | {line['measured'] * 1e3:.3g} | {quiet} | {' | '.join(cells)} |")
+        out.append(f"| {line['job']} | {line['model']} | {line['choice']} | {line['measured'] * 1e3:.3g} | {quiet} | {' | '.join(cells)} |")
     return "\n".join(out)
 
 
-def write(lines: list[dict[str, Any]], result: dict[str, Any]) -> None:
-    """Put the tables between the marks of the page."""
-    page = PAGE.read_text()
-    start, stop = page.index(BEGIN) + len(BEGIN), page.index(END)
-    PAGE.write_text(f"{page[:start]}\n{conditions(result)}\n\n{text(lines)}\n{page[stop:]}")
+def conditions(m: dict[str, Any]) -> str:
+    """Under what the figures were measured."""
+    return textwrap.fill(f"{m['processor']}, {m['cores']} cores; Python {m['python']}, NumPy {m['numpy']}, {m['mpi']}; one thread a "
+                         f"rank; {m['date']}, commit {m['commit']}; other work kept {m['load']:.1f} processes busy when this began.", 125)
 
 
 def main() -> None:
@@ -271,6 +278,7 @@ def main() -> None:
     if options.job:
         on_ranks(options)
         return
+    about = machine()
     start, found = time.perf_counter(), {}
     for name in JOBS:
         if not options.only or name in options.only or name in ("1 rank", "shared memory"):
@@ -281,7 +289,7 @@ def main() -> None:
     if options.json:
         options.json.write_text(json.dumps({"found": found, "rows": lines}, indent=1))
     if options.write:
-        write(lines, {})
+        write_between(PAGE, "prediction", f"{conditions(about)}\n\n{text(lines)}")
 
 
 if __name__ == "__main__":
