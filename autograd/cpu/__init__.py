@@ -15,6 +15,7 @@ from ..profiler import (
     memory_snapshot,
     memory_stats,
     memory_summary,
+    predict_memory,
     reset_peak_memory_stats,
 )
 from . import amp
@@ -50,4 +51,4 @@ def synchronize(device: DeviceLike = None) -> None:
 
 __all__ = ["amp", "current_device", "device_count", "is_available", "is_initialized", "max_memory_allocated",
            "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_snapshot", "memory_stats",
-           "memory_summary", "reset_peak_memory_stats", "set_device", "synchronize"]
+           "memory_summary", "predict_memory", "reset_peak_memory_stats", "set_device", "synchronize"]

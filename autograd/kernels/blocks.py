@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from math import prod
+from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ class Pool:
         self.lock = threading.Lock()
         self.blocks: dict[int, list[Block]] = {}
         self.watched = 0                             # by so many who are to see each array's memory come and go: no blocks
+        self.seen: list[tuple[int, int]] = []        # while it is watched: when which address was given to an array
 
 
 pool = Pool()
@@ -49,7 +51,11 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...]
     size = prod(shape) * dtype.itemsize
     # Who finds the lock taken does without: it may be taken by this very thread, in whose midst the collector runs a
     # finaliser, or by one that did not survive a fork.
-    if size < LARGE or pool.watched or not pool.lock.acquire(blocking=False):
+    if pool.watched:
+        array = np.ndarray(shape, dtype, strides=strides)
+        pool.seen.append((perf_counter_ns(), array.__array_interface__["data"][0]))
+        return array
+    if size < LARGE or not pool.lock.acquire(blocking=False):
         return np.ndarray(shape, dtype, strides=strides)
     try:
         kept = pool.blocks.setdefault(size, [])
@@ -70,6 +76,7 @@ def watch(on: bool) -> None:
     """From here on someone is to see the memory of each array come and go (not any more): there are no blocks."""
     with pool.lock:
         pool.watched += 1 if on else -1
+        pool.seen = []
         _give_up(0)
 
 
@@ -87,7 +94,7 @@ def _give_up(most: int) -> None:
 
 def empty_like(x: Array) -> Array:
     """A new array of x's shape, dtype and, if x is dense, order of memory."""
-    if x.nbytes < LARGE:
+    if x.nbytes < LARGE and not pool.watched:
         return np.empty_like(x)
     order = sorted(range(x.ndim), key=lambda axis: -x.strides[axis])
     dense = x.transpose(order).flags.c_contiguous

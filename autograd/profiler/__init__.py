@@ -15,6 +15,7 @@ from .actions import (
     tensorboard_trace_handler,
 )
 from .events import EventList, FunctionEvent, FunctionEventAvg
+from .memory_prediction import MemoryPrediction, predict_memory
 from .memory_summary import (
     max_memory_allocated,
     max_memory_reserved,
@@ -28,7 +29,8 @@ from .memory_summary import (
 )
 from .profile import profile
 
-__all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerAction", "ProfilerActivity",
-           "kineto_available", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
-           "memory_reserved", "memory_snapshot", "memory_stats", "memory_summary", "profile", "record_function",
-           "reset_peak_memory_stats", "schedule", "supported_activities", "tensorboard_trace_handler"]
+__all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "MemoryPrediction", "ProfilerAction",
+           "ProfilerActivity", "kineto_available", "max_memory_allocated", "max_memory_reserved", "mem_get_info",
+           "memory_allocated", "memory_reserved", "memory_snapshot", "memory_stats", "memory_summary", "predict_memory",
+           "profile", "record_function", "reset_peak_memory_stats", "schedule", "supported_activities",
+           "tensorboard_trace_handler"]

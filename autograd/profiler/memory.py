@@ -46,6 +46,7 @@ class Recorded(NamedTuple):
     after: Inventory
     modules: dict[int, str]                          # full names, by id
     peak: int | None                                 # the most that the system has counted during it; None: it can't tell
+    pooled: list[tuple[int, int]]                    # when which addresses were given to arrays that would lie in blocks
 
 
 class Change(NamedTuple):

@@ -163,11 +163,12 @@ class profile:
             recording, self._recording = self._recording, None
             remove(recording)
             if self.profile_memory:
+                pooled = blocks.pool.seen
                 blocks.watch(False)
                 peak = system_memory.peak()
                 recording.memory = Recorded(
                     threads_of(recording.recorder), recording.recorder.started, recording.recorder.stopped, recording.before,
-                    take_inventory(), module_names(), peak if peak != recording.peak_before else None)
+                    take_inventory(), module_names(), peak if peak != recording.peak_before else None, pooled)
 
     def _begin_step(self) -> None:
         if self.schedule is not None:
@@ -271,10 +272,16 @@ class profile:
         ...     train_step(x, y)
         >>> print(prof.memory_peak())
         """
+        self.recorded_memory()
+        return max((peak_of(recording.memory) for recording in self._recorded), key=attrgetter("nbytes"))
+
+    def recorded_memory(self) -> Recorded:
+        """What the last recording knows of memory. Needs profile_memory=True."""
         if not self.profile_memory:
             raise ValueError("profile_memory=True required for memory profiling.")
-        self._all_events()
-        return max((peak_of(recording.memory) for recording in self._recorded), key=attrgetter("nbytes"))
+        if not self._recorded or self._recording is not None:
+            self._all_events()                       # an error that says so
+        return self._recorded[-1].memory
 
     def _memory_line(self) -> str:
         peak = self.memory_peak()

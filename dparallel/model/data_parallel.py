@@ -17,13 +17,14 @@ from ..sync_context import set_context
 from .config import Config, compare_over_ranks, mark_ignored, takes
 from .forward import module_compute
 from .join import JoinableModel
+from .memory import MeasuredModel
 from .model_state import ModelWatch, broadcast_state, broadcast_tensors
 from .skipping import Skipping
 from .summed_model import SummedModel
 from .wrapped_module import WrappedModule
 
 
-class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel):
+class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, MeasuredModel):
     """`module` over all places of `comm` (default: the ranks of this job).
 
     batch="own" (the default over ranks): each rank calls it with its own rows and makes its own loss; backward() leaves

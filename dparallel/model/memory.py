@@ -1,0 +1,67 @@
+"""MeasuredModel: the part of DataParallel that says what memory a rank has, and will need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograd.base.environment import environment
+from autograd.profiler import MemoryPrediction, memory_summary, predict_memory
+
+from ..comm import Communicator, Devices
+
+
+class MeasuredModel:
+    """What asks for memory with what only DataParallel knows: ranks and buckets."""
+
+    comm: Communicator
+    devices: Any
+    module: Any
+    shard: int
+    _reducer: Any
+
+    def memory_summary(self, abbreviated: bool = False) -> str:
+        """What is in this rank's memory, and why; see autograd.cpu.memory_summary(). Not collective.
+
+        >>> print(model.memory_summary())
+        """
+        where = f"Rank {self.comm.rank} of {self.comm.size}"
+        return f"{where}; {environment.ranks_here} on this host.\n{memory_summary(abbreviated=abbreviated)}"
+
+    def predict_memory(self, batch: Any, loss_fn: Callable[..., Any] | None = None, optimizer: Any = None, *,
+                       batch_size: int, sizes: tuple[int, int] | None = None, train: bool = True,
+                       ranks_per_host: int | None = None) -> MemoryPrediction:
+        """How much memory a step takes with batch_size rows on each rank, and whether that fits; see
+        autograd.cpu.predict_memory(). Gradients are in buckets, of which each rank maps those of the others on its host.
+        ranks_per_host: by default as many as the launcher has started here. Collective only if the module's forward is.
+
+        >>> print(model.predict_memory((x, y), F.cross_entropy, optimizer, batch_size=4096))
+        """
+        if self.shard:
+            raise NotImplementedError("predict_memory() of a sharded model: predict the module before it is wrapped, with "
+                                      "held=dparallel.sharding.memory.model_memory(parameters, optimizer, world_size=..., "
+                                      "shard=...)")
+        if isinstance(self.comm, Devices) or (self.devices is not None and self.devices.size > 1):
+            raise NotImplementedError("predict_memory() of a model on local devices: predict the module, with the rows of "
+                                      "one device, before it is wrapped")
+        ranks = environment.ranks_here if ranks_per_host is None else ranks_per_host
+        held = None
+        if train and self._reducer is not None:
+            sizes_of = [bucket.buffer.nbytes for bucket in self._reducer.buckets]
+            shared = sum(bucket.buffer.nbytes for bucket in self._reducer.buckets if is_mapped(bucket.buffer))
+            held = {"gradients": 0, "gradient buckets": sum(sizes_of),
+                    "shared memory": shared * (self.comm.size - 1) // self.comm.size}      # a rank writes its part of all
+        return predict_memory(self.module, batch, loss_fn, optimizer, batch_size=batch_size, sizes=sizes, train=train,
+                              ranks_per_host=ranks, held=held)
+
+
+def is_mapped(array: Any) -> bool:
+    """Whether an array lies in memory that is not NumPy's: a map that ranks share."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array.base is not None
+
+
+__all__ = ["MeasuredModel"]
