@@ -168,7 +168,7 @@ class profile:
                 peak = system_memory.peak()
                 recording.memory = Recorded(
                     threads_of(recording.recorder), recording.recorder.started, recording.recorder.stopped, recording.before,
-                    take_inventory(), module_names(), peak if peak != recording.peak_before else None, pooled)
+                    take_inventory(whole=False), module_names(), peak if peak != recording.peak_before else None, pooled)
 
     def _begin_step(self) -> None:
         if self.schedule is not None:
