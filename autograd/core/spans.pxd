@@ -3,7 +3,7 @@ from . cimport allocations, ticks
 from .graph cimport Node
 
 cdef bint on, active
-cdef long long recording, rings, held_bytes, ALLOCATION
+cdef long long recording, rings, held_bytes, ALLOCATION, NEVER
 cdef dict _of_nodes
 
 @cython.final
@@ -15,7 +15,7 @@ cdef class Ring:
     cdef public dict moved
     cdef long long *block
     cdef long long *head
-    cdef public long long most, first, count, open
+    cdef public long long most, first, count, open, time, due
     cdef public bint entering
     @cython.locals(count=cython.longlong, place=cython.longlong, block="long long *")
     cpdef long long begin(self, long long number)
@@ -42,6 +42,7 @@ cdef class record_function:
     cdef public long long kind, a, b, token
 
 cpdef Ring this_ring()
+@cython.locals(token=cython.longlong)
 cpdef long long begin(long long number)
 cpdef end(long long token)
 cpdef end_message(long long token, long long a, long long b)

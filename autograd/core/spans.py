@@ -35,6 +35,7 @@ Whole = int                                          # a name, since a compiled 
 OPERATION, FUNCTION, BACKWARD, MODULE, USER, LANE, MESSAGE, FLIGHT, PASS, MEMORY, COUNTER = range(11)       # kinds of spans
 FINE = frozenset((OPERATION, FUNCTION, BACKWARD, MODULE, MEMORY))
 BLOCK = 1 << 14                                      # spans in a block: 1 MiB; the code below knows the 14
+NEVER: Whole = (1 << 63) - 1                         # a time that does not come
 HEAD = 8                                             # numbers in a ring's head: its count, and the most blocks it may have
 
 on = False                                           # whether FINE kinds are recorded; in a compiled core a variable of C
@@ -137,6 +138,10 @@ class Recorder:
     def named(self, number: int) -> None:
         """A name has got this number while this recorder records."""
 
+    def sample(self, ring: Ring) -> None:
+        """A span that is not FINE has begun or ended in a thread after its ring's `due`, which this sets anew."""
+        ring.due = NEVER
+
 
 def count_recorders() -> None:
     """Set what says who records."""
@@ -160,6 +165,8 @@ class Ring:
         self.first = rings << 40                     # a span's token is this and its count: no other ring's
         self.count = 0
         self.open = -1                               # the count of the innermost open span
+        self.time = 0                                # when a span last began or ended
+        self.due = NEVER                             # from when on Recorder.sample() is called
         self.entering = False                        # call() is about to call what asks entered()
         self.under: Ring | None = None               # this thread's ring in the recording under this one
         self.moved: dict[int, int] = {}              # by token in a profiler's ring: that of the copy, which is open
@@ -183,12 +190,12 @@ class Ring:
         self.open = count
         self.count = count + 1
         self.head[0] = count + 1
-        block[place + 1] = ticks.now()
+        self.time = block[place + 1] = ticks.now()
         return self.first + count
 
     def end(self, token: Whole) -> None:
         """End a span, and those inside it that are open."""
-        ended = ticks.now()
+        self.time = ended = ticks.now()
         count = token - self.first
         if count < 0 or count >= self.count:         # begun in another recording
             if token not in self.moved:
@@ -376,7 +383,10 @@ def begin(number: Whole) -> Whole:
     if not active:
         return 0
     ring = this_ring()
-    return ring.begin(number)
+    token = ring.begin(number)
+    if ring.time >= ring.due:
+        ring.recorder.sample(ring)
+    return token
 
 
 def end(token: Whole) -> None:
@@ -385,6 +395,8 @@ def end(token: Whole) -> None:
     if token and active:
         ring = this_ring()
         ring.end(token)
+        if ring.time >= ring.due:
+            ring.recorder.sample(ring)
 
 
 def link(sequence: Whole) -> None:
@@ -479,6 +491,8 @@ def end_message(token: Whole, a: Whole, b: Whole) -> None:
         ring.set(token, 6, a)
         ring.set(token, 7, b)
         ring.end(token)
+        if ring.time >= ring.due:
+            ring.recorder.sample(ring)
 
 
 def complete(name: str, kind: int, start: int, ended: int, a: int = 0, b: int = 0, sequence: int = -1) -> None:
@@ -516,6 +530,8 @@ class record_function:
             ring = this_ring()
             number = number_of(self.name, self.kind)
             self.token = ring.begin(number)
+            if ring.time >= ring.due:
+                ring.recorder.sample(ring)
             if self.a or self.b:
                 ring.set(self.token, 6, self.a)
                 ring.set(self.token, 7, self.b)

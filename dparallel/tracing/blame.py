@@ -5,32 +5,40 @@ one was late is seen by comparing what the two did since they last left a collec
 is the cause, in shares where it is several things. If the late one had waited itself meanwhile, for a third, that third's
 cause counts: blame goes to where the delay arose, not to who passed it on (as in Scalasca's root-cause analysis: Boehme,
 Geimer, Wolf, Arnold, "Identifying the Root Causes of Wait States in Large-Scale Parallel Applications", ICPP 2010).
+
+What another process took from the late one's core is no part's fault: the system's counter is read at the begins and ends of
+spans (recording.SAMPLED), and what it grew within a part is no time of that part.
 """
 
 from __future__ import annotations
 
 import bisect
+import heapq
 from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd.core.spans import FLIGHT, LANE
+from autograd.core.spans import FLIGHT, LANE, MESSAGE
 
-from .phases import BACKWARD, FORWARD, PARTS, REPLAY, WAIT, Segments, message_spans, segments_of
-from .run import Run
+from .phases import BACKWARD, FORWARD, PARTS, REPLAY, START, WAIT, Segments, before, message_spans, segments_of
+from .run import Run, Spans
 
 OTHER_PROCESS, ROWS = "other process", "rows"
 SHORT = 2_000                        # ns: shorter waits are not asked for their cause
 MOST = 50_000                        # waits of a rank that are, the longest
+NEAR = 50_000                        # ns between two waits, or between an end here and there, that count as one moment
 BACK = 64                            # collectives back that two ranks are looked for in together
 SAME_ROWS = 1.05
+STARTS = 1 << 61                     # in the key of a start of a collective in flight
+STOLEN = len(PARTS)                  # the column behind the parts: what other processes took
 
 Cause = tuple[int, str]              # a rank and a part of PHASES, or OTHER_PROCESS or ROWS
 
 
 class Wait(NamedTuple):
-    """One wait: who waited when, for whom, how long for it (ns) and how long for the data after it; and the causes."""
+    """One wait: who waited when, for whom, how long for it (ns) and how long for the data after it; and the causes. stolen:
+    how much of the latter its own core was taken."""
 
     rank: int
     start: int
@@ -40,21 +48,42 @@ class Wait(NamedTuple):
     transfer: int
     causes: dict[Cause, int]
     flight: int
+    stolen: int = 0
 
 
 class Meeting:
-    """A collective: when each of its ranks arrived, and when each left it (the end of its wait, if it waited)."""
+    """A collective: when each of its ranks arrived, and when each left it (the end of its wait, if it waited). Of a message
+    the sender arrives, and the receiver leaves."""
 
     def __init__(self) -> None:
         self.arrived: dict[int, int] = {}
         self.left: dict[int, int] = {}
         self.nbytes = 0
+        self.waited: dict[int, int] = {}             # when each began to wait for it
+        self.until: dict[int, int] = {}              # the end of that wait, or of its last part
+        self.advanced: list[tuple[int, int]] = []    # (when, rank): each began to advance it, in order
+        self.preempted: dict[int, int] = {}          # by rank the ns that its core was taken after all had come
+        self.slowest: list[tuple[int, int]] = []     # (ns, rank) of these, the two longest
 
     @property
     def last(self) -> tuple[int, int]:
         """(when, who) arrived last."""
         rank = max(self.arrived, key=lambda r: (self.arrived[r], r))
         return self.arrived[rank], rank
+
+
+class _Open(NamedTuple):
+    """A wait whose causes are to be found: both ranks' parts are compared from `here` and `there` on."""
+
+    end: int
+    rank: int
+    start: int
+    flight: int
+    late: int
+    arrival: int
+    here: int
+    there: int
+    met: Meeting                     # which they then left
 
 
 class Blame:
@@ -67,16 +96,24 @@ class Blame:
         self.run = run
         self.segments: dict[int, Segments] = {rank.rank: segments_of(run, rank) for rank in run.ranks}
         self._begin = run.begin
+        self._taken: dict[int, tuple[Any, Any]] = {} # of segments: what the counter showed, and by part what it had grown
         self._delays = {rank.rank: delays_of(run, rank) for rank in run.ranks}
         self._rows = {rank.rank: rows_of(run, rank) for rank in run.ranks}
         self.meetings = meetings_of(run)
-        self._groups()
+        self._note_advanced()
+        spans = sorted(self._spans())
+        messages = synchronising_messages(self.meetings, spans)
+        for end, rank, start, flight in spans:
+            if flight in self.meetings:
+                self.meetings[flight].waited[rank], self.meetings[flight].until[rank] = start, end
+        self._note_preempted([*self.meetings.values(), *messages])
+        self._groups(messages)
         self.waits: dict[int, list[Wait]] = {rank.rank: [] for rank in run.ranks}
         self._ends: dict[int, list[int]] = {rank.rank: [] for rank in run.ranks}
-        for end, rank, start, flight in sorted(self._spans()):
-            wait = self._wait(rank, start, end, flight)
-            self.waits[rank].append(wait)
-            self._ends[rank].append(end)
+        found = [self._opened(*span) for span in spans]
+        for one, mine, theirs in zip(found, *self._spent(found), strict=True):
+            self.waits[one.rank].append(self._wait(one, mine, theirs))
+            self._ends[one.rank].append(one.end)
 
     # --- what waits there are -------------------------------------------------------------------------------------------
 
@@ -84,148 +121,272 @@ class Blame:
         """(end, rank, start, number of the collective) of the waits of all ranks."""
         found = []
         for rank in self.run.ranks:
-            segments, spans = self.segments[rank.rank], rank.main
-            waits = np.flatnonzero(segments.part == WAIT)
-            lengths = segments.start[waits + 1] - segments.start[waits]
-            waits = waits[lengths >= SHORT]
-            if len(waits) > MOST:
-                lengths = segments.start[waits + 1] - segments.start[waits]
-                waits = np.sort(waits[np.argsort(-lengths)[:MOST]])
+            segments, numbers = self.segments[rank.rank], keys_of(self.run, rank.main)
+            own = []
             received = received_in(self.run, rank)
-            for place in waits.tolist():
-                start, end = int(segments.start[place]), int(segments.start[place + 1])
-                flight = int(spans.b[segments.span[place]])
-                if flight not in self.meetings:
-                    flight = next((mid for at, mid in received if start <= at <= end + SHORT * 10), -1) if received else -1
-                found.append((end, rank.rank, start, flight))
+            for first, behind in runs_of(segments.part == WAIT):
+                edges = segments.start[first:behind + 1].tolist()
+                rows = segments.span[first:behind]
+                marks = [(end, number) for number, end in zip(numbers[rows].tolist(), edges[1:], strict=True)
+                         if number in self.meetings]
+                place = bisect.bisect_left(received, (edges[0], -1 << 62))
+                while place < len(received) and received[place][0] <= edges[-1]:
+                    marks.append(received[place])
+                    place += 1
+                marks = sorted(marks) or [(edges[-1], -1)]
+                starts = [edges[0], *(at for at, _ in marks[:-1])]
+                ends = [*(at for at, _ in marks[:-1]), edges[-1]]
+                own += [(end, rank.rank, start, flight) for start, end, (_, flight) in zip(starts, ends, marks, strict=True)
+                        if end - start >= SHORT]
+            if len(own) > MOST:
+                own = sorted(own, key=lambda span: span[2] - span[0])[:MOST]
+            found += own
         return found
 
-    def _groups(self) -> None:
-        """By the set of ranks, their meetings in the order of the last arrivals."""
-        self._ordered: dict[frozenset[int], list[tuple[int, Meeting]]] = defaultdict(list)
+    def _note_advanced(self) -> None:
+        """Of each collective in flight, from when on each rank advanced it: MPI goes on with it in calls only, and a rank
+        that has started it and computes holds it up. A rank that waits for another one advances all."""
+        by_rank: dict[int, list[tuple[Meeting, int, int]]] = defaultdict(list)
         for meeting in self.meetings.values():
             if len(meeting.arrived) > 1:
-                self._ordered[frozenset(meeting.arrived)].append((meeting.last[0], meeting))
-        for ordered in self._ordered.values():
-            ordered.sort(key=lambda pair: pair[0])
+                for rank, time in meeting.waited.items():
+                    by_rank[rank].append((meeting, meeting.arrived.get(rank, time), time))
+        for rank, found in by_rank.items():
+            segments = self.segments[rank]
+            waits = np.array(runs_of(segments.part == WAIT)).reshape(-1, 2)
+            starts, ends = joined(segments.start[waits].tolist())
+            for meeting, arrived, time in found:
+                place = bisect.bisect_right(starts, time) - 1
+                if place >= 0 and time <= ends[place] + NEAR:
+                    time = max(arrived, starts[place])
+                meeting.advanced.append((time, rank))
+        for meeting in self.meetings.values():
+            meeting.advanced.sort()
+
+    def _note_preempted(self, meetings: list[Meeting]) -> None:
+        """Of each collective, who did not run while its data was on its way, and how long. The counter is known at the ends
+        of the wait; what grew in it is taken to have grown at the end, where it matters."""
+        by_rank: dict[int, list[tuple[Meeting, int, int, int]]] = defaultdict(list)
+        for meeting in meetings:
+            if len(meeting.arrived) > 1:
+                last = meeting.last[0]
+                for rank, left in meeting.left.items():
+                    if left - last > SHORT:
+                        by_rank[rank].append((meeting, min(last, meeting.waited.get(rank, last)), left, left - last))
+        for rank, found in by_rank.items():
+            grown = between(self._delays[rank], np.array([one[1] for one in found]), np.array([one[2] for one in found]))
+            for (meeting, _, _, most), time in zip(found, grown.tolist(), strict=True):
+                if time > SHORT:
+                    meeting.preempted[rank] = min(round(time), most)
+        for meeting in meetings:
+            meeting.slowest = heapq.nlargest(2, ((time, rank) for rank, time in meeting.preempted.items()))
+
+    def _groups(self, messages: list[Meeting]) -> None:
+        """By rank and the ranks that it met, the meetings that synchronised them, in order."""
+        ordered: dict[frozenset[int], list[tuple[int, Meeting]]] = defaultdict(list)
+        for meeting in (*self.meetings.values(), *messages):
+            if len(meeting.arrived) > 1:
+                ordered[frozenset(meeting.arrived)].append((meeting.last[0], meeting))
+        self._met: dict[int, list[tuple[frozenset[int], list[int], list[Meeting]]]] = defaultdict(list)
+        for group, found in ordered.items():
+            found.sort(key=lambda pair: pair[0])
+            item = group, [time for time, _ in found], [meeting for _, meeting in found]
+            for rank in group:
+                self._met[rank].append(item)
 
     # --- why ------------------------------------------------------------------------------------------------------------
 
-    def _wait(self, rank: int, start: int, end: int, flight: int) -> Wait:
-        meeting = self.meetings.get(flight)
-        if meeting is None or not meeting.arrived:
-            return Wait(rank, start, end, -1, 0, end - start, {}, flight)
+    def _opened(self, end: int, rank: int, start: int, flight: int) -> _Open:
+        """A wait, and from when on its two ranks are compared."""
+        meeting = self.meetings.get(flight, NOWHERE)
+        if not meeting.arrived:
+            return _Open(end, rank, start, flight, -1, start, start, start, NOWHERE)
         arrival, late = meeting.last
-        waiting = min(end, arrival) - start
-        causes: dict[Cause, int] = {}
-        if late == rank or waiting < SHORT:
-            late, waiting = -1, 0
-        else:
-            causes = self._causes(rank, start, late, arrival, meeting, waiting)
-        transfer = end - start - waiting
-        slowest = max(meeting.arrived, key=lambda r: between(self._delays[r], end - transfer, end) if r != rank else -1.0)
-        stolen = round(min(between(self._delays[slowest], end - transfer, end), transfer)) if slowest != rank else 0
-        if stolen > SHORT:                           # all are there, but that one does not run
-            causes[slowest, OTHER_PROCESS] = causes.get((slowest, OTHER_PROCESS), 0) + stolen
-            waiting, transfer, late = waiting + stolen, transfer - stolen, slowest if late < 0 else late
-        return Wait(rank, start, end, late, waiting, transfer, causes, flight)
+        for time, other in reversed(meeting.advanced[:bisect.bisect_right(meeting.advanced, (end + NEAR, 1 << 62))]):
+            if other != rank:
+                if min(time, end) > max(arrival, start) + SHORT:         # it had started, and then did other things
+                    arrival, late = time, other
+                break
+        if late == rank or min(end, arrival) - start < SHORT or late not in self.segments:
+            return _Open(end, rank, start, flight, -1, min(max(arrival, start), end), start, start, NOWHERE)
+        return _Open(end, rank, start, flight, late, arrival, *self._left_together(rank, start, late, arrival, meeting))
 
-    def _causes(self, rank: int, start: int, late: int, arrival: int, meeting: Meeting, waiting: int) -> dict[Cause, int]:
-        """What the late rank did longer than the waiting one since both left a collective; in sum `waiting`."""
-        here, there = self._left_together(rank, start, late, arrival, meeting)
-        mine = self.segments[rank].parts_between(here, start)
-        theirs = self.segments[late].parts_between(there, arrival).astype(np.float64)
-        before = max(0, self.run_begin(late) - there)
-        theirs[0] += before                          # it had not begun to record: its start
-        mine = mine.astype(np.float64)
-        mine[0] += max(0, self.run_begin(rank) - here)
-        excess = np.maximum(theirs - mine, 0.0)
-        if not excess.sum():
-            excess = theirs if theirs.sum() else np.eye(len(PARTS))[1]
-        shares: dict[Cause, float] = defaultdict(float)
-        weight = waiting / excess.sum()
-        for part, time in enumerate(excess.tolist()):
-            if time and part != WAIT:
-                shares[late, PARTS[part]] += time * weight
-        if excess[WAIT]:
-            self._pass_on(late, there, arrival, excess[WAIT] * weight, shares)
-        self._stolen(rank, here, start, late, there, arrival, waiting, shares)
-        self._uneven(rank, start, late, arrival, mine, shares)
-        return {cause: round(time) for cause, time in shares.items() if time >= 1}
+    def _left_together(self, rank: int, start: int, late: int, arrival: int, meeting: Meeting) -> tuple[int, int, Meeting]:
+        """When two ranks left the last collective that both had left before, and that; the begin of the run if there is
+        none."""
+        found = self._begin, self._begin, NOWHERE
+        for group, times, met in self._met[rank]:
+            if late not in group:
+                continue
+            place = bisect.bisect_left(times, arrival)
+            for other in reversed(met[max(0, place - BACK):place]):
+                here, there = (other.left.get(r, other.arrived[r]) for r in (rank, late))
+                if other is not meeting and here <= start and there <= arrival:
+                    found = max(found, (here, there, other), key=lambda when: when[:2])
+                    break
+        return found
+
+    def _spent(self, found: list[_Open]) -> tuple[Any, Any]:
+        """For each wait by part, and by other processes, the ns that its rank and the late one have spent since they left a
+        collective together. All of a rank at once: one by one that took ten times as long."""
+        mine, theirs = (np.zeros((len(found), STOLEN + 1)) for _ in range(2))
+        asked: dict[int, list[tuple[Any, int, int, int]]] = defaultdict(list)
+        for place, one in enumerate(found):
+            if one.late >= 0:
+                asked[one.rank].append((mine, place, one.here, one.start))
+                asked[one.late].append((theirs, place, one.there, one.arrival))
+        for rank, questions in asked.items():
+            since, until = (np.array([question[i] for question in questions]) for i in (2, 3))
+            grown = self._work(rank, until) - self._work(rank, since)
+            grown[:, START] += np.maximum(0, self.run_begin(rank) - since)       # it had not begun to record: its start
+            for row, (table, place, _, _) in zip(grown, questions, strict=True):
+                table[place] = row
+        return mine, theirs
+
+    def _work(self, rank: int, times: Any) -> Any:
+        """By part, and by other processes, the ns that a rank has spent until some moments. Waiting is not less for a core
+        that was taken."""
+        segments, (moments, values) = self.segments[rank], self._delays[rank]
+        out = np.zeros((len(times), STOLEN + 1))
+        out[:, :STOLEN] = segments.before(times)
+        if len(moments) > 1 and len(segments.part):
+            if rank not in self._taken:
+                edges = np.interp(segments.start, moments, values)
+                grown = np.minimum(np.diff(edges), np.diff(segments.start))
+                totals = np.zeros((len(grown) + 1, STOLEN))
+                np.cumsum(np.where(np.arange(STOLEN) == segments.part[:, None], grown[:, None], 0.0), axis=0, out=totals[1:])
+                self._taken[rank] = edges, totals
+            edges, totals = self._taken[rank]
+            taken = before(segments.start, segments.part, totals, times, np.interp(times, moments, values), edges)
+            taken[:, WAIT] = 0
+            out[:, :STOLEN] -= taken
+            out[:, STOLEN] = taken.sum(axis=1)
+        return out
 
     def run_begin(self, rank: int) -> int:
         """When a rank began to record."""
         return int(self.segments[rank].start[0])
 
-    def _left_together(self, rank: int, start: int, late: int, arrival: int, meeting: Meeting) -> tuple[int, int]:
-        """When two ranks left the last collective that both had left before; the begin of the run if there is none."""
-        found = self._begin, self._begin
-        for group, ordered in self._ordered.items():
-            if rank not in group or late not in group:
-                continue
-            place = bisect.bisect_left(ordered, meeting.last[0], key=lambda pair: pair[0])
-            for _, before in reversed(ordered[max(0, place - BACK):place]):
-                here, there = (before.left.get(r, before.arrived[r]) for r in (rank, late))
-                if before is not meeting and here <= start and there <= arrival:
-                    found = max(found, (here, there))
-                    break
-        return found
+    def _wait(self, one: _Open, mine: Any, theirs: Any) -> Wait:
+        """A wait with its causes."""
+        meeting = self.meetings.get(one.flight, NOWHERE)
+        causes: dict[Cause, int] = {}
+        waiting, late = 0, one.late
+        if late >= 0:
+            waiting = min(one.end, one.arrival) - one.start
+            causes = self._causes(one, mine, theirs, waiting)
+        transfer = one.end - one.start - waiting
+        preempted = next((pair for pair in meeting.slowest if pair[1] != one.rank), None)
+        whole = meeting.until.get(one.rank, one.end) == one.end          # or something came between, such as the collector
+        stolen = min(preempted[0], transfer) if preempted is not None and whole else 0
+        if preempted is not None and stolen > SHORT:             # all are there, but one does not run
+            cause = preempted[1], OTHER_PROCESS
+            causes[cause] = causes.get(cause, 0) + stolen
+            waiting, transfer, late = waiting + stolen, transfer - stolen, preempted[1] if late < 0 else late
+        return Wait(one.rank, one.start, one.end, late, waiting, transfer, causes, one.flight,
+                    min(meeting.preempted.get(one.rank, 0), transfer) if whole else 0)
+
+    def _causes(self, one: _Open, mine: Any, theirs: Any, waiting: int) -> dict[Cause, int]:
+        """What the late rank did longer than the waiting one since both left a collective; in sum `waiting`. It may also
+        have left that later."""
+        late = one.late
+        excess = np.maximum(theirs - mine, 0.0)
+        skew = max(0, one.there - one.here)
+        preempted = min(skew, one.met.preempted.get(late, 0))
+        excess[STOLEN] += preempted
+        total = float(excess.sum()) + skew - preempted
+        if not total:
+            excess = theirs if theirs.sum() else np.eye(STOLEN + 1)[1]
+            total = float(excess.sum())
+        shares: dict[Cause, float] = defaultdict(float)
+        weight = waiting / total
+        for part, time in enumerate(excess.tolist()):
+            if time and part != WAIT:
+                shares[late, OTHER_PROCESS if part == STOLEN else PARTS[part]] += time * weight
+        if skew > preempted:
+            shares[late, "wait"] += (skew - preempted) * weight
+        if excess[WAIT]:
+            self._pass_on(late, one.there, one.arrival, excess[WAIT] * weight, shares)
+        self._uneven(one, mine, shares)
+        return {cause: round(time) for cause, time in shares.items() if time >= 1}
 
     def _pass_on(self, late: int, since: int, until: int, time: float, shares: dict[Cause, float]) -> None:
         """The late rank was late since it waited: its causes are the causes."""
         ends, waits = self._ends[late], self.waits[late]
-        inside = waits[bisect.bisect_left(ends, since):bisect.bisect_right(ends, until)]
+        inside = waits[bisect.bisect_right(ends, since):bisect.bisect_right(ends, until)]
         total = sum(wait.waiting + wait.transfer for wait in inside)
         for wait in inside:
             for cause, part in wait.causes.items():
                 shares[cause] += time * part / total
-            shares[late, "wait"] += time * wait.transfer / total
+            shares[late, OTHER_PROCESS] += time * wait.stolen / total
+            shares[late, "wait"] += time * (wait.transfer - wait.stolen) / total
         if not total:
             shares[late, "wait"] += time
 
-    def _stolen(self, rank: int, here: int, start: int, late: int, there: int, arrival: int, waiting: int,
-                shares: dict[Cause, float]) -> None:
-        """What another process took from the late rank's core is no part's fault."""
-        stolen = between(self._delays[late], there, arrival) - between(self._delays[rank], here, start)
-        own = [cause for cause in shares if cause[0] == late and cause[1] != "wait"]
-        total = sum(shares[cause] for cause in own)
-        if stolen <= SHORT or not total:
-            return
-        taken = min(stolen, total)
-        for cause in own:
-            shares[cause] *= 1 - taken / total
-        shares[late, OTHER_PROCESS] += taken
-
-    def _uneven(self, rank: int, start: int, late: int, arrival: int, mine: Any, shares: dict[Cause, float]) -> None:
+    def _uneven(self, one: _Open, mine: Any, shares: dict[Cause, float]) -> None:
         """More rows take longer: as much as the waiting rank's time a row tells is the rows' fault."""
-        own, others = rows_at(self._rows[rank], start), rows_at(self._rows[late], arrival)
+        own, others = rows_at(self._rows[one.rank], one.start), rows_at(self._rows[one.late], one.arrival)
         if not own or others < own * SAME_ROWS:
             return
         for part in (FORWARD, BACKWARD, REPLAY):
-            cause = late, PARTS[part]
+            cause = one.late, PARTS[part]
             moved = min(shares.get(cause, 0.0), float(mine[part]) * (others / own - 1))
             if moved > 0:
                 shares[cause] -= moved
-                shares[late, ROWS] += moved
+                shares[one.late, ROWS] += moved
+
+
+NOWHERE = Meeting()
 
 
 # --- from spans -----------------------------------------------------------------------------------------------------------
 
+def synchronising_messages(meetings: dict[int, Meeting], spans: list[tuple[int, int, int, int]]) -> list[Meeting]:
+    """Messages whose receiver waited for its sender, as meetings of the two."""
+    found = []
+    for end, rank, start, flight in spans:
+        meeting = meetings.get(flight, NOWHERE)
+        if len(meeting.arrived) == 1 and rank not in meeting.arrived and start < meeting.last[0]:
+            both, (sent, sender) = Meeting(), meeting.last
+            both.arrived, both.left, both.waited = {sender: sent, rank: start}, {sender: sent, rank: end}, {rank: start}
+            found.append(both)
+    return found
+
+
+def joined(intervals: list[list[int]]) -> tuple[list[int], list[int]]:
+    """The begins and ends of intervals in order, those NEAR each other as one."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in intervals:
+        if ends and start - ends[-1] <= NEAR:
+            ends[-1] = end
+        else:
+            starts.append(start)
+            ends.append(end)
+    return starts, ends
+
+
 def meetings_of(run: Run) -> dict[int, Meeting]:
-    """All collectives, and messages, by their numbers: who came when, and left when."""
+    """All collectives, and messages, by their numbers: who came when, and left when. The start of one that is in flight,
+    in which ranks wait to compare their calls, has a number of its own."""
     found: dict[int, Meeting] = defaultdict(Meeting)
     wait = run.numbers.get("dparallel::wait", -1)
     send, recv = (run.numbers.get(f"dparallel::{name}", -1) for name in ("send", "recv"))
     for rank in run.ranks:
         for thread in rank.threads:
             spans = thread.spans
+            numbers = keys_of(run, spans)
             rows = np.flatnonzero((message_spans(run, spans) | (spans.kind == FLIGHT)) & (spans.b > 0))
-            for row in rows.tolist():
-                meeting, start, end = found[int(spans.b[row])], int(spans.start[row]), int(spans.end[row])
-                if spans.name[row] != wait:          # it begins
+            columns = numbers, spans.start, spans.end, spans.name, spans.kind, spans.a
+            for number, start, end, name, kind, nbytes in zip(*(column[rows].tolist() for column in columns), strict=True):
+                meeting = found[number]
+                if name == wait or kind == FLIGHT:
+                    began = start if name == wait else end
+                    meeting.waited[rank.rank] = min(began, meeting.waited.get(rank.rank, began))
+                if name != wait:                     # it begins
                     meeting.arrived[rank.rank] = min(start, meeting.arrived.get(rank.rank, start))
-                    meeting.nbytes = max(meeting.nbytes, int(spans.a[row]))
-                if spans.kind[row] != FLIGHT:
+                    meeting.nbytes = max(meeting.nbytes, nbytes)
+                if kind != FLIGHT:
                     meeting.left[rank.rank] = max(end, meeting.left.get(rank.rank, end))
             for row in np.flatnonzero((spans.name == send) & (spans.b > 0)).tolist():
                 found[-int(spans.b[row])].arrived[rank.rank] = int(spans.start[row])
@@ -234,11 +395,24 @@ def meetings_of(run: Run) -> dict[int, Meeting]:
     return dict(found)
 
 
+def keys_of(run: Run, spans: Spans) -> Any:
+    """The keys of the collectives of a thread's spans among meetings."""
+    flying = spans.b[spans.kind == FLIGHT]
+    starts = (spans.kind == MESSAGE) & (spans.name != run.numbers.get("dparallel::wait", -1)) & np.isin(spans.b, flying)
+    return np.where(starts & (spans.b > 0), spans.b | STARTS, spans.b)
+
+
 def received_in(run: Run, rank: Any) -> list[tuple[int, int]]:
     """(when, number) of the messages that a rank has received."""
     spans, recv = rank.main, run.numbers.get("dparallel::recv", -1)
     rows = np.flatnonzero((spans.name == recv) & (spans.b > 0))
-    return [(int(spans.start[row]), -int(spans.b[row])) for row in rows]
+    return sorted((int(spans.start[row]), -int(spans.b[row])) for row in rows)
+
+
+def runs_of(which: Any) -> list[tuple[int, int]]:
+    """(first, one behind the last) of the runs of true places."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], which.astype(np.int8), [0]])))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 def delays_of(run: Run, rank: Any) -> tuple[Any, Any]:
@@ -248,12 +422,12 @@ def delays_of(run: Run, rank: Any) -> tuple[Any, Any]:
     return spans.start[rows], spans.a[rows]
 
 
-def between(counter: tuple[Any, Any], since: int, until: int) -> float:
-    """How much a counter grew between two moments; in a straight line between its samples."""
+def between(counter: tuple[Any, Any], since: Any, until: Any) -> Any:
+    """How much a counter grew between two moments, or arrays of them; in a straight line between its samples."""
     times, values = counter
     if len(times) < 2:
-        return 0.0
-    return float(np.interp(until, times, values) - np.interp(since, times, values))
+        return np.zeros(np.shape(since))
+    return np.interp(until, times, values) - np.interp(since, times, values)
 
 
 def rows_of(run: Run, rank: Any) -> tuple[list[int], list[int]]:

@@ -43,15 +43,20 @@ class Segments(NamedTuple):
         return self._before(until) - self._before(since)
 
     def _before(self, time: int) -> Any:
-        last = len(self.part)
-        place = int(np.searchsorted(self.start, time, "right")) - 1
-        if place < 0:
-            return self.totals[0]
-        if place >= last:
-            return self.totals[last]
-        total = self.totals[place].copy()
-        total[self.part[place]] += time - self.start[place]
-        return total
+        return self.before(np.array([time]))[0]
+
+    def before(self, times: Any) -> Any:
+        """For each of some moments: by part, the ns before it."""
+        return before(self.start, self.part, self.totals, times, np.clip(times, self.start[0], self.start[-1]), self.start)
+
+
+def before(start: Any, part: Any, totals: Any, times: Any, value: Any, values: Any) -> Any:
+    """totals at some moments, of what had grown to `value` by then, and to `values` at the starts of segments."""
+    place = np.clip(np.searchsorted(start, times, "right") - 1, 0, len(part))
+    out = totals[place].copy()
+    inside = np.flatnonzero(place < len(part))
+    out[inside, part[place[inside]]] += value[inside] - values[place[inside]]
+    return out
 
 
 class Step(NamedTuple):

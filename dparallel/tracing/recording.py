@@ -60,6 +60,7 @@ class FileRecorder(Recorder):
         self._names = open(folder / f"rank-{rank}.names", "w", encoding="utf-8", buffering=1)       # noqa: SIM115
         self._naming = threading.Lock()
         self._named = 0
+        self.sampler: Callable[[], object] | None = None         # called at spans of the main thread, SAMPLED apart
 
     def start(self) -> None:
         """Record from now on, in all threads."""
@@ -77,8 +78,17 @@ class FileRecorder(Recorder):
                 self._names.write(json.dumps(spans.names[self._named]) + "\n")
                 self._named += 1
 
+    def sample(self, ring: Ring) -> None:
+        """A span of the main thread has begun or ended, some time after the last sample."""
+        super().sample(ring)                         # sampling records, too
+        if self.sampler is not None:
+            self.sampler()
+            ring.due = ring.time + SAMPLED
+
     def head(self, ring: Ring) -> Any:
         """The first numbers of a ring's file, which is made here."""
+        if ring.thread == threading.main_thread().native_id:
+            ring.due = 0
         path = self.folder / f"rank-{self.rank}.{ring.thread}-{len(self.rings)}.ring"
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
@@ -135,6 +145,7 @@ class Part:
 
     def start(self) -> None:
         """Begin to record."""
+        self.recorder.sampler = self._sample
         self.recorder.start()
         self._sample()
         self._hook = register_optimizer_step_post_hook(self._stepped)

@@ -54,7 +54,7 @@ class Report:
                       "median_ms": statistics.median(durations.values()) / 1e6 if durations else None,
                       "worst_ms": durations[worst] / 1e6 if worst is not None else None, "worst": worst, "typical": typical},
             "per_rank": ranks, "causes": causes, "before_first_step": self._causes_before(),
-            "lanes": self._lanes(),
+            "lanes": self._lanes(), "links": self._links(),
             "critical_path": {name: self._critical_path(number) for name, number in (("typical", typical), ("worst", worst))
                               if number is not None},
             "network": self._network(), "series": self._series(durations)}
@@ -141,6 +141,18 @@ class Report:
         n = max(1, len(self.numbers)) * 1e6
         return [{"rank": rank, "device": device, "part": part, "ms_per_step": time / n}
                 for (rank, device, part), time in sorted(total.items(), key=lambda item: -item[1])]
+
+    def _links(self) -> list[dict[str, Any]]:
+        """Messages that were waited for after they had been sent: from whom to whom, and how long, a step."""
+        total: dict[tuple[int, int], int] = defaultdict(int)
+        for rank in self.run.ranks:
+            for wait in self._in_steps(rank.rank, self._window(rank.rank)):
+                if wait.flight < -1 and wait.transfer and (meeting := self.blame.meetings.get(wait.flight)) is not None:
+                    for sender in meeting.arrived:
+                        total[sender, rank.rank] += wait.transfer
+        n = max(1, len(self.numbers)) * 1e6
+        return [{"from": sender, "to": rank, "ms_per_step": time / n}
+                for (sender, rank), time in sorted(total.items(), key=lambda item: -item[1])[:50]]
 
     # --- the critical path ----------------------------------------------------------------------------------------------
 

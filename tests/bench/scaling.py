@@ -81,7 +81,7 @@ def page(result: dict[str, Any]) -> str:
         "4 and 8 share two cores, so their times would say nothing.", "",
         "| places | ranks | local devices |", "|---:|---:|---:|", *many, "",
         "Bitwise the same weights on any of these: `DataParallel(..., reproducible=V)`, see [data_parallel.md](data_parallel.md). "
-        "A picture of one step's overlap: `dprun -n 2 tests/bench/timeline.py` writes a trace for chrome://tracing.", ""])
+        "A picture of one step's overlap: `dprun -n 2 --timeline run.json.gz train.py`.", ""])
 
 
 def main() -> None:

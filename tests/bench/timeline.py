@@ -1,97 +1,145 @@
-"""One step of a data-parallel model as a timeline: when its buckets are on the way, beside forward and backward.
+"""What recording a timeline costs: dprun -n 2 --threads 1 tests/bench/timeline.py [--pairs 20] [--cases TEXT ...].
 
-    dprun -n 2 --threads 1 tests/bench/timeline.py [--case gpt] [--out timeline.json]
-
-Open the file in chrome://tracing or ui.perfetto.dev. A bucket's bar ends when somebody has waited for it, the only moment
-at which its end is known. Prints how much of the time of communication passed while gradients were still computed.
+The trainings of models.py run in blocks of steps, without and with the recording that `dprun --timeline` makes, in the order
+off on on off, in one job: both meet what else the machine does. The figure is the step's time with it over that without it:
+medians of the blocks' medians and of their fastest tenths (which say more on a busy machine), with the range of the middle
+eight tenths of the pairs. The goal is 1.03. Beside it stands what the recorded spans should cost: how many there are in a
+step, and in how many the system's counter is read, times what each takes in a loop. Weights are compared bitwise with
+those of a run without recording: it must not change what is computed.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import statistics
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from models import MODELS, seeded
+from table import percentile
 
 import autograd
+from autograd.core.spans import USER, begin, end, number_of
 from dparallel import DataParallel, world
+from dparallel.tracing.recording import Part
+from dparallel.tracing.run import read_parts
 
-WARM = 5
-
-
-class Watched:
-    """A reducer's transport that notes when buckets leave and are back."""
-
-    def __init__(self, transport: Any) -> None:
-        self.transport, self.left, self.bars = transport, [], []         # type: ignore[var-annotated]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.transport, name)
-
-    def start(self, bucket: Any, weight: float, index: int, last: bool) -> None:
-        """A bucket leaves."""
-        self.left.append((f"bucket {index}, {bucket.buffer.nbytes:,} bytes", time.perf_counter()))
-        self.transport.start(bucket, weight, index, last)
-
-    def collect(self, buckets: Any) -> Any:
-        """All are waited for."""
-        begin = time.perf_counter()
-        result = self.transport.collect(buckets)
-        end = time.perf_counter()
-        self.bars = [(name, left, end, 1 + i) for i, (name, left) in enumerate(self.left)] + [("waiting", begin, end, 0)]
-        self.left = []
-        return result
+CASES = {"mlp 64-128-64-10": 200, "mlp 784-512-512-10": 40, "cnn 28x28": 12, "gpt": 8}       # steps of a block
+GOAL, WARM = 1.03, 20
 
 
-def timeline(case: str, comm: Any) -> list[tuple[str, float, float, int]]:
-    """(name, begin, end, lane) of one step."""
-    module, (x, y), loss_of, optimizer_of = MODELS[case](autograd, comm.rank, comm.size)
+def training(case: str, comm: Any) -> tuple[Callable[[], None], Any]:
+    """One step as a function, and the model."""
+    module, batch, loss_of, optimizer_of = MODELS[case](autograd, comm.rank, comm.size)
     model = DataParallel(seeded(autograd, module), comm=comm)
     optimizer = optimizer_of(model.parameters())
-    reducer: Any = model._reducer
-    reducer.departure.transport = watched = Watched(reducer.transport)
-    marks = [0.0]
-    for _ in range(WARM + 1):
+
+    def step() -> None:
         optimizer.zero_grad()
-        comm.barrier()
-        marks = [time.perf_counter()]
-        loss = loss_of(model, x, y)
-        marks.append(time.perf_counter())
-        loss.backward()
-        marks.append(time.perf_counter())
+        loss_of(model, *batch).backward()
         optimizer.step()
-        marks.append(time.perf_counter())
-    names = ("forward", "backward", "optimizer")
-    return [(name, *marks[i:i + 2], 0) for i, name in enumerate(names)] + watched.bars
+
+    return step, model
 
 
-def overlap(bars: list[tuple[str, float, float, int]]) -> tuple[float, float]:
-    """(ms that buckets were on the way, ms of it before the waiting began)."""
-    begin = min(bar[1] for bar in bars if bar[0].startswith("bucket"))
-    waiting, end = next(bar[1:3] for bar in bars if bar[0] == "waiting")
-    return (end - begin) * 1e3, (waiting - begin) * 1e3
+def block(step: Callable[[], None], steps: int, comm: Any, part: Part | None) -> list[float]:
+    """The seconds of each of so many steps, recorded if there is a part."""
+    comm.barrier()
+    if part is not None:
+        part.start()
+    times = []
+    for _ in range(steps):
+        start = time.perf_counter()
+        step()
+        times.append(time.perf_counter() - start)
+    if part is not None:
+        part.stop()
+    return times
+
+
+def of_one(folder: Path) -> tuple[float, float]:
+    """Microseconds of a span, and of a look at the system's counter, in a loop."""
+    part, number, rounds = Part(folder, 0, 1, steps=None, limit=None), number_of("a span of a loop", USER), 20_000
+    part.start()
+    loops = []
+    for _ in range(5):
+        start = time.perf_counter()
+        for _ in range(rounds):
+            end(begin(number))
+        loops.append((time.perf_counter() - start) / rounds)
+    start = time.perf_counter()
+    for _ in range(1000):
+        part._sample()
+    sample = (time.perf_counter() - start) / 1000
+    part.stop()
+    return min(loops) * 1e6, sample * 1e6
+
+
+def measure(case: str, comm: Any, pairs: int, folder: Path) -> str:
+    """The row of a case."""
+    step, model = training(case, comm)
+    steps = CASES[case]
+    for _ in range(WARM):
+        step()
+    ratios: dict[float, list[float]] = {0.5: [], 0.1: []}
+    offs, taken = [], WARM
+    for _ in range(pairs):
+        blocks = []
+        for on in (False, True, True, False):
+            part = Part(folder, comm.rank, comm.size, steps=None, limit=None) if on else None
+            blocks.append(block(step, steps, comm, part))
+            taken += steps
+        for place, values in ratios.items():
+            off1, on1, on2, off2 = (percentile(times, place) for times in blocks)
+            values.append((on1 + on2) / (off1 + off2))
+        offs += [percentile(blocks[0], 0.5), percentile(blocks[3], 0.5)]
+    part = Part(folder, comm.rank, comm.size, steps=None, limit=None)
+    block(step, steps, comm, part)
+    taken += steps
+    comm.barrier()
+    run = read_parts(folder)
+    rows = run.ranks[comm.rank].main
+    samples = int((rows.name == run.numbers["[run delay]"]).sum()) / steps
+    recorded = len(rows.name) / steps - samples
+    comm.barrier()
+    plain, other = training(case, comm)
+    for _ in range(taken):
+        plain()
+    for a, b in zip(model.state_dict().values(), other.state_dict().values(), strict=True):
+        np.testing.assert_array_equal(a.detach().numpy(), b.detach().numpy())
+    span, sample = of_one(folder / "loop")
+    us = statistics.median(offs) * 1e6
+    text = " ".join(f"{percentile(values, 0.5):.3f} ({percentile(values, 0.1):.3f} to {percentile(values, 0.9):.3f})"
+                    for values in ratios.values())
+    return (f"{case:20} {us:10.0f} {text} {recorded:6.1f} {samples:6.2f} {(recorded * span + samples * sample) / us:8.2%}   "
+            f"({span:.2f} and {sample:.1f} us each)")
 
 
 def main() -> None:
+    """Print the table, on rank 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--case", choices=list(MODELS), default="gpt")
-    parser.add_argument("--out", type=Path, default=Path("timeline.json"))
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--cases", nargs="*", default=list(CASES), help="those whose names contain one of these")
     options = parser.parse_args()
     comm = world()
-    if comm.size == 1:
-        raise SystemExit("one rank has nothing to send: dprun -n 2 tests/bench/timeline.py")
-    bars = timeline(options.case, comm)
-    everyone = comm.allgather_object([bars])
     if comm.rank == 0:
-        start = min(bar[1] for bar in bars)
-        events = [{"name": name, "ph": "X", "pid": rank, "tid": lane, "ts": (begin - start) * 1e6, "dur": (end - begin) * 1e6}
-                  for rank, own in enumerate(everyone) for name, begin, end, lane in own]
-        options.out.write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}))
-        whole, hidden = overlap(bars)
-        print(f"{options.case}: buckets on the way for {whole:.2f} ms, {hidden:.2f} of them during backward; {options.out}")
+        print(f"goal {GOAL}; a step with recording over one without, of {comm.size} ranks\n"
+              f"{'case':20} {'us a step':>10} {'by medians':24} {'by the fastest tenths':23} {'spans':>6} {'looks':>6} should be", flush=True)
+    for case in CASES:
+        if any(text in case for text in options.cases):
+            with tempfile.TemporaryDirectory() as temporary:
+                folder = Path(comm.broadcast_object(temporary))
+                if comm.rank == 0:
+                    (folder / "loop").mkdir()
+                comm.barrier()
+                row = measure(case, comm, options.pairs, folder)
+                comm.barrier()
+            if comm.rank == 0:
+                print(row, flush=True)
 
 
 if __name__ == "__main__":
