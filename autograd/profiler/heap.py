@@ -25,6 +25,7 @@ class Move(NamedTuple):
     size: int
     pooled: bool                                     # by blocks.empty()
     piece: int = 0                                   # of the program
+    use: str = ""
 
 
 class Heap:
@@ -93,7 +94,7 @@ class Pool:
         self.kept: dict[int, list[list[int]]] = {}   # by size: address, and whether it is used
 
     def take(self, size: int) -> list[int]:
-        """A block."""
+        """A block of this size: its address, and that it is used."""
         kept = self.kept.setdefault(size, [])
         for number, block in enumerate(kept):
             if not block[1]:

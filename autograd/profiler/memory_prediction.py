@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import gc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -18,14 +18,14 @@ import numpy as np
 
 from ..base import system_memory as system
 from ..base.environment import environment
-from ..core.modes import no_grad
+from ..core.modes import enable_grad, no_grad
 from ..core.random import fork_rng
 from ..core.spans import MEMORY, names
 from ..core.tensor import Tensor, result
 from .collect import NUMBER, SEQUENCE, START, A
 from .heap import Move, heap_peak
 from .inventory import OTHERS, USES, take_inventory
-from .memory import ALLOCATION, ON_THE_WAY, PREEXISTING, TEMPORARY, Places, Recorded, changes, in_mb
+from .memory import ALLOCATION, CREATE, ON_THE_WAY, PREEXISTING, TEMPORARY, Places, Recorded, changes, in_mb
 from .profile import profile
 
 ALL = (*USES, *OTHERS, ON_THE_WAY, TEMPORARY)
@@ -167,7 +167,7 @@ def predict_memory(model: Any, batch: Any, loss_fn: Callable[..., Any] | None = 
         moments = np.maximum(held_before + most + base, 0)
         top = int(moments.sum(1).argmax())
         parts = moments[top]
-        parts[PLACE["freed memory"]] = max(slack(courses, sizes, rows) - held_before[top].sum() - most[top].sum(), 0)
+        parts[PLACE["freed memory"]] = max(slack(courses, sizes, rows, held) - held_before[top].sum() - most[top].sum(), 0)
         return int(parts.sum()) + unknown, top, parts
 
     nbytes, top, by_use = at(batch_size)
@@ -184,8 +184,8 @@ def predict_memory(model: Any, batch: Any, loss_fn: Callable[..., Any] | None = 
                             largest(all_fit) if limits else None, exact)
 
 
-def slack(courses: Sequence[Course], sizes: tuple[int, int], rows: int) -> int:
-    """What the heap grows to with more rows, without what was there before.
+def slack(courses: Sequence[Course], sizes: tuple[int, int], rows: int, held: Collection[str]) -> int:
+    """What the heap grows to with more rows, without what was there before. held: uses of arrays that are not in it.
 
     The arrays that a piece of the program makes in both steps are the same ones if there are as many. If not, one whose size
     the smaller step has, too, keeps that, and others grow with the rows.
@@ -200,7 +200,9 @@ def slack(courses: Sequence[Course], sizes: tuple[int, int], rows: int) -> int:
         for number, move in enumerate(made):
             before = others[number].size if alike else move.size if move.size in known else move.size * sizes[0] / sizes[1]
             grown[move.array] = max(int(before + (move.size - before) * part), 1)
-    moves = [move._replace(size=grown[move.array]) if move.size else move for move in courses[1].moves]
+    elsewhere = {move.array for move in courses[1].moves if move.use in held}
+    moves = [move._replace(size=grown[move.array]) if move.size else move for move in courses[1].moves
+             if move.array not in elsewhere]
     return heap_peak(moves) - sum(move.size for move in moves if move.array < 0)
 
 
@@ -244,7 +246,7 @@ def course_of(model: Any, batch: Any, loss_fn: Any, optimizer: Any, rows: int, t
 
 
 def step(model: Any, batch: Any, loss_fn: Any, optimizers: Sequence[Any], train: bool) -> None:
-    """One step."""
+    """One step of training, or a forward pass."""
     if not train:
         with no_grad():
             loss_of(model, batch, loss_fn)
@@ -253,7 +255,11 @@ def step(model: Any, batch: Any, loss_fn: Any, optimizers: Sequence[Any], train:
         optimizer.zero_grad()
     if not optimizers:
         model.zero_grad()
-    loss_of(model, batch, loss_fn).backward()
+    with enable_grad():
+        loss = loss_of(model, batch, loss_fn)
+        if not loss.requires_grad:
+            raise ValueError("predict_memory(): nothing that the loss comes from requires a gradient; say train=False")
+        loss.backward()
     for optimizer in optimizers:
         optimizer.step()
 
@@ -331,7 +337,8 @@ def course(recorded: Recorded) -> Course:
     places = Places(recorded.threads, recorded.modules)
     net = np.zeros((len(rows) + 1, len(ALL)))
     most, now = np.zeros_like(net), np.zeros_like(net)
-    for change in changes(recorded):
+    found = changes(recorded)
+    for change in found:
         if change.action == PREEXISTING:
             continue
         piece = int(np.searchsorted(starts, change.time, "right"))
@@ -341,21 +348,25 @@ def course(recorded: Recorded) -> Course:
     net[...] = now
     pieces = ["the beginning", *(names[spans[row, NUMBER]][0] for row in rows)]
     moments = ["at the beginning", *(moment(places, main, row, name) for row, name in zip(rows, pieces[1:], strict=True))]
-    return Course(pieces, moments, net, most, moves_of(recorded, starts))
+    uses = {change.place: change.use for change in found if change.action == CREATE}
+    return Course(pieces, moments, net, most, moves_of(recorded, starts, uses))
 
 
-def moves_of(recorded: Recorded, starts: Array) -> list[Move]:
-    """What arrays are made and released, those first that were there before. starts: when the pieces begin."""
-    rows = np.concatenate([thread.spans[thread.spans[:, NUMBER] == ALLOCATION] for thread in recorded.threads])
-    told = [(time, size, address) for time, size, address in rows[:, [START, A, SEQUENCE]].tolist()]
-    told += [(time, 0, address) for time, address in recorded.pooled]
+def moves_of(recorded: Recorded, starts: Array, uses: Mapping[tuple[int, int], str]) -> list[Move]:
+    """What arrays are made and released, those first that were there before. starts: when the pieces begin. uses: by thread
+    and row of the allocation."""
+    told = [(int(spans[row, START]), int(spans[row, A]), int(spans[row, SEQUENCE]), (number, int(row)))
+            for number, thread in enumerate(recorded.threads) for spans in [thread.spans]
+            for row in np.flatnonzero(spans[:, NUMBER] == ALLOCATION)]
+    told += [(time, 0, address, (-1, -1)) for time, address in recorded.pooled]
     before: list[Move] = []
     moves: list[Move] = []
     made: dict[int, int] = {}                        # by address: the place in moves of the array that is there
-    for time, size, address in sorted(told, key=itemgetter(0)):
+    for time, size, address, place in sorted(told, key=itemgetter(0)):
         if size > 0:
             made[address] = len(moves)
-            moves.append(Move(len(moves), size, False, int(np.searchsorted(starts, time, "right"))))
+            piece = int(np.searchsorted(starts, time, "right"))
+            moves.append(Move(len(moves), size, False, piece, uses.get(place, "")))
         elif size == 0 and address in made:
             moves[made[address]] = moves[made[address]]._replace(pooled=True)
         elif size < 0 and address in made:

@@ -124,6 +124,13 @@ def test_inputs_of_all_kinds(limits):
     assert held.by_use["parameters"] == 10**9
 
 
+def test_what_is_held_elsewhere_is_not_in_the_heap(limits):
+    model, x = mlp(4, 1200)
+    weights = sum(p.array.nbytes for p in model.parameters())
+    ask = lambda **more: predict_memory(model, x, None, lambda p: optim.SGD(p, lr=0.1), batch_size=16, **more).nbytes
+    assert ask() - ask(held={"gradients": 0}) > 0.8 * weights
+
+
 def test_two_steps_that_differ_are_said_to(limits):
     class Net(nn.Module):
         def __init__(self):
@@ -151,6 +158,10 @@ def test_what_is_refused():
         predict_memory(model, 5, batch_size=9)
     with pytest.raises(ValueError, match="give a loss_fn"):
         predict_memory(nn.ReLU(), x, lambda y: memory_prediction.mean_of(3), batch_size=9)
+    with pytest.raises(ValueError, match="train=False"):
+        predict_memory(nn.Linear(784, 2).requires_grad_(False), x, batch_size=9)
+    with ag.no_grad():
+        assert predict_memory(nn.Linear(784, 2), x, batch_size=9).by_use["gradients"] > 0
     model.lock = __import__("threading").Lock()
     with pytest.raises(NotImplementedError, match="can't be copied"):
         predict_memory(model, x, batch_size=9)
