@@ -36,6 +36,7 @@ bench: $(TEST) $(CORE)
 scaling: $(TEST) $(CORE)
 	$(COMPILE)
 	$(BIN)/python tests/bench/scaling.py --json scaling.json
+	$(BIN)/python tests/bench/prediction.py --write
 
 flat: $(TEST) $(CORE)
 	$(BIN)/python tests/bench/flat.py

@@ -67,8 +67,7 @@ class Sample:
 
     def __init__(self) -> None:
         self.start, self.waited_before, self.stolen = time.perf_counter(), obligations.waited, stolen()
-        self.optimizer = self.forward = self.backward = 0.0
-        self.waited = self.finish = self.after = self.period = self.communicated = 0.0
+        self.forward = self.backward = self.finish = self.after = self.optimizer = self.period = 0.0
         self.losses: dict[str, float] = {}           # see lose()
         self.passes = 0
         self.used: dict[int, float] = {}             # by number of the parameter
@@ -78,7 +77,6 @@ class Sample:
     def compute(self) -> float:
         """The step without communication."""
         return self.forward + self.backward + self.finish + self.after
-
 
     @property
     def lost(self) -> float:
@@ -123,7 +121,7 @@ class StepRecorder:
         self._on_done = on_done
         self._sample: Sample | None = None
         self._summed = False                         # the running step has had its summed pass
-        self._begun = self._spent = self._waited = self._stepping = self._ended = self._computed = self._collected = 0.0
+        self._begun = self._spent = self._waited = self._stepping = self._ended = self._collected = 0.0
         self._waited_end = 0
         self._departure = reducer.departure = TimedDeparture(reducer.departure)
         reducer.watch = self
@@ -227,9 +225,7 @@ class StepRecorder:
         """The last gradient is there."""
         if self._sample is not None:
             self._sample.backward = self._elapsed()
-            self._sample.communicated = self._departure.spent - self._spent
             self._sample.lose("backward")
-            self._computed = time.perf_counter()
 
     def collected(self) -> None:
         """All sums are there."""
@@ -239,7 +235,6 @@ class StepRecorder:
         """The backward pass ends."""
         now = time.perf_counter()
         if self._sample is not None:
-            self._sample.waited = self._collected - self._computed
             self._sample.finish = now - self._collected
             self._sample.stolen = stolen()           # what was lost while this rank waited for others does not count
             self._summed = True
