@@ -21,8 +21,8 @@ def text(prediction: Prediction) -> str:
     quiet = f"{trace.quiet} of {trace.steps} steps were quiet" if trace.quiet else f"none of {trace.steps} steps was quiet"
     parts = ", ".join(f"{name} {milliseconds(getattr(trace, name))}" for name in ("forward", "backward", "optimizer"))
     lines = [f"Traced on {trace.ranks} rank{'s' * (trace.ranks > 1)}: steps of {milliseconds(trace.measured)} ms, of these "
-             f"computation {milliseconds(trace.compute)} ms ({parts}); gradients {size(trace.gradient_bytes)}; {quiet}. Rows a "
-             "rank stay as they are.", ""]
+             f"computation {milliseconds(trace.compute)} ms ({parts}); gradients {size(trace.gradient_bytes)}; {quiet}. "
+             "Rows a rank stay as they are.", ""]
     rows = [("ranks", "choice", "step, ms", "+-", "exposed, ms", "efficiency", "memory a rank", "costs are")]
     for ranks in prediction.sizes:
         best = prediction.best(ranks)
