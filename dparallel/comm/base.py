@@ -23,15 +23,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from autograd.core.spans import MESSAGE, number_of, recorders
+from autograd.core.spans import recorders
 from autograd.core.tensor import Tensor
 
 from .groups import Groups
-from .handle import Flight, Handle, blocked
+from .handle import Handle
 from .header import FROM_ROOT, SPLITTING, Call
 from .messages import Messages
 from .persistent import PersistentSum
 from .reference import Array
+from .waiting import Flight, blocked
 
 Sizes = Sequence[int] | None
 AllToAllSizes = Sequence[Sequence[int]] | None
@@ -368,18 +369,17 @@ class Communicator(Messages, Groups):
         return 0
 
     def _blocked_issue(self, calls: list[Call], arrays: list[Array], blocking: bool) -> Handle:
-        handle: Handle = blocked(number_of(f"dparallel::{calls[0].name}", MESSAGE), sum([x.nbytes for x in arrays]), self,
-                                 self._issue, calls, arrays, blocking)
+        handle: Handle = blocked(calls[0].name, arrays, self.flight, self._issue, calls, arrays, blocking)
         if recorders and not blocking and handle.flight is None:
             handle.flight = Flight(calls[0].name, sum([x.nbytes for x in arrays]), self.flight())
         return handle
 
     def _blocked_exchange(self, calls: list[Call]) -> list[Call]:
-        exchanged: list[Call] = blocked(number_of(f"dparallel::{calls[0].name}", MESSAGE), 0, self, self._exchange, calls)
+        exchanged: list[Call] = blocked(calls[0].name, (), self.flight, self._exchange, calls)
         return exchanged
 
     def _blocked_values(self, calls: list[Call]) -> list[float]:
-        values: list[float] = blocked(number_of(f"dparallel::{calls[0].name}", MESSAGE), 0, self, self._values, calls)
+        values: list[float] = blocked(calls[0].name, (), self.flight, self._values, calls)
         return values
 
     def _checked_arrays(self, xs: Any) -> tuple[list[Array], str]:

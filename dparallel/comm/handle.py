@@ -5,10 +5,9 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
-from time import perf_counter_ns
 from typing import Any
 
-from autograd.core.spans import FLIGHT, MESSAGE, begin, complete, end_message, number_of, recorders
+from .waiting import WAIT, Flight, blocked
 
 
 class _Obligations(threading.local):
@@ -18,10 +17,6 @@ class _Obligations(threading.local):
     def __init__(self) -> None:
         self.settle: Callable[[], None] | None = None          # called once, before the next wait
         self.close: Callable[[Any], None] | None = None        # with a communicator to be freed; None: the rank ends
-        self.waits = False                           # for others: in blocked() or Handle.wait()
-        self.waited = 0                              # in these, of this thread, in ns
-        self.sends: tuple[str, int] | None = None    # what the sums that start now are called in a timeline (a bucket), and
-                                                     # for how many nanoseconds they could have started
 
     def before_waiting(self) -> None:
         """Settle: the rank is about to wait for others, or to test whether an operation is complete."""
@@ -35,58 +30,7 @@ class _Obligations(threading.local):
             self.close(comm)
 
 
-class Waited:
-    """How long this process has waited for others, in ns: in all collectives, messages and Handle.wait(), of all threads. Of
-    a wait inside another one the outer counts."""
-
-    def __init__(self) -> None:
-        self.ns = 0
-
-    def add(self, since: int) -> None:
-        """This thread has waited since then."""
-        time = perf_counter_ns() - since
-        self.ns += time
-        obligations.waited += time
-
-
 obligations = _Obligations()
-waited = Waited()
-WAIT = number_of("dparallel::wait", MESSAGE)         # in what a profiler or a timeline records
-
-
-def blocked(name: int, nbytes: int, comm: Any, function: Callable[..., Any], *args: Any) -> Any:
-    """function(*args), in which this place may wait for others of the communicator `comm`: `waited` counts it, and it is a
-    span with the number `name`, whose b is comm.flight(), the same number on all ranks of a collective."""
-    outer, obligations.waits = obligations.waits, True
-    token = begin(name) if recorders else 0
-    began = perf_counter_ns()
-    try:
-        return function(*args)
-    finally:
-        if not outer:
-            waited.add(began)
-        obligations.waits = outer
-        if token:
-            end_message(token, nbytes, comm.flight())
-
-
-class Flight:
-    """A collective between its start and its completion, as a timeline shows it; made only while something records.
-
-    name: of the collective. number: comm.flight() at its start.
-    """
-
-    def __init__(self, name: str, nbytes: int, number: int) -> None:
-        self.name, self.nbytes, self.number = f"dparallel::{name}", nbytes, number
-        self.started, self.queued, self.ended = perf_counter_ns(), -1, 0
-        if obligations.sends is not None:
-            self.name, self.queued = obligations.sends
-
-    def land(self) -> None:
-        """It was found complete; the first time counts."""
-        if not self.ended:
-            self.ended = perf_counter_ns()
-            complete(self.name, FLIGHT, self.started, self.ended, self.nbytes, self.number, self.queued)
 
 
 class Handle:
@@ -107,25 +51,24 @@ class Handle:
         """Block until the operation is complete; return its result or raise its error. Further calls do the same."""
         obligations.before_waiting()
         if self._finish is not None:
-            outer, obligations.waits = obligations.waits, True
-            token = begin(WAIT) if recorders else 0
-            began = perf_counter_ns()
-            try:
-                self._value = self._finish()
-            except Exception as error:               # stored: every wait() raises it
-                self._error = error
-            finally:
-                obligations.waits = outer
-                if not outer:
-                    waited.add(began)
-                if self.flight is not None:
-                    self.flight.land()
-                if token:
-                    end_message(token, 0, self.flight.number if self.flight is not None else 0)
-            self._finish = None
+            blocked(WAIT, (), self._number, self._complete_now)
         if self._error is not None:
             raise self._error
         return self._value
+
+    def _complete_now(self) -> None:
+        try:
+            assert self._finish is not None
+            self._value = self._finish()
+        except Exception as error:                   # stored: every wait() raises it
+            self._error = error
+        self._finish = None
+        if self.flight is not None:
+            self.flight.land()
+
+    def _number(self) -> int:
+        """The number of what it is a handle of, for a timeline."""
+        return self.flight.number if self.flight is not None else 0
 
     def done(self) -> bool:
         """Whether wait() would return without blocking."""

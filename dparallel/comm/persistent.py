@@ -10,9 +10,10 @@ from numpy.typing import DTypeLike
 
 from autograd.core.spans import recorders
 
-from .handle import Flight, Handle
+from .handle import Handle
 from .header import CollectiveError
 from .reference import Array
+from .waiting import Flight
 
 EXACT = 1 << 24                      # float32 has all integers up to this
 

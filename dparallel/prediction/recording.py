@@ -25,7 +25,7 @@ from autograd.optim.optimizer import register_optimizer_step_post_hook, register
 from autograd.optim.state_size import state_bytes
 
 from ..comm import Communicator
-from ..comm.handle import obligations
+from ..comm.waiting import waiting
 from ..model.data_parallel import DataParallel
 from ..reduction.buckets import MOST_BYTES, default_capacity
 from ..reduction.departure import Departure
@@ -49,24 +49,24 @@ class TimedDeparture(Departure):
 
     def leave(self, *args: Any) -> None:
         """Start sums, timed."""
-        start, waited = time.perf_counter(), obligations.waited
+        start, waited = time.perf_counter(), waiting.ns
         try:
             super().leave(*args)
         finally:                                     # waiting is counted elsewhere
-            self.spent += time.perf_counter() - start - (obligations.waited - waited) / 1e9
+            self.spent += time.perf_counter() - start - (waiting.ns - waited) / 1e9
 
     def progress(self) -> None:
         """Progress the sums, timed."""
-        start, waited = time.perf_counter(), obligations.waited
+        start, waited = time.perf_counter(), waiting.ns
         super().progress()
-        self.spent += time.perf_counter() - start - (obligations.waited - waited) / 1e9
+        self.spent += time.perf_counter() - start - (waiting.ns - waited) / 1e9
 
 
 class Sample:
     """One step as it was recorded: seconds."""
 
     def __init__(self) -> None:
-        self.start, self.waited_before, self.stolen = time.perf_counter(), obligations.waited, stolen()
+        self.start, self.waited_before, self.stolen = time.perf_counter(), waiting.ns, stolen()
         self.forward = self.backward = self.finish = self.after = self.optimizer = self.period = 0.0
         self.losses: dict[str, float] = {}           # see lose()
         self.passes = 0
@@ -167,7 +167,7 @@ class StepRecorder:
         """Close a step and begin the next one."""
         now, sample = time.perf_counter(), self._sample
         if sample is not None:
-            sample.after = now - self._ended - (obligations.waited - self._waited_end) / 1e9
+            sample.after = now - self._ended - (waiting.ns - self._waited_end) / 1e9
             sample.period = now - sample.start
             sample.lose("after")
             self.count += 1
@@ -196,7 +196,7 @@ class StepRecorder:
         def hook(module: Any, args: Any) -> None:
             sample = self._sample
             if self.each_gradient and sample is not None and not self._summed:
-                now = time.perf_counter() - sample.start - (obligations.waited - sample.waited_before) / 1e9
+                now = time.perf_counter() - sample.start - (waiting.ns - sample.waited_before) / 1e9
                 for number in held:
                     sample.used.setdefault(number, now)
 
@@ -205,7 +205,7 @@ class StepRecorder:
     def begins(self, summed: bool) -> None:
         """A backward pass begins."""
         if summed and self._sample is not None:
-            now, self._spent, self._waited = time.perf_counter(), self._departure.spent, obligations.waited
+            now, self._spent, self._waited = time.perf_counter(), self._departure.spent, waiting.ns
             self._sample.forward = now - self._sample.start - (self._waited - self._sample.waited_before) / 1e9
             self._sample.lose("forward")
             self._begun = time.perf_counter()
@@ -219,7 +219,7 @@ class StepRecorder:
     def _elapsed(self) -> float:
         """Seconds of computation in this backward pass."""
         return (time.perf_counter() - self._begun - (self._departure.spent - self._spent)
-                - (obligations.waited - self._waited) / 1e9)
+                - (waiting.ns - self._waited) / 1e9)
 
     def computed(self) -> None:
         """The last gradient is there."""
@@ -238,7 +238,7 @@ class StepRecorder:
             self._sample.finish = now - self._collected
             self._sample.stolen = stolen()           # what was lost while this rank waited for others does not count
             self._summed = True
-        self._ended, self._waited_end = time.perf_counter(), obligations.waited
+        self._ended, self._waited_end = time.perf_counter(), waiting.ns
 
     def _optimizer_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._stepping = time.perf_counter()

@@ -18,7 +18,7 @@ from autograd.core.engine import BackwardPass
 from autograd.core.spans import recorders
 from autograd.kernels.halves import scale
 
-from ..comm.handle import obligations
+from ..comm.waiting import waiting
 from .buckets import GradientBucket
 from .stats import Stats
 from .transport import Transport
@@ -90,9 +90,9 @@ class Departure:
             elif factor != 1.0:
                 scale(gradients, factor)
             if recorders:
-                obligations.sends = f"bucket {self._next}", perf_counter_ns() - self._full.pop(id(bucket), perf_counter_ns())
+                waiting.sends = f"bucket {self._next}", perf_counter_ns() - self._full.pop(id(bucket), perf_counter_ns())
             transport.start(bucket, weight, self._next, self._next == len(self.buckets) - 1)
-            obligations.sends = None
+            waiting.sends = None
             self._next += 1
             if backward_pass is not None and self.progress not in backward_pass.meanwhile:
                 self._meanwhile = backward_pass.meanwhile

@@ -10,7 +10,7 @@ from autograd import Tensor
 from autograd.core.primitive import primitive
 from autograd.core.spans import PASS, begin, end, number_of, recorders, this_ring
 
-from ..comm.handle import obligations
+from ..comm.waiting import waiting
 
 FIRST_STEPS = 10                     # all timed; later only every SAMPLE_RATE-th step is (PyTorch's defaults)
 SAMPLE_RATE = 100
@@ -24,7 +24,7 @@ class Stats:
     """Times of the sampled steps, in ns, and the bytes sent in all steps. A timeline's spans DataParallel.forward and
     DataParallel.backward are taken at the same moments.
 
-    What a rank waits for others in a phase (Obligations.waited, in all collectives: buffers and the statistics of batch
+    What a rank waits for others in a phase (comm/waiting.py, in all collectives: buffers and the statistics of batch
     norms cross ranks in forward) is no computation. The clock of forward starts before the first of these waits.
     """
 
@@ -110,7 +110,7 @@ class Stats:
 
 def moment() -> tuple[int, int]:
     """Now, and how long this thread has waited for others until now."""
-    return perf_counter_ns(), obligations.waited
+    return perf_counter_ns(), waiting.ns
 
 
 def elapsed(since: tuple[int, int], until: tuple[int, int]) -> tuple[int, int]:

@@ -10,8 +10,7 @@ import pytest
 import autograd as ag
 from autograd import nn, optim
 from dparallel import CollectiveError, DataParallel, Devices
-from dparallel.comm import handle
-from dparallel.comm.handle import obligations
+from dparallel.comm import waiting
 from dparallel.model import forward
 from dparallel.model.config import MixedPrecision
 from dparallel.model.skipping import Skipping
@@ -362,13 +361,13 @@ def test_a_rank_that_waits_for_the_others_is_not_reported_as_slow(on_ranks, monk
         def waits(*args, **kwargs):
             result = method(*args, **kwargs)
             here.now = getattr(here, "now", 0) + 10**9
-            obligations.waited += 10**9
+            waiting.waiting.ns += 10**9
             return result
         monkeypatch.setattr(owner, name, waits)
 
     meeting(forward, "broadcast_tensors")
     meeting(Skipping, "barrier")
-    for module in (stats, handle):
+    for module in (stats, waiting):
         monkeypatch.setattr(module, "perf_counter_ns", lambda: getattr(here, "now", 0))
 
     def check(comm):

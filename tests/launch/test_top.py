@@ -136,7 +136,7 @@ def test_durations():
 def test_vitals(monkeypatch):
     """Rates are over the last seconds, or the last step where that took longer; what lasts too long is not as fast as it was."""
     from autograd.optim.optimizer import every_optimizer
-    from dparallel.comm.handle import waited
+    from dparallel.comm.waiting import waited
     from dparallel.comm.watchdog.vitals import Vitals
     vitals = Vitals()
     monkeypatch.setattr(every_optimizer, "steps", 0)

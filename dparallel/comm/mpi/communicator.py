@@ -26,7 +26,7 @@ from autograd.kernels.halves import converted, copy_into
 
 from ..base import Array, Communicator, Handle
 from ..groups import Freed
-from ..handle import blocked, obligations, outlive_python
+from ..handle import obligations, outlive_python
 from ..header import (
     BACKWARD_OF_AT,
     DTYPES,
@@ -46,6 +46,7 @@ from ..header import (
 from ..lost import Abandoned, RankLost
 from ..persistent import PersistentSum
 from ..reference import is_half, neutral
+from ..waiting import blocked
 from ..watchdog.call_site import at_site, user_site
 from ..watchdog.history import History, first_divergence
 from ..watchdog.stall import members_of, watch
@@ -69,7 +70,6 @@ TYPES = {dtype: MPI.Datatype.fromcode(SENT_AS.get(dtype, dtype).char) for dtype 
 MAX_SUMMARIES = 512
 MAX_PENDING = 64
 PREFERENCES = tuning.prefer(MPI.__file__, MPI.Query_thread())
-SUM = number_of("dparallel::sum_in_place", MESSAGE)
 NUMBERS = itertools.count()          # of communicators whose rank 0 this process is
 
 
@@ -433,7 +433,7 @@ class MpiComm(MpiMessages, Communicator):
         if is_half(arrays[0].dtype):
             self.start_sum_in_place(arrays).wait()
             return
-        blocked(SUM, arrays[0].nbytes, self, self._sum_in_place, arrays[0])
+        blocked("sum_in_place", arrays, self.flight, self._sum_in_place, arrays[0])
 
     def _sum_in_place(self, array: Array) -> None:
         try:

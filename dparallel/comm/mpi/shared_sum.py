@@ -22,11 +22,12 @@ from numpy.typing import DTypeLike
 from autograd.core.spans import recorders
 
 from ..groups import Freed
-from ..handle import Flight, Handle
+from ..handle import Handle
 from ..header import CollectiveError, collective_error
 from ..lost import Abandoned, RankLost
 from ..persistent import MSG_CAUGHT, MSG_MISMATCH, PersistentSum, divide
 from ..reference import is_half
+from ..waiting import Flight
 from ..watchdog.call_site import at_site, user_site
 from .mpi_types import Intracomm
 from .shared_memory import shared_file

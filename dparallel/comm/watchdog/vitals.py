@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from autograd.optim.optimizer import every_optimizer
 
-from ..handle import waited
+from ..waiting import waited
 
 WINDOW = 10.0                                        # seconds over which rates are taken; at least one step
 

@@ -1,0 +1,77 @@
+"""Waiting: how long places wait for each other, and what a timeline or a profiler records of collectives."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from time import perf_counter_ns
+from typing import Any
+
+from autograd.core.spans import FLIGHT, MESSAGE, begin, complete, end_message, number_of, recorders
+
+from .reference import Array
+
+WAIT = "wait"                                        # the name of a wait for what was started before
+
+
+class Waiting(threading.local):
+    """What this thread knows of its waiting.
+
+    ns: how long it has waited for others, in collectives, messages and Handle.wait(). sends: what the sums that start now
+    are called in a timeline (a bucket), and for how many ns they could have started; None: by their collective.
+    """
+
+    def __init__(self) -> None:
+        self.ns = 0
+        self.nested = False                          # in a wait already: the outer one counts
+        self.sends: tuple[str, int] | None = None
+
+
+class Waited:
+    """How long all threads of this process have waited, in ns."""
+
+    def __init__(self) -> None:
+        self.ns = 0
+
+
+waiting, waited = Waiting(), Waited()
+
+
+class Flight:
+    """A collective between its start and its completion, as a timeline shows it; made only while something records.
+
+    name: of the collective. number: comm.flight() at its start.
+    """
+
+    def __init__(self, name: str, nbytes: int, number: int) -> None:
+        self.name, self.nbytes, self.number = f"dparallel::{name}", nbytes, number
+        self.started, self.queued, self.ended = perf_counter_ns(), -1, 0
+        if waiting.sends is not None:
+            self.name, self.queued = waiting.sends
+
+    def land(self) -> None:
+        """It was found complete; the first time counts."""
+        if not self.ended:
+            self.ended = perf_counter_ns()
+            complete(self.name, FLIGHT, self.started, self.ended, self.nbytes, self.number, self.queued)
+
+
+def blocked(name: str, arrays: Sequence[Array], flight: Callable[[], int], function: Callable[..., Any], *args: Any) -> Any:
+    """function(*args), in which this thread may wait for others: it counts, and it is a span `dparallel::<name>` with the
+    bytes of the arrays. flight: called at its end, gives the number of the collective, the same on all its ranks."""
+    outer, waiting.nested = waiting.nested, True
+    token = begin(number_of(f"dparallel::{name}", MESSAGE)) if recorders else 0
+    began = perf_counter_ns()
+    try:
+        return function(*args)
+    finally:
+        waiting.nested = outer
+        if not outer:
+            time = perf_counter_ns() - began
+            waiting.ns += time
+            waited.ns += time
+        if token:
+            end_message(token, sum([x.nbytes for x in arrays]), flight())
+
+
+__all__ = ["WAIT", "Flight", "blocked", "waited", "waiting"]
