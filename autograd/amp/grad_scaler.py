@@ -78,9 +78,7 @@ class GradScaler:
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
-            if self._scale is None:
-                self._start()
-            return outputs * self._scale
+            return outputs * (self._start() if self._scale is None else self._scale)
         if not isinstance(outputs, Iterable):
             raise ValueError("outputs must be a Tensor or an iterable of Tensors")
         scaled = map(self.scale, outputs)
@@ -170,9 +168,10 @@ class GradScaler:
 
     # --- inside ------------------------------------------------------------------------------------------------------------
 
-    def _start(self) -> None:
-        self._scale = full((), self._init_scale, dtype=float32)
+    def _start(self) -> Tensor:
         self._growth_tracker = full((), self._init_growth_tracker, dtype=int32)
+        self._scale = full((), self._init_scale, dtype=float32)
+        return self._scale
 
     def _checked(self, name: str) -> tuple[Tensor, Tensor]:
         """The scale and the growth tracker. AssertionError before the first scale()."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 
 class Size(tuple[int, ...]):
@@ -19,6 +19,10 @@ class Size(tuple[int, ...]):
         """The number of elements of a tensor of this shape."""
         return math.prod(self)
 
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Size: ...
     def __getitem__(self, index: Any) -> Any:
         part = tuple.__getitem__(self, index)
         return Size(part) if index.__class__ is slice else part

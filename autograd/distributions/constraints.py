@@ -54,7 +54,7 @@ class RealVector(Constraint):
 
     def check(self, value: Operand) -> Operand:
         """True for each vector without nan: value (..., n) -> (...)."""
-        return (value == value).all(-1)
+        return (value == value).all(-1)              # type: ignore[return-value]    # of an array an array
 
 
 class GreaterThan(Constraint):
@@ -107,7 +107,7 @@ class OneHot(Constraint):
 
     def check(self, value: Operand) -> Operand:
         """True for each one-hot vector: value (..., n) -> (...)."""
-        return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
+        return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)      # type: ignore[return-value]
 
 
 class Simplex(Constraint):

@@ -3,11 +3,11 @@
 May import: base, core, kernels, ops. Read first: module.py.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..core.tensor import Parameter
+from ..core.tensor import Parameter as Parameter
 from . import attention, common_types, functional, init, modules, parallel, parameter, utils
-from .module import Module
+from .module import Module as Module
 from .modules.activation import *
 from .modules.adaptive import *
 from .modules.attention import *
@@ -33,15 +33,19 @@ from .modules.rnn import *
 from .modules.sparse import *
 from .modules.transformer import *
 from .modules.upsampling import *
-from .parameter import UninitializedBuffer, UninitializedParameter
-from .registry import Buffer
+from .parameter import UninitializedBuffer as UninitializedBuffer
+from .parameter import UninitializedParameter as UninitializedParameter
+from .registry import Buffer as Buffer
 
-__all__ = [name for name in dir() if not name.startswith("_") and name != "Any"]
-__all__ += ["DataParallel"]                          # noqa: F405
+__all__ = [name for name in dir() if not name.startswith("_") and name not in ("Any", "TYPE_CHECKING")]
+__all__ += ["DataParallel"]
 
 
-def __getattr__(name: str) -> Any:
-    """DataParallel, which a plugin may provide: imported on first use."""
-    if name == "DataParallel":
-        return getattr(parallel, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    DataParallel: Any
+else:
+    def __getattr__(name: str) -> Any:
+        """DataParallel, which a plugin may provide: imported on first use."""
+        if name == "DataParallel":
+            return getattr(parallel, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

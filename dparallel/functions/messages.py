@@ -87,6 +87,7 @@ def post(x: Tensor | Array, comm: Communicator, dest: int, tag: int, place: int 
     reserve_numbers()
     close_dropped_messages()
     message = PendingSend(comm, place, dest, tag, own_pass)
+    primal: Any
     primal, tangent = unpack_dual(x) if isinstance(x, Tensor) else (x, None)
     sent, dual = (x, 0) if tangent is None else (stack([primal, tangent]), WITH_TANGENT)
     tensor = Post.apply(sent, *links, message=message, tag=tag, note=float(note | dual))

@@ -62,7 +62,7 @@ def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, e
     return result(total)
 
 
-def _norm_with_slices(parameters: list[Tensor], sliced: list[Tensor], order: float) -> Tensor:
+def _norm_with_slices(parameters: list[Tensor], sliced: list[Any], order: float) -> Tensor:
     """The norm of gradients of which some are this rank's elements of a parameter, maybe none."""
     numbers = {id(p) for p in sliced}
     pieces = [grad for grad in _grads(sliced) if grad.numel()]

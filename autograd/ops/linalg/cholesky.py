@@ -33,8 +33,8 @@ from .solve import triangular
 class CholeskyEx(NamedTuple):
     """What cholesky_ex returns."""
 
-    L: Any
-    info: Any
+    L: Tensor
+    info: Tensor
 
 
 class Cholesky(Operation, name="LinalgCholeskyEx"):

@@ -25,8 +25,8 @@ from .svd import thin_svd
 class SlogDet(NamedTuple):
     """What slogdet returns."""
 
-    sign: Any
-    logabsdet: Any
+    sign: Tensor
+    logabsdet: Tensor
 
 
 class Det(Operation, name="LinalgDet"):

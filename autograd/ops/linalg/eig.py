@@ -23,15 +23,15 @@ from .solve import solve_matrices
 class Eigh(NamedTuple):
     """What eigh returns."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Tensor
+    eigenvectors: Tensor
 
 
 class Eig(NamedTuple):
     """What eig returns."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Tensor
+    eigenvectors: Tensor
 
 
 class LinalgEigh(Operation):

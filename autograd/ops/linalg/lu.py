@@ -25,24 +25,24 @@ from .solve import triangular
 class LuFactor(NamedTuple):
     """What lu_factor returns."""
 
-    LU: Any
-    pivots: Any
+    LU: Tensor
+    pivots: Tensor
 
 
 class LuFactorEx(NamedTuple):
     """What lu_factor_ex returns."""
 
-    LU: Any
-    pivots: Any
-    info: Any
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
 
 
 class Plu(NamedTuple):
     """What lu and lu_unpack return."""
 
-    P: Any
-    L: Any
-    U: Any
+    P: Tensor
+    L: Tensor
+    U: Tensor
 
 
 class Lu(Operation, name="LinalgLuFactorEx"):

@@ -52,7 +52,7 @@ def rows_product(x: Array, y: Array) -> Array:
     return product(x, y)
 
 
-def product_gradients(g: TensorOrArray, x: TensorOrArray, y: TensorOrArray, first: bool, second: bool) -> tuple[Any, Any]:
+def product_gradients(g: TensorOrArray, x: Any, y: Any, first: bool, second: bool) -> tuple[Any, Any]:
     """The gradients of x @ y, those that are needed."""
     was_x, was_y = x.shape, y.shape
     if (type(g) is np.ndarray and len(was_x) == len(was_y) and was_x[:-2] == was_y[:-2]

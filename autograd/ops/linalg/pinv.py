@@ -23,10 +23,10 @@ from .matrices import array_of, attempt, demand_matrices, demand_same_dtype, dem
 class Lstsq(NamedTuple):
     """What lstsq returns."""
 
-    solution: Any
-    residuals: Any
-    rank: Any
-    singular_values: Any
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
 
 
 def tolerance(name: str, x: Array, largest: Array, atol: Any, rtol: Any) -> Array:

@@ -24,15 +24,15 @@ from .solve import triangular
 class LinalgQr(NamedTuple):
     """What qr returns."""
 
-    Q: Any
-    R: Any
+    Q: Tensor
+    R: Tensor
 
 
 class Geqrf(NamedTuple):
     """What geqrf returns."""
 
-    a: Any
-    tau: Any
+    a: Tensor
+    tau: Tensor
 
 
 class Qr(Operation, name="LinalgQr"):

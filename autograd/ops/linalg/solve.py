@@ -34,22 +34,22 @@ from .matrices import (
 class InvEx(NamedTuple):
     """What inv_ex returns."""
 
-    inverse: Any
-    info: Any
+    inverse: Tensor
+    info: Tensor
 
 
 class SolveEx(NamedTuple):
     """What solve_ex returns."""
 
-    result: Any
-    info: Any
+    result: Tensor
+    info: Tensor
 
 
 class TriangularSolve(NamedTuple):
     """What triangular_solve returns."""
 
-    solution: Any
-    cloned_coefficient: Any
+    solution: Tensor
+    cloned_coefficient: Tensor
 
 
 class Inverse(Operation, name="LinalgInvEx"):

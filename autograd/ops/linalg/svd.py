@@ -22,17 +22,17 @@ from .matrices import attempt, demand_matrices
 class LinalgSvd(NamedTuple):
     """What linalg.svd returns."""
 
-    U: Any
-    S: Any
-    Vh: Any
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
 
 
 class SvdResult(NamedTuple):
     """What svd returns."""
 
-    U: Any
-    S: Any
-    V: Any
+    U: Tensor
+    S: Tensor
+    V: Tensor
 
 
 class Svd(Operation, name="LinalgSvd"):

@@ -108,8 +108,8 @@ def ldexp(input: Tensor, other: TensorOrNumber, *, out: Tensor | None = None) ->
 class MantissaExponent(NamedTuple):
     """What frexp returns."""
 
-    mantissa: Any
-    exponent: Any
+    mantissa: Tensor
+    exponent: Tensor
 
 
 class Frexp(Operation):

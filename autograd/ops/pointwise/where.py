@@ -150,7 +150,7 @@ class ClampTensor(Operation, name="Clamp"):
         return where(within_limits(x, low, high), g, 0.0) if ctx.needs(0) else None, to_low, to_high
 
 
-def within_limits(x: TensorOrArray, low: TensorOrNumber | None, high: TensorOrNumber | None) -> Any:
+def within_limits(x: Any, low: TensorOrNumber | None, high: TensorOrNumber | None) -> Any:
     """Whether low <= x <= high, as far as there are limits."""
     if low is None:
         return x <= high

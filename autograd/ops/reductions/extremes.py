@@ -106,8 +106,8 @@ def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
 class MinMax(NamedTuple):
     """What aminmax() returns."""
 
-    min: Any
-    max: Any
+    min: Tensor
+    max: Tensor
 
 
 @also(axis="dim", keepdims="keepdim")

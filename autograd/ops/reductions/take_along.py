@@ -5,7 +5,7 @@ max, sort, topk and others find the numbers each in its own way; what they recor
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...base.types import Array
 from ...core.operation import Operation
@@ -55,8 +55,8 @@ class PutAlong(Operation, name="Scatter"):
 class ValuesIndices(NamedTuple):
     """What max(dim), sort(), topk() and others return."""
 
-    values: Any
-    indices: Any
+    values: Tensor
+    indices: Tensor
 
 
 def selected(operation: type[TakeAlong], x: Tensor, indices: Array, dim: int, keepdim: bool) -> ValuesIndices:

@@ -144,14 +144,14 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
 class Histogram(NamedTuple):
     """What histogram() returns."""
 
-    hist: Any
-    bin_edges: Any
+    hist: Tensor
+    bin_edges: Tensor
 
 
 class HistogramDD(NamedTuple):
     """What histogramdd() returns."""
 
-    hist: Any
+    hist: Tensor
     bin_edges: tuple[Any, ...]
 
 

@@ -1,0 +1,503 @@
+"""Writes the stub files that type checkers and editors read: autograd/*.pyi, from the tables that bind names at run time.
+
+    python tests/autograd/make_stubs.py --write         # test_stubs.py compares: run it after a change of signatures
+
+core/tensor_methods.pyi has Tensor's operators, methods and properties (core/tensor.py takes it as the base class, for checkers
+alone); the others have the functions of the modules beside them. Names, arguments and defaults are those of the functions at
+run time, types their annotations. Where these say nothing, the function was made by a declaration (core/declare.py), of tensors
+that give a tensor: PARAMETERS has the types of its arguments by name. FORMS has functions whose result depends on an argument.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import builtins
+import importlib
+import inspect
+import types
+import typing
+from pathlib import Path
+
+import numpy as np
+
+import autograd as ag
+from autograd import ops
+from autograd.base import types as base_types
+from autograd.core import types as core_types
+from autograd.core.tensor import Tensor, TensorBase
+from autograd.tensor_api import binding
+
+ROOT = Path(__file__).parent.parent.parent
+DOORS = ("linalg", "fft", "special", "nn.functional")    # modules that only pass functions of ops on
+HEAD = '"""Written by tests/autograd/make_stubs.py from what is bound at run time: do not edit."""\n\n'
+KNOWN = {**{name: f"autograd.base.types:{name}" for name in base_types.__all__},
+         **{name: f"autograd.core.types:{name}" for name in core_types.__all__},
+         "Any": "typing:Any", "Sequence": "collections.abc:Sequence", "Iterator": "collections.abc:Iterator",
+         "TypeGuard": "typing:TypeGuard", "Iterable": "collections.abc:Iterable", "Mapping": "collections.abc:Mapping",
+         "Callable": "collections.abc:Callable", "Generator": "autograd.core.random:Generator", "np": "numpy",
+         "overload": "typing:overload", "Literal": "typing:Literal", "Self": "typing_extensions:Self", "Tensor": "autograd.core.tensor:Tensor",
+         "TensorBase": "autograd.core.tensor:TensorBase", "EllipsisType": "types:EllipsisType",
+         "Number": "autograd.base.types:Number"}
+
+VALUE = "Tensor | Number | Array | np.generic"                       # an operand beside a Tensor
+INDEX = "int | slice | EllipsisType | Tensor | Array | list[Any] | range | tuple[Any, ...] | None"
+DATA = "Tensor | Number | Array | Sequence[Any]"
+SIZES = "int | Tensor | Sequence[int]"
+# types of arguments that a function leaves open, by the argument's name; "function.argument" comes first
+PARAMETERS = {
+    "out": "Tensor | None", "dtype": "DTypeLike", "device": "DeviceLike", "other": VALUE, "exponent": VALUE, "dim": "int",
+    "axis": "int | None", "min": f"{VALUE} | None", "max": f"{VALUE} | None", "weight": "Tensor",
+    "bias": "Tensor | None", "weights": "Tensor | None", "running_mean": "Tensor | None", "running_var": "Tensor | None",
+    "source": "int | Sequence[int]", "destination": "int | Sequence[int]", "args": SIZES, "sizes": SIZES, "size": SIZES,
+    "shape": "Sequence[int]", "dims": "int | Sequence[int]", "tensors": "Tensor | Sequence[Tensor]", "tensor": "Tensor",
+    "normalized_shape": "SizeLike", "output_size": "int | Sequence[int | None] | None", "stride": "SizeLike",
+    "padding": "SizeLike | str", "dilation": "SizeLike", "output_padding": "SizeLike", "index": "Tensor",
+    "obj": DATA, "ext_tensor": "object", "buffer": "object", "matrices": "Tensor", "shapes": "Sequence[int]", "n": "int",
+    "bernoulli.p": "Tensor | float | None", "values": "Tensor", "histogram.range": "Sequence[float] | None",
+    "histogramdd.range": "Sequence[float] | None", "histogramdd.bins": "int | Sequence[int] | Sequence[Tensor]",
+    "alpha": "Number", "value": "Tensor | Number", "start": "int | Tensor", "random_.to": "int | None",
+    "repeats": "Sequence[int] | None", "indices_or_sections": "int | Tensor | Sequence[int]", "dx": "Number",
+    "steps": "int", "low": "int", "high": "int", "M": "Tensor | None", "p": "float | str | None", "ord": "float | str | None",
+    "tol": "Tensor | float | None", "atol": "Tensor | float | None", "rtol": "Tensor | float | None",
+    "rcond": "Tensor | float | None", "offsets": "Tensor | None", "scale_factor": "float | Sequence[float] | None",
+    "kernel_size": "SizeLike", "static_k": "Tensor | None", "static_v": "Tensor | None",
+    "inputs": "Tensor | Sequence[Tensor] | None", "src": f"{VALUE} | Sequence[Any]", "new.data": DATA, "options": "Any",
+    "__dlpack__.stream": "int | None", "__dlpack__.dl_device": "tuple[int, int] | None",
+    "mask": "Tensor", "indices": "Tensor", "data": DATA, "fill_value": "Number", "generator": "Generator | None",
+}
+FIRST = ("data", "obj", "ext_tensor", "buffer", "shapes", "sizes", "n")    # first arguments that are no tensor
+
+
+def defaulted(text: str, optional: bool) -> str:
+    """A type, with None where that is the default."""
+    return f"{text} | None" if optional and "None" not in text else text
+
+
+class Stub:
+    """The text of one stub file, and what it has to import."""
+
+    def __init__(self, module: str, taken: set[str]) -> None:
+        self.module, self.taken = module, taken               # taken: names that the file defines, which hide others
+        self.imports: dict[str, set[str]] = {}
+        self.lines: list[str] = []
+        self.open: list[str] = []                             # arguments and results that stayed Any
+
+    def name(self, name: str, namespace: dict[str, typing.Any]) -> str:
+        """How the file writes a name of an annotation, which it imports."""
+        if name in KNOWN:
+            home, _, original = KNOWN[name].partition(":")
+        elif hasattr(builtins, name):
+            if name not in self.taken or name == "None":
+                return name
+            home, original = "builtins", name
+        else:
+            value = namespace[name]
+            home, original = value.__module__, value.__qualname__
+        if not original:
+            self.imports.setdefault("", set()).add("import numpy as np")
+            return name
+        same = name in ("Tensor", "Generator") and self.module == "autograd"      # which the file imports anyway
+        shown = f"_{name}" if name in self.taken and not same else name
+        original = f"{original} as {name}" if same else original
+        self.imports.setdefault(home, set()).add(original if shown == original or same else f"{original} as {shown}")
+        return shown
+
+    def type(self, text: str, namespace: dict[str, typing.Any]) -> str:
+        """An annotation, in the names of this file."""
+        stub = self
+
+        class Renamed(ast.NodeTransformer):
+            def visit_Name(self, node: ast.Name) -> ast.AST:
+                return ast.parse(stub.name(node.id, namespace), mode="eval").body
+
+            def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+                if isinstance(node.value, ast.Name) and node.value.id == "builtins":
+                    return self.visit_Name(ast.Name(node.attr))
+                self.generic_visit(node)
+                return node
+
+        return ast.unparse(Renamed().visit(ast.parse(text, mode="eval")).body)
+
+    def signature(self, name: str, function: typing.Any, method: bool, returns: str = "", drop: tuple[str, ...] = ()) -> str:
+        """The arguments and the result of a function, as a stub writes them."""
+        namespace = {**vars(typing), **namespace_of(function)}
+        parts, starred = [], False
+        parameters = list(full_signature(function).parameters.values())
+        for i, p in enumerate(parameters):
+            if p.name in drop:
+                continue
+            if method and i == 0:
+                parts.append("self")
+                if p.kind is not p.VAR_POSITIONAL:
+                    continue
+            if p.kind is p.KEYWORD_ONLY and not starred:
+                starred = True
+                if not any(q.kind is q.VAR_POSITIONAL for q in parameters):
+                    parts.append("*")
+            text = self.annotation(name, p, i == 0 and not method)
+            mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+            part = f"{mark}{p.name}: {self.type(text, namespace)}"
+            if p.default is not p.empty:
+                plain = p.default is None or type(p.default) in (bool, int, float, str)
+                part += f" = {p.default!r}" if plain and repr(p.default) not in ("inf", "nan") else " = ..."
+            parts.append(part)
+            if p.kind is p.POSITIONAL_ONLY and not (parameters[i + 1:] and parameters[i + 1].kind is p.POSITIONAL_ONLY):
+                parts.append("/")
+        result = returns or RESULTS.get(name) or annotated(inspect.signature(function).return_annotation)
+        if name in RESULTS and not returns:
+            return f"({', '.join(parts)}) -> {self.type(result, namespace)}"
+        result = "Tensor" if result in ("", "Any", "Operand") else result.replace("Any", "Tensor").replace(
+            "dtype[Tensor]", "dtype[Any]").replace("Operand", "Tensor").replace("TensorOrArray", "Tensor")
+        return f"({', '.join(parts)}) -> {self.type(result, namespace)}"
+
+    def annotation(self, name: str, p: inspect.Parameter, first: bool) -> str:
+        """The type of an argument."""
+        text, optional = annotated(p.annotation), p.default is None
+        if first and text == "Any" and p.name in FIRST:
+            return PARAMETERS[p.name]
+        if text == "Operand" or (first and text in ("", "Any")):
+            return defaulted("Tensor", optional)
+        if text in ("Sequence[Any]",) and p.name == "tensors":
+            return "Sequence[Tensor]"
+        if text in ("", "Any", "object"):
+            found = PARAMETERS.get(f"{name}.{p.name}", PARAMETERS.get(p.name, ""))
+            if found:
+                return defaulted(found, optional)
+            if p.kind is not p.VAR_KEYWORD:
+                self.open.append(f"{name}({p.name})")
+            return "Any"
+        return text
+
+    def define(self, name: str, function: typing.Any, indent: str = "", **options: typing.Any) -> None:
+        """The function, or its forms."""
+        method = bool(indent)
+        base = name.removesuffix("_copy")
+        if base != name and name not in FORMS and any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values()):
+            function = documented(getattr(ag, base, None) or getattr(Tensor, base), function)
+        if name.endswith("_with_indices"):
+            function = documented(getattr(ag.nn.functional, name.removesuffix("_with_indices")), function)
+            options.update(returns="tuple[Tensor, Tensor]", drop=("return_indices",))
+        forms = FORMS.get(name.rstrip("_") if options.get("returns") == "Self" else name)
+        about = inspect.getdoc(function) or ""
+        lines = about.strip().split("\n\n")[0].splitlines() if about else []
+        about = " ".join(line.strip() for line in lines).replace("\\", "\\\\").replace('"""', "'''")
+        body = f'\n{indent}    """{about}"""' if about else " ..."
+        if about.endswith('"'):
+            body = f'\n{indent}    """{about} """'
+        if forms and not options.get("returns"):
+            for form in forms:
+                tree = ast.parse(f"def f{form}: ...").body[0]
+                assert isinstance(tree, ast.FunctionDef) and tree.returns is not None
+                for a in [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs,
+                          *filter(None, (tree.args.vararg, tree.args.kwarg))]:
+                    assert a.annotation is not None, (name, form)
+                    a.annotation = ast.parse(self.type(ast.unparse(a.annotation), vars(typing)), mode="eval").body
+                if method:
+                    tree.args.args[0].arg, tree.args.args[0].annotation = "self", None
+                result = self.type(ast.unparse(tree.returns), namespace_of(function))
+                if len(forms) > 1:
+                    self.lines.append(f"{indent}@{self.name('overload', {})}")
+                self.lines.append(f"{indent}def {name}({ast.unparse(tree.args)}) -> {result}:{body}")
+        else:
+            own = next(iter(inspect.signature(function).parameters), "") if method else ""
+            shown = [function, *(renamed(function, *pair) for pair in required_aliases(function).items() if pair[1] != own)]
+            for each in shown:
+                if len(shown) > 1:
+                    self.lines.append(f"{indent}@{self.name('overload', {})}")
+                self.lines.append(f"{indent}def {name}{self.signature(name, each, method, **options)}:{body}")
+
+    def text(self) -> str:
+        """The file."""
+        plain, here, lines = self.imports.get("", ()), self.module.split("."), []
+        for home, names in sorted((home, names) for home, names in self.imports.items() if home):
+            shown = relative(home, here) if home.split(".")[0] == "autograd" else home
+            lines += [f"from {shown} import {name}" for name in sorted(names)]
+        return HEAD + "\n".join([*sorted(plain), *lines, "", *self.lines]) + "\n"
+
+
+def relative(home: str, here: list[str]) -> str:
+    """`home` as a relative import of the package `here`."""
+    parts, up = home.split("."), 0
+    while here[:len(here) - up] != parts[:len(here) - up]:
+        up += 1
+    return "." * (up + 1) + ".".join(parts[len(here) - up:])
+
+
+def full_signature(function: typing.Any) -> inspect.Signature:
+    """A function's signature, with the arguments that its decorators add: `out`, and aliases that may be left out."""
+    signature = inspect.signature(function)
+    if hasattr(function, "__signature__"):
+        return signature
+    parameters, shown = dict(signature.parameters), function
+    while hasattr(shown, "__wrapped__"):
+        file = Path(shown.__code__.co_filename).stem
+        free = dict(zip(shown.__code__.co_freevars, (c.cell_contents for c in shown.__closure__ or ()), strict=True))
+        names = {}
+        if file == "out" or (file == "dims" and "writing" in free):
+            several = "tuple" in annotated(signature.return_annotation) or annotated(signature.return_annotation) in (
+                "ValuesIndices",)
+            added("out", "tuple[Tensor, ...] | None" if several else "Tensor | None", parameters)
+        if file == "dims" and "writing" in free:
+            names = {"axis": "dim", "keepdims": "keepdim"}
+        if file == "_names":
+            names = free["names"]
+        for other, name in names.items():
+            if name in parameters and parameters[name].default is not inspect.Parameter.empty:
+                added(other, annotated(parameters[name].annotation), parameters)
+        shown = shown.__wrapped__
+    last = [p for p in parameters.values() if p.kind is p.VAR_KEYWORD]
+    return signature.replace(parameters=[*(p for p in parameters.values() if p.kind is not p.VAR_KEYWORD), *last])
+
+
+def required_aliases(function: typing.Any) -> dict[str, str]:
+    """Further names of arguments that must be given: softmax(x, axis=0)."""
+    found: dict[str, str] = {}
+    parameters = inspect.signature(function).parameters
+    while not hasattr(function, "__signature__") and hasattr(function, "__wrapped__"):
+        if Path(function.__code__.co_filename).stem == "_names":
+            cells = dict(zip(function.__code__.co_freevars, function.__closure__, strict=True))
+            found.update(cells["names"].cell_contents)
+        function = function.__wrapped__
+    return {other: name for other, name in found.items()
+            if name in parameters and parameters[name].default is inspect.Parameter.empty}
+
+
+def renamed(function: typing.Any, other: str, name: str) -> typing.Any:
+    """The function with one argument under another name, as a keyword."""
+    signature = full_signature(function)
+    made = []
+    for p in signature.parameters.values():
+        after = any(q.kind is q.KEYWORD_ONLY for q in made)
+        kind = p.KEYWORD_ONLY if after and p.kind is p.POSITIONAL_OR_KEYWORD else p.kind
+        made.append(p.replace(name=other, kind=p.KEYWORD_ONLY) if p.name == name else p.replace(kind=kind))
+    return documented(function, function, signature.replace(parameters=made))
+
+
+def added(name: str, annotation: str, parameters: dict[str, inspect.Parameter]) -> None:
+    """Put a keyword that may be left out among the parameters."""
+    if name not in parameters:
+        text = defaulted(annotation, True)
+        parameters[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=text)
+
+
+def namespace_of(function: typing.Any) -> dict[str, typing.Any]:
+    """The names that a function's annotations are written in."""
+    return getattr(inspect.unwrap(function), "__globals__", {})
+
+
+def annotated(annotation: typing.Any) -> str:
+    """An annotation as text; "" where there is none."""
+    if annotation is inspect.Parameter.empty:
+        return ""
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+
+
+# --- forms: functions whose result depends on an argument -----------------------------------------------------------------
+
+OUT = "out: Tensor | None = None"
+PAIR = ["(input: Tensor) -> Tensor", "(input: Tensor, dim: int, keepdim: bool = False) -> ValuesIndices"]
+BEST = [f"(input: Tensor, *, {OUT}) -> Tensor",
+        "(input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> ValuesIndices",
+        "(input: Tensor, *, axis: int, keepdims: bool = False) -> ValuesIndices",
+        f"(input: Tensor, other: Tensor, *, {OUT}) -> Tensor"]
+ONE_OR_MORE = ["(input: Tensor, /) -> Tensor", "(first: Tensor, second: Tensor, /, *tensors: Tensor) -> tuple[Tensor, ...]",
+               "(tensors: Sequence[Tensor], /) -> tuple[Tensor, ...]"]
+WHERE = [f"(condition: Tensor, input: {VALUE}, other: {VALUE}, *, {OUT}) -> Tensor",
+         "(condition: Tensor) -> tuple[Tensor, ...]"]
+
+
+def pooling() -> list[str]:
+    """max_pool1d to 3d: with return_indices a pair."""
+    shared = ("input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, "
+              "dilation: SizeLike = 1, ceil_mode: bool = False")
+    return [f"({shared}, return_indices: Literal[False] = False) -> Tensor",
+            f"({shared}, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]",
+            f"({shared}, return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]"]
+
+
+FORMS: dict[str, list[str]] = {
+    "max": BEST, "min": BEST, "median": PAIR, "nanmedian": PAIR,
+    **{f"atleast_{n}d": ONE_OR_MORE for n in (1, 2, 3)},
+    **{f"max_pool{n}d": pooling() for n in (1, 2, 3)},
+    "where": WHERE,
+    "nonzero": [f"(input: Tensor, *, {OUT}, as_tuple: Literal[False] = False) -> Tensor",
+                "(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]"],
+    "stride": ["(self: Tensor) -> tuple[int, ...]", "(self: Tensor, dim: int) -> int"],
+    "type": ["(self: Tensor) -> str", "(self: Tensor, dtype: DTypeLike, non_blocking: bool = False) -> Tensor"],
+    "to": [f"(self: Tensor, {first}, non_blocking: bool = False, copy: bool = False, *, "
+           "memory_format: MemoryFormat | None = ...) -> Tensor"
+           for first in ("device: DeviceLike, dtype: DTypeLike = None", "dtype: DTypeLike", "other: Tensor")] +
+          ["(self: Tensor, *, dtype: DTypeLike = None, device: DeviceLike = None, non_blocking: bool = False, "
+           "copy: bool = False, memory_format: MemoryFormat | None = ...) -> Tensor"],
+    "arange": [f"({given}*, {OUT}, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, "
+               "pin_memory: bool = False, requires_grad: bool = False) -> Tensor"
+               for given in ("end: Number | Tensor, ",
+                             "start: Number | Tensor, end: Number | Tensor, step: Number | Tensor = 1, ")],
+    "trace": ["(input: Tensor) -> Tensor",
+              "(input: Callable[..., Any], example_inputs: Any = (), *, check: bool = True) -> Any"],
+    "unique": ["(input: Tensor, sorted: bool = True, return_inverse: Literal[False] = False, "
+               "return_counts: Literal[False] = False, dim: int | None = None) -> Tensor",
+               "(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, "
+               "dim: int | None = None) -> tuple[Tensor, ...]"],
+    "unique_consecutive": ["(input: Tensor, return_inverse: Literal[False] = False, "
+                           "return_counts: Literal[False] = False, dim: int | None = None) -> Tensor",
+                           "(input: Tensor, return_inverse: bool = False, return_counts: bool = False, "
+                           "dim: int | None = None) -> tuple[Tensor, ...]"],
+    "alias_copy": [f"(input: Tensor, *, {OUT}) -> Tensor"],
+    "einsum": ["(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor",
+               "(operand: Tensor, sublist: Sequence[int], /, *args: Tensor | Sequence[int]) -> Tensor"],
+    "__getitem__": [f"(self: Tensor, index: {INDEX}) -> Tensor"],
+    "__setitem__": [f"(self: Tensor, index: {INDEX}, value: {VALUE} | Sequence[Any]) -> None"],
+    "__init__": [f"(self: Tensor, *data: {DATA}, device: DeviceLike = None) -> None"],
+    "__iter__": ["(self: Tensor) -> Iterator[Tensor]"],
+    "__complex__": ["(self: Tensor) -> complex"],
+    "randint": [f"({given}*, generator: Generator | None = None, {OUT}, dtype: DTypeLike = None, "
+                "layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False, "
+                "requires_grad: bool = False) -> Tensor"
+                for given in ("high: int, size: Sequence[int], ", "low: int, high: int, size: Sequence[int], ")],
+    "randint_like": [f"(input: Tensor, {given}*, generator: Generator | None = None, dtype: DTypeLike = None, "
+                     "layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False, "
+                     "requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> Tensor"
+                     for given in ("high: int, ", "low: int, high: int, ")],
+    "_is_view": ["(self: Tensor) -> bool"], "__array_function__": [
+        "(self: Tensor, function: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...], "
+        "kwargs: dict[str, Any]) -> Any"],
+    "is_tensor": ["(obj: object) -> TypeGuard[Tensor]"],
+}
+RESULTS = {"frexp": "MantissaExponent", "geqrf": "Geqrf", "slogdet": "SlogDet", "svd": "SvdResult",
+           "triangular_solve": "TriangularSolve", "lu_unpack": "tuple[Tensor | None, ...]",
+           "qr": "tuple[Tensor, Tensor]", "unbind_copy": "tuple[Tensor, ...]", "split_copy": "tuple[Tensor, ...]",
+           "split_with_sizes_copy": "tuple[Tensor, ...]", "__dlpack__": "Any", "untyped_storage": "Any"}
+PROPERTY = {"device": "device", "layout": "Layout", "itemsize": "int", "nbytes": "int", "_base": "Tensor | None"}
+
+
+# --- the files -------------------------------------------------------------------------------------------------------------
+
+def methods() -> Stub:
+    """core/tensor_methods.pyi."""
+    own = {name for name in vars(TensorBase) if name not in vars(Tensor)} | {"__array_ufunc__", "__hash__"}
+    names = [name for name in sorted(vars(Tensor)) if name not in own and (
+        callable(getattr(Tensor, name)) or isinstance(vars(Tensor)[name], property)) and name not in (
+        "__class__", "__doc__", "__dict__", "__weakref__", "__module__", "__getattr__", "__firstlineno__")]
+    stub = Stub("autograd.core", {*names, *dir(TensorBase)})
+    families, reflected = ops.methods(), {f"__r{name}__" for name in binding.BINARY} | {"__rdiv__"}
+    stub.lines.append("class TensorMethods(" + stub.name("TensorBase", {}) + "):")
+    stub.lines.append('    """The operators, methods and properties that tensor_api/binding.py binds to Tensor."""\n')
+    for name in names:
+        value = vars(Tensor)[name]
+        if isinstance(value, property):
+            kind = PROPERTY.get(name) or ("bool" if name.startswith("is_") else "Tensor")
+            shown = stub.type(kind, {"device": ag.device})
+            about = (value.__doc__ or "").partition("\n")[0]
+            stub.lines.append(f"    @property\n    def {name}(self) -> {shown}:" + (
+                f'\n        """{about}"""' if about and "<" not in about else " ..."))
+            if value.fset is not None:
+                stub.lines.append(f"    @{name}.setter\n    def {name}(self, value: {stub.type(VALUE, {})}) -> None: ...")
+        elif name in binding.OPERATORS or name in reflected or name in binding.AUGMENTED:
+            if name in FORMS:
+                stub.define(name, value, "    ")
+                continue
+            unary = name in ("__neg__", "__pos__", "__abs__", "__invert__")
+            result = stub.name("Self", {}) if name in binding.AUGMENTED else stub.name("Tensor", {})
+            other = "" if unary else f", other: {stub.type(VALUE, {})}"
+            mark = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
+            stub.lines.append(f"    def {name}(self{other}) -> {result}: ...{mark}")
+        else:
+            function, returns = getattr(Tensor, name), ""
+            if name.endswith("_") and not name.startswith("_"):
+                returns, base = "Self", name[:-1]
+                if name in binding.RESHAPING or base in binding.RESHAPING:
+                    function = getattr(binding.RESHAPING[base], base)
+                elif name in families and name[:-1] + "_" not in listed(families[name], "METHODS"):
+                    family = importlib.import_module(f"autograd.ops.{families[name]}")
+                    function = documented(getattr(family, f"{base}_method", None) or getattr(family, base), function)
+            stub.define(name, function, "    ", returns=returns, drop=("out",))
+    return stub
+
+
+def documented(function: typing.Any, source: typing.Any, signature: inspect.Signature | None = None) -> typing.Any:
+    """A function of the signature of one and the docstring of another."""
+    def shown() -> None: ...
+    shown.__signature__ = signature or full_signature(function)            # type: ignore[attr-defined]
+    shown.__doc__, shown.__wrapped__ = source.__doc__, function     # type: ignore[attr-defined]
+    return shown
+
+
+def listed(family: str, kind: str) -> typing.Any:
+    """One of the lists that a module of operations ends in."""
+    return getattr(importlib.import_module(f"autograd.ops.{family}"), kind, ())
+
+
+def door(name: str) -> Stub:
+    """The stub of a module that passes functions on."""
+    module = importlib.import_module(f"autograd.{name}")
+    stub = Stub(f"autograd.{name}".rpartition(".")[0], set(module.__all__))
+    stub.lines.append("__all__ = [" + ", ".join(f'"{n}"' for n in sorted(module.__all__)) + "]\n")
+    for shown in sorted(module.__all__):
+        value = getattr(module, shown)
+        if isinstance(value, type):
+            stub.imports.setdefault(value.__module__, set()).add(f"{value.__name__} as {shown}")
+        else:
+            stub.define(shown, value)
+    return stub
+
+
+def package() -> Stub:
+    """autograd/__init__.pyi: what __init__.py imports, and the functions."""
+    tree = ast.parse((ROOT / "autograd/__init__.py").read_text())
+    origin: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            for alias in node.names:
+                shown = alias.asname or alias.name
+                if shown == "*":
+                    module = importlib.import_module(f"autograd.{node.module}")
+                    origin.update((n, f"autograd.{node.module}:{n}") for n in module.__all__)
+                else:
+                    origin[shown] = f"autograd.{node.module}:{alias.name}" if node.module else f"autograd:{alias.name}"
+    origin.update((name, f"autograd.{home}:{name}") for name, home in ag.HOMES.items() if not home.startswith("ops."))
+    functions = {n: getattr(ag, n) for n in [*ops.functions(), *(n for n in ops.methods() if n.endswith("_"))]}
+    names = sorted({*filter(str.isidentifier, ag.__all__), *functions, "bfloat16", "__version__"} - {"dtypes", "extensions"})
+    stub = Stub("autograd", set(names))
+    for name in names:
+        value = getattr(ag, name, None)
+        if name in functions and (name not in origin or name == "trace"):
+            in_place = name.endswith("_") and name in ops.methods() and name not in ops.functions()
+            if not in_place:
+                stub.define(name, value)
+        elif isinstance(value, types.ModuleType):
+            stub.imports.setdefault(".", set()).add(f"{name} as {name}")
+        elif name in origin:
+            home, _, original = origin[name].partition(":")
+            stub.imports.setdefault(home if home != "autograd" else ".", set()).add(f"{original} as {name}")
+        elif name in ("dtype", "e", "inf", "nan", "pi"):
+            stub.imports.setdefault("numpy" if name == "dtype" else "math", set()).add(f"{name} as {name}")
+        elif isinstance(value, np.dtype) or name == "bfloat16":
+            stub.lines.append(f"{name}: {stub.type('np.dtype[Any]', {})}")
+        elif name == "newaxis":
+            stub.lines.append("newaxis: None")
+        else:
+            kind = type(value)
+            stub.lines.append(f"{name}: {stub.name(kind.__name__, {kind.__name__: kind})}")
+    return stub
+
+
+def files() -> dict[Path, str]:
+    """All stub files: path, text. TypeError where an argument has no type: give it an annotation, or put it in PARAMETERS."""
+    made = {"core/tensor_methods": methods(), "__init__": package(), **{name.replace(".", "/"): door(name) for name in DOORS}}
+    for path, stub in made.items():
+        if stub.open:
+            raise TypeError(f"{path}.pyi: arguments without a type: {', '.join(stub.open)}")
+    return {ROOT / f"autograd/{path}.pyi": stub.text() for path, stub in made.items()}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the files (without it: name those that differ)")
+    arguments = parser.parse_args()
+    for path, text in files().items():
+        if not path.exists() or path.read_text() != text:
+            print(path.relative_to(ROOT))
+            if arguments.write:
+                path.write_text(text)
