@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from .interceptors import this_thread
 from .modes import process
-from .spans import begin, end, operation_number, profilers
+from .spans import begin, describe, end, operation_number, profilers
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,6 +47,25 @@ def primitive(function: F) -> F:
         if watchers and this_thread.call_watcher is not None:
             return this_thread.call_watcher.primitive(function, args, kwargs)
         return function(*args, **kwargs)
+
+    return called  # type: ignore[return-value]
+
+
+def spanned(function: F) -> F:
+    """Declare a function of Tensors that makes no node, and yet is an operation for a profiler: it makes a tensor of no
+    others, or looks at values."""
+    span = operation_number(function.__name__)
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if not profilers:
+            return function(*args, **kwargs)
+        token = begin(span)
+        describe(token, span, args, kwargs or None)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            end(token)
 
     return called  # type: ignore[return-value]
 
@@ -107,5 +126,5 @@ def side_effect(what: str) -> None:
         this_thread.call_watcher.side_effect(what)
 
 
-__all__ = ["computed", "data_dependent", "grad_assigned", "primitive", "shortcut", "side_effect", "this_thread",
-           "value_read", "value_written", "watchers"]
+__all__ = ["computed", "data_dependent", "grad_assigned", "primitive", "shortcut", "side_effect", "spanned",
+           "this_thread", "value_read", "value_written", "watchers"]

@@ -50,6 +50,20 @@ _numbers: dict[tuple[str, int], int] = {}
 _of_nodes: dict[type, int] = {}                      # by class of node: see node_number()
 _naming = threading.Lock()
 
+PYTORCHS = {                                         # PyTorch's names of operations that have others here
+    "to_copy": "_to_copy", "cross_entropy": "cross_entropy_loss", "smooth_l1loss": "smooth_l1_loss",
+    "prelu_kernel": "_prelu_kernel", "fused_rms_norm": "_fused_rms_norm", "euclidean_dist": "_euclidean_dist",
+    "normal_cdf": "special_ndtr", "ctc_loss_backward": "_ctc_loss_backward", "unique": "_unique2",
+    "not_implemented": "alias", "uniform": "uniform_", "exponential": "exponential_", "geometric": "geometric_",
+    "cauchy": "cauchy_", "log_normal": "log_normal_", "keep_mask": "bernoulli_",
+    # and of functions of arrays, each the nearest
+    "_found": "empty", "_whole": "sum", "_present": "isfinite", "_count": "count_nonzero", "_all": "all", "_any": "any",
+    "_missing": "clamp_min", "_slopes": "uniform_", "_floors": "where", "_shares": "bincount", "_in_range": "aminmax",
+    "_sum": "sum", "_which_count": "ne", "_zeroed": "masked_fill", "_class_weights": "index_select",
+    "_weights": "index_select", "_not_ignored": "ne", "_probabilities": "aminmax", "_not_negative": "lt",
+    "_noise": "exponential_", "_picked": "argmax", "_normal_of_numbers": "normal", "_normal_of_tensors": "normal_",
+    "_ones": "bernoulli_", "_counts": "random_", "_drawn": "random_", "_one_hot": "one_hot"}
+
 
 class Recorder:
     """One recording: the rings of all threads, and what a describer said about spans.
@@ -324,7 +338,8 @@ def snake_case(name: str) -> str:
 
 def operation_number(name: str) -> int:
     """The number of an operation whose nodes are called `<Name>Backward0`; in PyTorch it is aten::<name>."""
-    return number_of(f"aten::{snake_case(name)}", OPERATION)
+    name = snake_case(name)
+    return number_of(f"aten::{PYTORCHS.get(name, name)}", OPERATION)
 
 
 def node_number(node: Node) -> Whole:

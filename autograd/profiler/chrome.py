@@ -74,11 +74,11 @@ def trace_events(events: list[FunctionEvent], threads: list[tuple[int, str]]) ->
             continue
         args = arguments(event, threads)
         if event.is_async:                           # it overlaps others of its thread: a row of its own
-            both = {"cat": category, "name": event.name, "pid": pid, "tid": tid, "id": event.id}
+            both = {"cat": category, "name": event.trace_name, "pid": pid, "tid": tid, "id": event.id}
             yield {"ph": "b", **both, "ts": start, "args": args}
             yield {"ph": "e", **both, "ts": end}
             continue
-        yield {"ph": "X", "cat": category, "name": event.name, "pid": pid, "tid": tid, "ts": start,
+        yield {"ph": "X", "cat": category, "name": event.trace_name, "pid": pid, "tid": tid, "ts": start,
                "dur": round(end - start, 3), "args": args}
         if event.forward is not None and event.scope == 1:
             flows += 1

@@ -49,7 +49,9 @@ class FunctionEvent(Averaged):
 
     def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float, *, kind: int = 0,
                  sequence_nr: int = -1, a: int = 0, b: int = 0) -> None:
-        self.id, self.name, self.thread, self.kind = id, name, thread, kind
+        self.id, self.thread, self.kind = id, thread, kind
+        self.trace_name = name                       # as traces have it, where steps are numbered
+        self.name = "ProfilerStep*" if name.startswith("ProfilerStep#") else name
         self.time_range = Interval(start_us, end_us)
         self.count = 1
         self.scope = SCOPES.get(kind, 0)
@@ -78,9 +80,7 @@ class FunctionEvent(Averaged):
     @property
     def key(self) -> str:
         """What averages are grouped by."""
-        return "ProfilerStep*" if self.name.startswith("ProfilerStep#") else self.name
-
-    trace_name = property(lambda self: self.name)
+        return self.name
 
     @property
     def cpu_time_total(self) -> float:               # type: ignore[override]
@@ -158,14 +158,14 @@ class EventList(list[Any]):
         """The time of all events, each moment of a thread counted once."""
         return sum(event.self_cpu_time_total for event in self)
 
-    def table(self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int | None = 75,
+    def table(self, sort_by: str | None = None, row_limit: int | None = 100, max_src_column_width: int | None = 75,
               max_name_column_width: int | None = 55, max_shapes_column_width: int | None = 80, header: str | None = None,
               top_level_events_only: bool = False, time_unit: str | None = None) -> str:
         """The events as a table, PyTorch's.
 
         sort_by: an attribute, the largest first, such as "self_cpu_time_total", "cpu_time", "self_cpu_memory_usage" or
-        "count"; by default in the order in which they were first seen. row_limit: -1 for all. time_unit: "s", "ms" or "us"
-        for all times; by default each has its own.
+        "count"; by default in the order in which they were first seen. row_limit: -1 or None for all. time_unit: "s", "ms"
+        or "us" for all times; by default each has its own.
         """
         return table(self, sort_by=sort_by, row_limit=row_limit, src_width=max_src_column_width,
                      name_width=max_name_column_width, shapes_width=max_shapes_column_width, header=header,

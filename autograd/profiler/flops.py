@@ -40,7 +40,10 @@ def affine(shapes: list[Any], settings: dict[str, Any]) -> int:
 
 def contraction(shapes: list[Any], settings: dict[str, Any]) -> int:
     """Of a product of two factors of an einsum: two for each combination of the labels' values."""
-    labels = (*settings["left"], *settings["right"])
+    left, right, out = settings["left"], settings["right"], settings["output_labels"]
+    if not (set(left) & set(right)) - set(out):
+        return 0                                     # nothing is summed: in PyTorch a product of elements
+    labels = (*left, *right)
     return 2 * prod(dict(zip(labels, (*shapes[0], *shapes[1]), strict=True)).values())
 
 
@@ -133,8 +136,9 @@ def of_addmm(node: Any, g: Shape, saved: list[Shape]) -> tuple[str, int]:
 
 def of_contraction(node: Any, g: Shape, saved: list[Shape]) -> tuple[str, int]:
     """Two contractions over the same labels."""
-    left, right, _ = node.labels
-    return "aten.bmm", contraction(saved, {"left": left, "right": right}) * (node.needs(0) + node.needs(1))
+    left, right, out = node.labels
+    forward = contraction(saved, {"left": left, "right": right, "output_labels": out})
+    return "aten.bmm", forward * (node.needs(0) + node.needs(1))
 
 
 def of_convolution(node: Any, g: Shape, saved: list[Shape]) -> tuple[str, int]:

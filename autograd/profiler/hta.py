@@ -39,7 +39,7 @@ def kernels(events: list[FunctionEvent]) -> Iterator[dict[str, Any]]:
 
 def steps(events: list[FunctionEvent], pid: int) -> Iterator[dict[str, Any]]:
     """The steps of the schedule, or one that has all; and an empty one at the end."""
-    found = [(e.time_range.start, e.time_range.end) for e in events if e.name.startswith("ProfilerStep#")]
+    found = [(e.time_range.start, e.time_range.end) for e in events if e.name == "ProfilerStep*"]
     last = max((e.time_range.end for e in events), default=0.0)
     for number, (start, end) in enumerate([*(found or [(0.0, last)]), (last + 2, last + 3)]):
         yield {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number}", "pid": pid, "tid": 1,

@@ -336,6 +336,7 @@ def array_of(value: Any) -> Any:
 
 def bounds(array: Any) -> tuple[int, int]:
     """The addresses from the first to behind the last byte of an array."""
+    array = np.asarray(array)                        # subclasses, such as a replay's, may refuse to tell
     start = array.__array_interface__["data"][0]
     if not array.size:
         return start, start

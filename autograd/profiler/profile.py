@@ -235,26 +235,26 @@ class profile:
 
     # --- files --------------------------------------------------------------------------------------------------------
 
-    def export_chrome_trace(self, path: str, use_python_export: bool = False) -> None:
+    def export_chrome_trace(self, path: str | os.PathLike[str], use_python_export: bool = False) -> None:
         """Write the trace as JSON for Perfetto, chrome://tracing or TensorBoard; gzip packs it if the path ends in .gz.
         use_python_export: PyTorch's choice of a writer; there is one here."""
         events = self._all_events()
-        write_trace(path, events, self._threads(), self._head())
+        write_trace(os.fspath(path), events, self._threads(), self._head())
 
-    def export_hta(self, directory: str) -> None:
+    def export_hta(self, directory: str | os.PathLike[str]) -> None:
         """Write this rank's file for HolisticTraceAnalysis, of which each rank writes one to the same directory: operations
         of each thread, and collectives and messages, as kernels on streams."""
         os.makedirs(directory, exist_ok=True)
         head = {"distributedInfo": {"rank": environment.rank}}       # first: it takes the first "rank": in the text
         write_json(os.path.join(directory, f"rank_{environment.rank}.json.gz"), head, kernels(self._all_events()))
 
-    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+    def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
         """Write stacks with their times for a flame graph; needs with_stack=True."""
         if not self.with_stack:
             raise ValueError("export_stacks() needs stacks: profile(with_stack=True)")
-        self.events().export_stacks(path, metric)
+        self.events().export_stacks(os.fspath(path), metric)
 
-    def export_memory_timeline(self, path: str, device: str | None = None) -> None:
+    def export_memory_timeline(self, path: str | os.PathLike[str], device: str | None = None) -> None:
         """Write the memory of arrays over time, by category: a plot if the path ends in .html, JSON of [times, sizes by
         category] if in .json or .json.gz, of single changes if in .raw.json.gz. Needs profile_memory=True."""
         if not self.profile_memory:
@@ -262,7 +262,7 @@ class profile:
         if device not in (None, "cpu"):
             raise NotImplementedError(f"export_memory_timeline(device={device!r}): there is memory of the cpu only")
         self._all_events()                           # an error unless there is something recorded
-        export(path, [recording.memory for recording in self._recorded])
+        export(os.fspath(path), [recording.memory for recording in self._recorded])
 
     def memory_peak(self) -> Peak:
         """The moment at which arrays held most: when, in which step, phase, module and operation, and what they were for.

@@ -11,8 +11,8 @@ UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 
 
-def table(events: Sequence[Any], *, sort_by: str | None, row_limit: int, src_width: int | None, name_width: int | None,
-          shapes_width: int | None, header: str | None, top_level_only: bool, time_unit: str | None, memory: bool,
+def table(events: Sequence[Any], *, sort_by: str | None, row_limit: int | None, src_width: int | None,
+          name_width: int | None, shapes_width: int | None, header: str | None, top_level_only: bool, time_unit: str | None, memory: bool,
           flops: bool, footer: str = "") -> str:
     """The table; see EventList.table."""
     if time_unit is not None and time_unit not in UNITS:
@@ -50,7 +50,7 @@ def table(events: Sequence[Any], *, sort_by: str | None, row_limit: int, src_wid
         lines += [double, "This report only display top-level ops statistics"]
     lines += [rule, layout.format(*[title for _, _, title in columns]), rule]
     shown = [e for e in events if not top_level_only or e.cpu_parent is None]
-    for e in shown if row_limit < 0 else shown[:row_limit]:
+    for e in shown if row_limit is None or row_limit < 0 else shown[:row_limit]:
         name = e.key if name_width is None or len(e.key) < name_width - 3 else e.key[:name_width - 3] + "..."
         row = [name, share(e.self_cpu_time_total, total), in_time(e.self_cpu_time_total, time_unit),
                "0" if e.is_async else share(e.cpu_time_total, total), in_time(e.cpu_time_total, time_unit),

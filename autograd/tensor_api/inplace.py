@@ -18,8 +18,9 @@ from ..core.casting import casting, suspended
 from ..core.graph import shared_counter
 from ..core.modes import GRAD, modes
 from ..core.operation import Operation
-from ..core.primitive import side_effect, value_written
+from ..core.primitive import side_effect, spanned, value_written
 from ..core.saved_tensor_hooks import hooks_in_use
+from ..core.spans import begin, describe, end, operation_number, profilers
 from ..core.tensor import Tensor, result
 from ..core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ..core.views import check_writable, overlaps, take_over, written
@@ -76,8 +77,19 @@ def in_place(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     """The in-place form of an operation: x.add_(y) for add(x, y)."""
 
     repeated = REPEATED.get(name)
+    span = operation_number(name)
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if not profilers:
+            return overwritten(self, args, kwargs)
+        token = begin(span)
+        describe(token, span, (self, *args), kwargs or None)
+        try:
+            return overwritten(self, args, kwargs)
+        finally:
+            end(token)
+
+    def overwritten(self: Tensor, args: Any, kwargs: dict[str, Any]) -> Tensor:
         if repeated is not None and overlaps(self.array):
             return repeated(self, *args, **kwargs)
         check_writable(self, 0)
@@ -248,6 +260,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         write(x, IndexPut.apply(before_write(x), value, index=index), "index assignment")
 
 
+@spanned
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write `src` (broadcast, cast) into this tensor's memory. Returns self."""
     return _copy(self, src, False)
@@ -283,6 +296,7 @@ def writer(part: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Any], None]:
     return assign_part
 
 
+@spanned
 def fill_(self: Tensor, value: TensorOrNumber | None) -> Tensor:
     """Write one number everywhere. Returns self."""
     if isinstance(value, Tensor) and value.ndim:
@@ -310,6 +324,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     return self.masked_fill_(mask, fill_value)       # type: ignore[attr-defined,no-any-return]
 
 
+@spanned
 def zero_(self: Tensor) -> Tensor:
     """Write zeros. Returns self."""
     return fill_(self, 0)

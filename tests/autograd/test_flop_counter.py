@@ -54,6 +54,7 @@ CASES = {
     "bmm": operation("bmm", (2, 3, 4), (2, 4, 5)), "addmm": operation("addmm", (5,), (3, 4), (4, 5), beta=2),
     "baddbmm": operation("baddbmm", (2, 3, 5), (2, 3, 4), (2, 4, 5)),
     "einsum": lambda lib: lambda: lib.einsum("bij,bkj->bik", leaf(lib, 2, 3, 4), leaf(lib, 2, 5, 4)),
+    "einsum that sums nothing": lambda lib: lambda: lib.einsum("ij,ik->ijk", leaf(lib, 2, 3), leaf(lib, 2, 5)),
     "RNN": lambda lib: (lambda made: lambda: made(leaf(lib, 5, 2, 3))[0])(lib.nn.RNN(3, 4)),
     "GRU": lambda lib: (lambda made: lambda: made(leaf(lib, 5, 2, 3))[0])(lib.nn.GRU(3, 4, num_layers=2, bidirectional=True)),
     "GRUCell": layer("GRUCell", 3, 4, x=(2, 3)), "a small CNN": small_cnn,

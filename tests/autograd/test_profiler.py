@@ -15,9 +15,11 @@ from autograd.core import spans
 from autograd.core.modes import GRAD, modes
 from autograd.core.parallel import run_lanes
 from autograd.profiler import ProfilerAction, ProfilerActivity, profile, record_function, schedule, tensorboard_trace_handler
+from autograd.replay import trace_step
 from autograd.utils.checkpoint import checkpoint
 from autograd.utils.data import DataLoader
 
+TWO = ag.ones(2)
 ENGINE = "autograd::engine::evaluate_function: "
 LEAF = "torch::autograd::AccumulateGrad"
 
@@ -281,7 +283,7 @@ def test_blocks_that_are_open_when_recording_starts_or_stops():
         prof.start()
         inside = record_function("open")
         inside.__enter__()
-        ag.ones(2).exp()
+        TWO.exp()
         prof.stop()
     inside.__exit__(None, None, None)
     events = {e.name: e for e in prof.events()}
@@ -315,13 +317,13 @@ def test_one_profiler_at_a_time():
     with profile() as outer:
         with pytest.raises(RuntimeError, match="records already"), profile():
             pass
-        ag.ones(2).exp()
+        TWO.exp()
     assert names(outer) == ["aten::exp"] and not spans.recorders
 
 
 def test_a_disabled_profiler_records_nothing():
     with profile(False) as outer, profile() as prof:
-        ag.ones(2).exp()
+        TWO.exp()
     assert names(prof) == ["aten::exp"]
     with pytest.raises(AssertionError, match="has not recorded anything"):
         outer.key_averages()
@@ -344,18 +346,20 @@ def test_a_schedule_records_some_steps():
     with profile(schedule=schedule(wait=1, warmup=1, active=2, repeat=2), on_trace_ready=lambda p: ready.append((p.step_num, counts(p)))) as prof:
         for n in range(10):
             for _ in range(n):
-                ag.ones(2).exp()
+                TWO.exp()
             prof.step()
     assert ready == [(4, {"ProfilerStep*": 2, "aten::exp": 5}), (8, {"ProfilerStep*": 2, "aten::exp": 13})]
-    assert {e.name for e in prof.events() if e.is_user_annotation} == {"ProfilerStep#6", "ProfilerStep#7"}
+    assert {(e.name, e.trace_name) for e in prof.events() if e.is_user_annotation} == {
+        ("ProfilerStep*", "ProfilerStep#6"), ("ProfilerStep*", "ProfilerStep#7")}
 
 
 def test_events_of_all_cycles_are_kept_if_asked():
     with profile(schedule=schedule(wait=0, warmup=1, active=1), acc_events=True) as prof:
         for _ in range(6):
-            ag.ones(2).exp()
+            TWO.exp()
             prof.step()
-    assert names(prof) == ["ProfilerStep#1", "aten::exp", "ProfilerStep#3", "aten::exp", "ProfilerStep#5", "aten::exp"]
+    assert [e.trace_name for e in prof.events()] == ["ProfilerStep#1", "aten::exp", "ProfilerStep#3", "aten::exp",
+                                                     "ProfilerStep#5", "aten::exp"]
 
 
 def test_odd_schedules_warn():
@@ -469,7 +473,7 @@ def test_memory_is_that_of_arrays(tmp_path):
         with record_function("block"):
             x.sin()                                  # released in the block, by nobody's operation
         kept[0].sum().backward()
-        thread = threading.Thread(target=lambda: kept.append(ag.ones(500)))
+        thread = threading.Thread(target=lambda: kept.append(np.ones(500, np.float32)))
         thread.start()
         thread.join()
 
@@ -566,7 +570,7 @@ def test_a_chrome_trace_has_all_events_and_arrows(ours, tmp_path):
 def test_a_handler_writes_a_file_a_cycle(tmp_path):
     with profile(schedule=schedule(wait=0, warmup=1, active=1), on_trace_ready=tensorboard_trace_handler(str(tmp_path / "log"), "me", True)) as prof:
         for _ in range(4):
-            ag.ones(2).exp()
+            TWO.exp()
             prof.step()
     files = list((tmp_path / "log").iterdir())
     assert len(files) == 2 and all(f.name.startswith("me.") and f.name.endswith(".pt.trace.json.gz") for f in files)
@@ -575,7 +579,7 @@ def test_a_handler_writes_a_file_a_cycle(tmp_path):
 def test_spans_in_flight_overlap(tmp_path):
     with profile() as prof:
         start = time.perf_counter_ns()
-        ag.ones(2).exp()
+        TWO.exp()
         for n in range(2):
             spans.complete(f"bucket {n}", spans.FLIGHT, start + n, time.perf_counter_ns() + n, 1024, n)
     found = [e for e in prof.events() if e.is_async]
@@ -597,3 +601,41 @@ def test_results_are_the_same_under_a_profiler():
     with profile(record_shapes=True, with_stack=True):
         under = run()
     assert (plain == under).all()
+
+
+NAMED = [
+    (lambda: ag.zeros(2), "zeros"), (lambda: ag.ones(2), "ones"), (lambda: ag.empty(2), "empty"), (lambda: ag.full((2,), 1.), "full"),
+    (lambda: ag.ones_like(TWO), "ones_like"), (lambda: ag.arange(3), "arange"), (lambda: ag.linspace(0, 1, 3), "linspace"),
+    (lambda: ag.eye(2), "eye"), (lambda: ag.normal(0., 1., (2,)), "normal"), (lambda: TWO.to(ag.float64), "_to_copy"),
+    (lambda: ag.zeros(2).copy_(TWO), "copy_"), (lambda: ag.zeros(2).fill_(1), "fill_"), (lambda: ag.ones(2).zero_(), "zero_"),
+    (lambda: ag.zeros(2).add_(TWO), "add_"), (lambda: ag.zeros(2).uniform_(), "uniform_"), (lambda: TWO.unique(), "_unique2"),
+    (lambda: TWO.nonzero(), "nonzero"), (lambda: TWO.any(), "any"), (lambda: TWO.all(), "all"),
+    (lambda: TWO.count_nonzero(), "count_nonzero"), (lambda: ag.arange(3).sum(), "sum"),
+    (lambda: nn.functional.one_hot(ag.tensor([0, 1])), "one_hot"), (lambda: nn.functional.prelu(TWO, TWO[:1]), "_prelu_kernel"),
+    (lambda: nn.functional.cross_entropy(ag.eye(2), ag.tensor([0, 1])), "cross_entropy_loss"),
+    (lambda: nn.functional.embedding(ag.tensor([0]), ag.eye(2)), "embedding"),
+]
+
+
+def test_operations_have_pytorchs_names():
+    for call, name in NAMED:
+        found = names(profiled(call, record_shapes=True))
+        assert f"aten::{name}" in found and not {"aten::not_implemented", "aten::_found"} & set(found), (name, found)
+
+
+def test_paths_may_be_of_pathlib(tmp_path):
+    prof = profiled(lambda: TWO.exp(), with_stack=True)
+    prof.export_chrome_trace(tmp_path / "é.json.gz")
+    prof.export_stacks(tmp_path / "stacks.txt")
+    prof.export_hta(tmp_path / "hta")
+    assert json.loads(gzip.decompress((tmp_path / "é.json.gz").read_bytes()))["traceEvents"]
+    assert len(list((tmp_path / "hta").iterdir())) == 1
+    assert prof.key_averages().table(row_limit=None) == prof.key_averages().table(row_limit=-1)
+
+
+def test_memory_beside_a_traced_step():
+    model = nn.Linear(3, 2)
+    step = trace_step(lambda x: model(x).sum().backward(), [ag.ones(4, 3)])
+    with profile(profile_memory=True) as prof:
+        step(ag.ones(4, 3))
+    assert "autograd::replay" in names(prof) and prof.memory_peak().nbytes > 0

@@ -10,12 +10,13 @@ import numpy as np
 from ...base import dtypes
 from ...base.devices import check, check_format, in_format, preserve_format
 from ...base.types import Array, DeviceLike, DTypeLike, Layout, MemoryFormat, SizeLike
-from ...core.primitive import primitive
+from ...core.primitive import primitive, spanned
 from ...core.tensor import Tensor
 from ...core.types import TensorOrNumber
 from .arguments import extent, fitting, kind, new_leaf, number, shape_of
 
 
+@spanned
 def zeros(*sizes: Any, size: Sequence[int] | None = None, out: Tensor | None = None, dtype: DTypeLike = None,
           layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
           requires_grad: bool = False) -> Tensor:
@@ -24,6 +25,7 @@ def zeros(*sizes: Any, size: Sequence[int] | None = None, out: Tensor | None = N
     return new_leaf(np.zeros(extent("zeros", sizes, size), dtype), requires_grad, out)
 
 
+@spanned
 def ones(*sizes: Any, size: Any = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None,
          device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
@@ -49,6 +51,7 @@ def _found(make: Callable[..., Any], *args: Any) -> Array:
     return make(*args)
 
 
+@spanned
 def full(size: SizeLike, fill_value: TensorOrNumber, *, out: Tensor | None = None, dtype: DTypeLike = None,
          layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
          requires_grad: bool = False) -> Tensor:
@@ -109,6 +112,7 @@ def like(input: Tensor, dtype: DTypeLike, layout: Layout | None, device: DeviceL
     return in_format(input.array.shape, dtype, memory_format)
 
 
+@spanned
 def zeros_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
                pin_memory: bool = False, requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Zeros of input's shape and dtype."""
@@ -117,6 +121,7 @@ def zeros_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None 
     return new_leaf(array, requires_grad)
 
 
+@spanned
 def ones_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
               pin_memory: bool = False, requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Ones of input's shape and dtype."""
@@ -131,6 +136,7 @@ def empty_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None 
     return new_leaf(_found(like, input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
+@spanned
 def full_like(input: Tensor, fill_value: Any, *, dtype: DTypeLike = None, layout: Layout | None = None,
               device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: MemoryFormat | None = None) -> Tensor:
@@ -142,6 +148,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: DTypeLike = None, layout
 
 # --- methods of a tensor: new ones of its dtype ----------------------------------------------------------------------
 
+@spanned
 def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = None, layout: Layout | None = None,
               device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Zeros of this tensor's dtype."""
@@ -149,6 +156,7 @@ def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = No
                  device=device, pin_memory=pin_memory, requires_grad=requires_grad)
 
 
+@spanned
 def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = None, layout: Layout | None = None,
              device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Ones of this tensor's dtype."""
@@ -163,6 +171,7 @@ def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = No
                  device=device, pin_memory=pin_memory, requires_grad=requires_grad)
 
 
+@spanned
 def new_full(self: Tensor, size: Sequence[int], fill_value: TensorOrNumber, *, dtype: DTypeLike = None,
              layout: Layout | None = None,
              device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:

@@ -9,11 +9,13 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.types import Array, DeviceLike, DTypeLike, Layout
+from ...core.primitive import spanned
 from ...core.tensor import Tensor
 from ...core.types import TensorOrNumber
 from .arguments import fitting, integer, kind, new_leaf, number
 
 
+@spanned
 def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | None = None, dtype: DTypeLike = None,
            layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
            requires_grad: bool = False) -> Tensor:
@@ -61,6 +63,7 @@ def _ends(name: str, start: TensorOrNumber, end: TensorOrNumber, steps: float) -
     return number(name, "start", start), number(name, "end", end), steps
 
 
+@spanned
 def linspace(start: TensorOrNumber, end: TensorOrNumber, steps: Any, *, out: Tensor | None = None, dtype: DTypeLike = None,
              layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
              requires_grad: bool = False) -> Tensor:
@@ -85,6 +88,7 @@ def even(start: float, end: float, steps: int) -> Array:
     return out
 
 
+@spanned
 def logspace(start: TensorOrNumber, end: TensorOrNumber, steps: int, base: float = 10.0, *, out: Tensor | None = None,
              dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
              requires_grad: bool = False) -> Tensor:
@@ -96,6 +100,7 @@ def logspace(start: TensorOrNumber, end: TensorOrNumber, steps: int, base: float
     return new_leaf(np.power(float(base), even(a, b, n)).astype(dtype), requires_grad, out)
 
 
+@spanned
 def eye(n: int, m: int | None = None, *, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None,
         device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Ones on the diagonal of an (n, m) matrix, zeros elsewhere."""

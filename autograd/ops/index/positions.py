@@ -8,12 +8,13 @@ import numpy as np
 
 from ...base.types import SizeLike
 from ...core.out import into, takes_out
-from ...core.primitive import data_dependent, primitive, value_read
+from ...core.primitive import data_dependent, primitive, spanned, value_read
 from ...core.tensor import Tensor, result
 from ...kernels.scatter import limits
 
 
 @data_dependent
+@spanned
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """The indices of elements that are not 0: a row for each, or with `as_tuple` a vector for each dimension."""
     array = input.array if isinstance(input, Tensor) else input

@@ -171,29 +171,39 @@ def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
     return result(_count(input.array, dims_of(dim, input.ndim)))
 
 
-def _truth(x: Tensor, dim: Dims, keepdim: bool, reduce: Callable[..., Any]) -> Tensor:
+def _truth(x: Tensor, dim: Dims, keepdim: bool, reduce: Callable[..., Array]) -> Tensor:
     """all and any: bool, but uint8 for uint8. An empty list of dims reduces none, unlike in sum()."""
     none = isinstance(dim, (tuple, list)) and not dim
     dims = () if none else dims_of(dim, x.ndim)
-    return result(_reduced(x.array, reduce, dims, keepdim))
+    return result(reduce(x.array, dims, keepdim))
 
 
 @primitive
-def _reduced(a: Array, reduce: Callable[..., Any], dims: tuple[int, ...], keepdim: bool) -> Array:
-    out = in_rows(np.asarray(reduce(a, axis=dims, keepdims=keepdim)))
+def _all(a: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    return _of_kind(a, every(a, axis=dims, keepdims=keepdim))
+
+
+@primitive
+def _any(a: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    return _of_kind(a, some(a, axis=dims, keepdims=keepdim))
+
+
+def _of_kind(a: Array, truth: Any) -> Array:
+    """uint8 where a is."""
+    out = in_rows(np.asarray(truth))
     return out if a.dtype != uint8 else out.astype(uint8)
 
 
 @reduction
 def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether all elements are true."""
-    return _truth(input, dim, keepdim, every)
+    return _truth(input, dim, keepdim, _all)
 
 
 @reduction
 def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether any element is true."""
-    return _truth(input, dim, keepdim, some)
+    return _truth(input, dim, keepdim, _any)
 
 
 def sum_to_size(input: Tensor, *size: Any) -> Tensor:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...base.types import Array
 from ...core.out import takes_out
-from ...core.primitive import data_dependent, primitive
+from ...core.primitive import data_dependent, primitive, spanned
 from ...core.tensor import Tensor, result
 from ...core.types import TensorOrNumber
 from ...kernels.sorting import order
@@ -55,6 +55,7 @@ def _answer(input: Tensor, dim: int | None, rows: Array, found: Array, new: Arra
 
 
 @data_dependent
+@spanned
 def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
            dim: int | None = None) -> Tensor | tuple[Tensor, ...]:
     """The distinct elements, or slices along `dim`, in order; with where each element went and how often each came."""
@@ -67,6 +68,7 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
 
 
 @data_dependent
+@spanned
 def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False,
                        dim: int | None = None) -> Tensor | tuple[Tensor, ...]:
     """The first of each run of equal elements, or slices along `dim`; with the run of each and the lengths of the runs."""
