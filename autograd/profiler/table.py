@@ -12,8 +12,8 @@ FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 
 
 def table(events: Sequence[Any], *, sort_by: str | None, row_limit: int | None, src_width: int | None,
-          name_width: int | None, shapes_width: int | None, header: str | None, top_level_only: bool, time_unit: str | None, memory: bool,
-          flops: bool, footer: str = "") -> str:
+          name_width: int | None, shapes_width: int | None, header: str | None, top_level_only: bool,
+          time_unit: str | None, memory: bool, flops: bool, footer: str = "") -> str:
     """The table; see EventList.table."""
     if time_unit is not None and time_unit not in UNITS:
         raise ValueError(f"table(time_unit={time_unit!r}): expected one of {list(UNITS)}")

@@ -69,6 +69,8 @@ def test_modules():
     tied = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     tied[1].weight = tied[0].weight
     assert "<small>8 parameters</small>" in tied._repr_html_()                # each once
+    shared = nn.Linear(2, 2)
+    assert nn.Sequential(shared, shared)._repr_html_().count("Linear(") == 2  # a module with two names twice, as in print()
     assert "1 parameter<" in nn.PReLU()._repr_html_()
 
 
