@@ -28,8 +28,8 @@ from dparallel import DataParallel, world
 from dparallel.tracing.recording import Part
 from dparallel.tracing.run import read_parts
 
-CASES = {"mlp 64-128-64-10": 200, "mlp 784-512-512-10": 40, "cnn 28x28": 12, "gpt": 8}       # steps of a block
-GOAL, WARM = 1.03, 20
+CASES = "mlp 64-128-64-10", "mlp 784-512-512-10", "cnn 28x28", "gpt"
+GOAL, WARM, BLOCK, FEWEST, COMPARED = 1.03, 10, 0.1, 5, 20       # BLOCK: seconds
 
 
 def training(case: str, comm: Any) -> tuple[Callable[[], None], Any]:
@@ -81,36 +81,35 @@ def of_one(folder: Path) -> tuple[float, float]:
 
 def measure(case: str, comm: Any, pairs: int, folder: Path) -> str:
     """The row of a case."""
-    step, model = training(case, comm)
-    steps = CASES[case]
-    for _ in range(WARM):
-        step()
+    step, _ = training(case, comm)
+    warm = [block(step, 1, comm, None)[0] for _ in range(WARM)]
+    steps = comm.broadcast_object(max(FEWEST, round(BLOCK / statistics.median(warm[WARM // 2:]))))
     ratios: dict[float, list[float]] = {0.5: [], 0.1: []}
-    offs, taken = [], WARM
+    offs = []
     for _ in range(pairs):
         blocks = []
         for on in (False, True, True, False):
             part = Part(folder, comm.rank, comm.size, steps=None, limit=None) if on else None
             blocks.append(block(step, steps, comm, part))
-            taken += steps
         for place, values in ratios.items():
             off1, on1, on2, off2 = (percentile(times, place) for times in blocks)
             values.append((on1 + on2) / (off1 + off2))
         offs += [percentile(blocks[0], 0.5), percentile(blocks[3], 0.5)]
     part = Part(folder, comm.rank, comm.size, steps=None, limit=None)
     block(step, steps, comm, part)
-    taken += steps
     comm.barrier()
     run = read_parts(folder)
     rows = run.ranks[comm.rank].main
     samples = int((rows.name == run.numbers["[run delay]"]).sum()) / steps
     recorded = len(rows.name) / steps - samples
     comm.barrier()
-    plain, other = training(case, comm)
-    for _ in range(taken):
-        plain()
-    for a, b in zip(model.state_dict().values(), other.state_dict().values(), strict=True):
-        np.testing.assert_array_equal(a.detach().numpy(), b.detach().numpy())
+    weights = []
+    for on in (False, True):
+        other, model = training(case, comm)
+        block(other, COMPARED, comm, Part(folder, comm.rank, comm.size, steps=None, limit=None) if on else None)
+        weights.append([value.detach().numpy() for value in model.state_dict().values()])
+    for a, b in zip(*weights, strict=True):
+        np.testing.assert_array_equal(a, b)
     span, sample = of_one(folder / "loop")
     us = statistics.median(offs) * 1e6
     text = " ".join(f"{percentile(values, 0.5):.3f} ({percentile(values, 0.1):.3f} to {percentile(values, 0.9):.3f})"
@@ -123,7 +122,7 @@ def main() -> None:
     """Print the table, on rank 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pairs", type=int, default=20)
-    parser.add_argument("--cases", nargs="*", default=list(CASES), help="those whose names contain one of these")
+    parser.add_argument("--cases", nargs="*", default=CASES, help="those whose names contain one of these")
     options = parser.parse_args()
     comm = world()
     if comm.rank == 0:
