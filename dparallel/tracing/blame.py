@@ -13,6 +13,7 @@ spans (recording.SAMPLED), and what it grew within a part is no time of that par
 from __future__ import annotations
 
 import bisect
+import functools
 import heapq
 from collections import defaultdict
 from typing import Any, NamedTuple
@@ -65,9 +66,9 @@ class Meeting:
         self.preempted: dict[int, int] = {}          # by rank the ns that its core was taken after all had come
         self.slowest: list[tuple[int, int]] = []     # (ns, rank) of these, the two longest
 
-    @property
+    @functools.cached_property
     def last(self) -> tuple[int, int]:
-        """(when, who) arrived last."""
+        """(when, who) arrived last, when all are known."""
         rank = max(self.arrived, key=lambda r: (self.arrived[r], r))
         return self.arrived[rank], rank
 
@@ -202,7 +203,8 @@ class Blame:
         if not meeting.arrived:
             return _Open(end, rank, start, flight, -1, start, start, start, NOWHERE)
         arrival, late = meeting.last
-        for time, other in reversed(meeting.advanced[:bisect.bisect_right(meeting.advanced, (end + NEAR, 1 << 62))]):
+        place = bisect.bisect_right(meeting.advanced, (end + NEAR, 1 << 62))
+        for time, other in meeting.advanced[max(0, place - 2):place][::-1]:
             if other != rank:
                 if min(time, end) > max(arrival, start) + SHORT:         # it had started, and then did other things
                     arrival, late = time, other

@@ -25,7 +25,7 @@ from table import percentile
 import autograd
 from autograd.core.spans import USER, begin, end, number_of
 from dparallel import DataParallel, world
-from dparallel.tracing.recording import Part
+from dparallel.tracing.recording import SAMPLED, Part
 from dparallel.tracing.run import read_parts
 
 CASES = "mlp 64-128-64-10", "mlp 784-512-512-10", "cnn 28x28", "gpt"
@@ -100,8 +100,7 @@ def measure(case: str, comm: Any, pairs: int, folder: Path) -> str:
     comm.barrier()
     run = read_parts(folder)
     rows = run.ranks[comm.rank].main
-    samples = int((rows.name == run.numbers["[run delay]"]).sum()) / steps
-    recorded = len(rows.name) / steps - samples
+    recorded = int((rows.name != run.numbers["[run delay]"]).sum()) / steps
     comm.barrier()
     weights = []
     for on in (False, True):
@@ -112,6 +111,7 @@ def measure(case: str, comm: Any, pairs: int, folder: Path) -> str:
         np.testing.assert_array_equal(a, b)
     span, sample = of_one(folder / "loop")
     us = statistics.median(offs) * 1e6
+    samples = min(2 * recorded, us * 1000 / SAMPLED)
     text = " ".join(f"{percentile(values, 0.5):.3f} ({percentile(values, 0.1):.3f} to {percentile(values, 0.9):.3f})"
                     for values in ratios.values())
     return (f"{case:20} {us:10.0f} {text} {recorded:6.1f} {samples:6.2f} {(recorded * span + samples * sample) / us:8.2%}   "

@@ -24,7 +24,7 @@ from autograd.autograd import Function
 from autograd.utils.data import DataLoader, Dataset
 from dparallel import DataParallel, Devices, Recv, Send, SyncBatchNorm, timeline
 
-WARM, STEPS = 2, 8
+WARM, STEPS, THIEVES = 2, 8, 6
 
 
 class Case(NamedTuple):
@@ -347,18 +347,19 @@ def slow_messages(comm: Any, planted: Planted, recorded: Callable[[], Any]) -> N
 
 
 def stolen_core(comm: Any, planted: Planted, recorded: Callable[[], Any], *, whose: int) -> None:
-    """Another process runs on the core of one rank."""
+    """Other processes run on the core of one rank: more than may run there anyway."""
     cores = sorted(os.sched_getaffinity(0))
     core = cores[comm.rank % len(cores)]
-    before, thief = os.sched_getaffinity(0), None
+    before, thieves = os.sched_getaffinity(0), []
     os.sched_setaffinity(0, {core})
     try:
         if comm.rank == whose:
-            thief = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-            os.sched_setaffinity(thief.pid, {core})
+            thieves = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(THIEVES)]
+            for thief in thieves:
+                os.sched_setaffinity(thief.pid, {core})
         train(comm, planted, recorded, model="gpt", rows=64)
     finally:
-        if thief is not None:
+        for thief in thieves:
             thief.kill()
             thief.wait()
         os.sched_setaffinity(0, before)
