@@ -131,6 +131,8 @@ def test_images_and_figures(writer):
         writer.add_figure("plot", figures, i)
     assert [(e.height, e.width) for e in read(writer).Images("plot")] == [(50, 100), (50, 200)]
     assert not pyplot.get_fignums()
+    with pytest.raises(TypeError, match="a figure of matplotlib"):
+        writer.add_figure("plot", None)
 
 
 def test_text_sound_and_tensors(writer):

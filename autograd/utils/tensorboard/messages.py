@@ -218,6 +218,8 @@ def figure_pixels(figure: Any) -> Any:
     """A figure of matplotlib as (height, width, 3)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+    if not hasattr(figure, "canvas"):                # of None matplotlib would make an empty one
+        raise TypeError(f"add_figure(): a figure of matplotlib, or a list of them, not {type(figure).__name__}")
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
