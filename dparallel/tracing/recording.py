@@ -60,7 +60,7 @@ class FileRecorder(Recorder):
         self._files: dict[int, int] = {}             # by ring: its file's descriptor
         self._names = open(folder / f"rank-{rank}.names", "w", encoding="utf-8", buffering=1)       # noqa: SIM115
         self._naming = threading.Lock()
-        self._named = 0
+        self._named, self._warned = 0, False
         self.sampler: Callable[[], object] | None = None         # called at spans of the main thread, SAMPLED apart
 
     def start(self) -> None:
@@ -95,7 +95,8 @@ class FileRecorder(Recorder):
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
             allocate(file, 0, PAGE)
             page = mmap.mmap(file, PAGE)
-        except OSError:
+        except OSError as error:
+            self._warn(error)
             return super().head(ring)                # and so its blocks
         self._files[id(ring)] = file
         name = ring.thread_name.encode()[:255]
@@ -109,8 +110,19 @@ class FileRecorder(Recorder):
         if id(ring) not in self._files:
             return super().block(ring, number)
         start, size = PAGE + number * 64 * BLOCK, 64 * BLOCK
-        allocate(self._files[id(ring)], start, size)
+        try:
+            allocate(self._files[id(ring)], start, size)
+        except OSError as error:
+            self._warn(error)
+            raise
         return memoryview(mmap.mmap(self._files[id(ring)], size, offset=start)).cast("q")
+
+    def _warn(self, error: OSError) -> None:
+        """Say once that the disk is full: training goes on, and so does the recording, in what there is."""
+        if not self._warned:
+            self._warned = True
+            warnings.warn(f"the timeline of rank {self.rank} is not complete: {self.folder}: {error.strerror or error}",
+                          stacklevel=2)
 
     def close(self) -> None:
         """Close the files; their memory stays mapped as long as the rings live."""
