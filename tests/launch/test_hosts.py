@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dparallel.tracing.report import Report
+from dparallel.tracing.run import read
 from launch import mpirun
 from launch.hosts import Host, hosts_of
 
@@ -138,3 +140,39 @@ comm.barrier()
     subprocess.run(["ip", "-n", "dp2", "link", "set", "dpv2", "down"], check=True)
     said, _ = process.communicate(timeout=100)
     assert process.returncode == 0 and "1 of 2 hosts answer: 1 of 2 ranks" in said and "ranks 1 dp1" in said, said
+
+
+RECORDED = """
+import os, sys, time
+import autograd as ag
+from autograd import nn
+from dparallel import DataParallel, world
+comm = world()
+model = DataParallel(nn.Linear(8, 4))
+optimizer = ag.optim.SGD(model.parameters(), lr=0.1)
+for step in range(20):
+    time.sleep(0.01 * (comm.rank == 1))
+    model(ag.ones(4, 8)).sum().backward()
+    optimizer.step()
+    if step == 15 and comm.rank == 1 and {killed}:
+        os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_timeline_of_two_hosts(start, tmp_path, killed):
+    """The hosts are one machine, whose clock is one: what is measured between them is 0, within the bound that is written down."""
+    process = start(RECORDED.format(killed=killed), "-n", "2", "-H", "10.77.0.1:1,10.77.0.2:1", "--timeline", tmp_path / "run.json.gz")
+    said, _ = process.communicate(timeout=100)
+    assert (process.returncode != 0) == killed, said
+    run = read(tmp_path / "run.json.gz")
+    assert [rank.info["host"] for rank in run.ranks] == ["dp1", "dp2"] and not run.missing
+    near, far = (rank.info["offsets"] for rank in run.ranks)
+    assert all(offset["offset"] == 0 for offset in near)
+    assert len(far) >= 1 + (not killed) and all(abs(offset["offset"]) <= offset["bound"] for offset in far), far
+    assert run.bound > 0 and run.ranks[1].info["drift_measured"] == (len(far) > 1)
+    data = Report(run).data
+    assert data["steps"]["count"] >= 14 and data["hosts"] == ["dp1", "dp2"]
+    assert data["clock_bound_us"] == pytest.approx(run.bound / 1000)
+    causes = [(cause["rank"], cause["part"]) for cause in data["causes"] if cause["part"] != "other process"]
+    assert causes[0][0] == 1 and causes[0][1] in ("script", "start"), causes
