@@ -48,7 +48,7 @@ profilers: list[Recorder] = []                       # those of them that record
 names: list[tuple[str, int]] = []                    # by number: the name and kind of a span
 _numbers: dict[tuple[str, int], int] = {}
 _of_nodes: dict[type, int] = {}                      # by class of node: see node_number()
-_naming = threading.Lock()
+_naming = threading.RLock()                          # a collector's callback may name a span, wherever it interrupts
 
 PYTORCHS = {                                         # PyTorch's names of operations that have others here
     "to_copy": "_to_copy", "cross_entropy": "cross_entropy_loss", "smooth_l1loss": "smooth_l1_loss",
@@ -149,8 +149,8 @@ class Recorder:
         """The memory of a ring's head: HEAD zeros of 64 bits."""
         return array("q", bytes(8 * HEAD))
 
-    def named(self, number: int) -> None:
-        """A name has got this number while this recorder records."""
+    def named(self) -> None:
+        """Names have got numbers while this recorder records."""
 
     def sample(self, ring: Ring) -> None:
         """A span that is not FINE has begun or ended in a thread after its ring's `due`, which this sets anew."""
@@ -325,10 +325,18 @@ def number_of(name: str, kind: int) -> int:
         with _naming:
             if key not in _numbers:
                 names.append(key)
-                _numbers[key] = len(names) - 1
+                _numbers[key] = _place_of(key)
                 for recorder in recorders:
-                    recorder.named(len(names) - 1)
+                    recorder.named()
     return _numbers[key]
+
+
+def _place_of(key: tuple[str, int]) -> int:
+    """The place of what has just been appended to names; the collector's callback may have appended something behind it."""
+    place = len(names) - 1
+    while names[place] is not key:
+        place -= 1
+    return place
 
 
 def snake_case(name: str) -> str:
@@ -351,10 +359,11 @@ def node_number(node: Node) -> Whole:
     with _naming:
         if kind not in _of_nodes:
             evaluation = f"autograd::engine::evaluate_function: {name}"
-            _of_nodes[kind] = len(names)
-            names.extend([(evaluation, OPERATION), (name, BACKWARD)])
+            pair = (evaluation, OPERATION), (name, BACKWARD)
+            names.extend(pair)
+            _of_nodes[kind] = _place_of(pair[0])
             for recorder in recorders:
-                recorder.named(len(names) - 1)
+                recorder.named()
     return _of_nodes[kind]
 
 

@@ -154,7 +154,7 @@ class Blame:
                     by_rank[rank].append((meeting, meeting.arrived.get(rank, time), time))
         for rank, found in by_rank.items():
             segments = self.segments[rank]
-            waits = np.array(runs_of(segments.part == WAIT)).reshape(-1, 2)
+            waits = np.array(runs_of(segments.part == WAIT), np.int64).reshape(-1, 2)
             starts, ends = joined(segments.start[waits].tolist())
             for meeting, arrived, time in found:
                 place = bisect.bisect_right(starts, time) - 1

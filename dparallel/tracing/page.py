@@ -60,8 +60,8 @@ figure{margin:.4rem 0}.plot{display:grid;grid-template-columns:3.4rem 1fr;gap:0 
 polyline{fill:none;stroke-width:1.6;vector-effect:non-scaling-stroke;stroke-linejoin:round}
 details{margin:.6rem 0}summary{cursor:pointer}
 pre{background:var(--card);padding:.8rem;overflow-x:auto;font-size:.75rem;border-radius:.3rem}
-@media(max-width:32rem){body{padding:.7rem}.bar{grid-template-columns:4.6rem 1fr 4.6rem;gap:.35rem}.plot{grid-template-columns:2.6rem 1fr}
-.path span{width:3.2rem}}
+@media(max-width:32rem){body{padding:.7rem}.bar{grid-template-columns:4.6rem 1fr 4.6rem;gap:.35rem}
+.plot{grid-template-columns:2.6rem 1fr}.path span{width:3.2rem}}
 """
 
 
@@ -118,10 +118,10 @@ def bars(data: dict[str, Any]) -> str:
         found = {part: mean(times(row).get(part, 0.0) for row in group) for part in shown}
         pieces = "".join(piece(part, f"width:{100 * found[part] / longest:.3f}%", f"{title}: {label(part)} "
                                f"{ms(found[part])}") for part in shown if found[part] > longest / 2000)
-        lines.append(f'<div class="bar"><span title="{escape(hosts_of(group))}">{escape(name(group))}</span><div>{pieces}</div>'
-                     f"<span>{escape(ms(total))}</span></div>")
+        lines.append(f'<div class="bar"><span title="{escape(hosts_of(group))}">{escape(name(group))}</span>'
+                     f"<div>{pieces}</div><span>{escape(ms(total))}</span></div>")
     joined = "" if len(groups) == len(rows) else f" Each bar is the mean of up to {len(groups[0])} ranks."
-    return ("<h2>What a step is spent on</h2><p>Means over all steps. Work that is going on while data travels counts as work."
+    return ("<h2>What a step is spent on</h2><p>Means over all steps. What is computed while data travels counts as work."
             f"{joined}</p>{legend(shown)}{''.join(lines)}{table_of_ranks(rows)}")
 
 
@@ -220,8 +220,8 @@ def paths(data: dict[str, Any]) -> str:
         shown = [part for part in (*ORDER, TRANSFER) if any(segment["part"] == part for segment in segments)]
         out.append(f"<h3>The {escape(kind)} step: {path['step']}, {escape(ms(path['ms']))}</h3>{legend(shown)}{strips}"
                    f'<p class="words">{escape(words)}</p>')
-    intro = ("<p>The chain of work and transfers that determines when a step ends: a change that shortens none of it does not "
-             "shorten the step.</p>")
+    intro = ("<p>The chain of work and transfers that determines when a step ends: a change that shortens none of it does "
+             "not shorten the step.</p>")
     return f"<h2>Critical path</h2>{intro}{''.join(out)}" if out else ""
 
 
@@ -238,18 +238,23 @@ def bandwidth(data: dict[str, Any]) -> str:
         bar = share(min(1.0, (rate or 0.0) / fastest)) + ("" if rate is None else escape(f" {significant(rate)}"))
         rows.append([escape(row["name"]), escape(size(row["bytes"])), str(row["count"]), f"{row['transfer_us']:.1f}",
                      f"{row['queued_us']:.1f}", bar])
-    head = ["", "bytes", "times", "us on the way", "us queued", "GB/s" + (f" of {significant(possible)}" if possible else "")]
+    unit = f"GB/s of {significant(possible)}" if possible else "GB/s"
+    head = ["", "bytes", "times", "us on the way", "us queued", unit]
     measured = (f" An undisturbed sum of 8 MiB over all ranks, at the start, ran at {significant(possible)} GB/s."
                 if possible else "")
+    links = [[f"rank {link['from']} to {link['to']}", ms(link["ms_per_step"])] for link in data["links"][:MOST_ROWS]]
+    title = "<h3>Messages that were waited for after they had been sent</h3>"
+    messages = title + table(["", "a step"], links) if links else ""
     left = len(network["sums"]) - MOST_ROWS
     more = f"<p>And {left} others.</p>" if left > 0 else ""
     return (f"<h2>Network</h2><p>{escape(size(network['bytes_per_step']))} a step and rank.{escape(measured)} On the way: "
-            f"from when the last rank was there.</p>{table(head, rows, escaped=True, left=(0, 5))}{more}")
+            f"from when the last rank was there.</p>{table(head, rows, escaped=True, left=(0, 5))}{more}{messages}")
 
 
 # --- their pieces ---------------------------------------------------------------------------------------------------------
 
-HEADINGS = [("transfer" if key == "exposed" else "overlapped" if key == "overlap" else key, f"{key}_ms") for key, _ in COLUMNS]
+SHOWN = {"exposed": "transfer", "overlap": "overlapped"}
+HEADINGS = [(SHOWN.get(key, key), f"{key}_ms") for key, _ in COLUMNS]
 
 
 def cause_table(found: list[dict[str, Any]]) -> str:
@@ -337,7 +342,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], escaped: bool = Fa
     show: Callable[[str], str] = str if escaped else escape
 
     def cells(kind: str, texts: Sequence[str]) -> str:
-        return "".join(f"<{kind}{' class=left' if at in left else ''}>{show(text)}</{kind}>" for at, text in enumerate(texts))
+        return "".join(f"<{kind}{' class=left' if at in left else ''}>{show(text)}</{kind}>"
+                       for at, text in enumerate(texts))
 
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     return f'<div class="wide"><table><tr>{cells("th", head)}</tr>{body}</table></div>'

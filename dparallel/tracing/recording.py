@@ -59,7 +59,7 @@ class FileRecorder(Recorder):
         self.folder, self.rank = folder, rank
         self._files: dict[int, int] = {}             # by ring: its file's descriptor
         self._names = open(folder / f"rank-{rank}.names", "w", encoding="utf-8", buffering=1)       # noqa: SIM115
-        self._naming = threading.Lock()
+        self._naming, self._writing = threading.RLock(), False
         self._named, self._warned = 0, False
         self.sampler: Callable[[], object] | None = None         # called at spans of the main thread, SAMPLED apart
 
@@ -69,15 +69,21 @@ class FileRecorder(Recorder):
         super().start()
         self._write_names()
 
-    def named(self, number: int) -> None:
+    def named(self) -> None:
         """Write down the names that have come."""
         self._write_names()
 
     def _write_names(self) -> None:
         with self._naming, contextlib.suppress(OSError, ValueError):       # a full disk; closed
-            while self._named < len(spans.names):
-                self._names.write(json.dumps(spans.names[self._named]) + "\n")
-                self._named += 1
+            if self._writing:
+                return                               # the collector has interrupted the loop below, which goes on
+            self._writing = True
+            try:
+                while self._named < len(spans.names):
+                    self._names.write(json.dumps(spans.names[self._named]) + "\n")
+                    self._named += 1
+            finally:
+                self._writing = False
 
     def sample(self, ring: Ring) -> None:
         """A span of the main thread has begun or ended, some time after the last sample."""

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from autograd.core.spans import FLIGHT
+from autograd.core.spans import COUNTER, FLIGHT
 
 from .advice import advice
 from .blame import Blame, Cause, Wait, between, lanes_of, rows_of
 from .phases import COMPUTE, MEANING, PARTS, WAIT, Step, steps_of
-from .run import Rank, Run, read_parts, write_trace
+from .run import Rank, Run, read_parts, row_number, write_trace
 
 MOST_STEPS = 2000                    # that the report's series has; of more, every n-th
 COLUMNS = (("step", 8), ("compute", 8), ("other", 8), ("waiting", 8), ("exposed", 9), ("overlap", 11), ("stolen", 7))
@@ -259,18 +259,23 @@ class Report:
         it, and from who sent a message to who received it."""
         begin = self.run.begin
         for number, steps in self.steps.items():
-            yield {"ph": "M", "name": "thread_name", "pid": number, "tid": 0, "args": {"name": "steps"}}
+            row = row_number(number, 0)
+            yield {"ph": "M", "name": "thread_name", "pid": number, "tid": row, "args": {"name": "steps"}}
             for step in steps:
-                yield {"ph": "X", "name": f"step {step.number}", "cat": "step", "pid": number, "tid": 0,
+                yield {"ph": "X", "name": f"step {step.number}", "cat": "step", "pid": number, "tid": row,
                        "ts": (step.start - begin) / 1000, "dur": (step.end - step.start) / 1000, "args": {}}
-        places = {rank.rank: next((i + 1 for i, t in enumerate(rank.threads) if t.main), 1) for rank in self.run.ranks}
+        places = {rank.rank: row_number(rank.rank, next((i + 1 for i, t in enumerate(rank.threads) if t.main), 1))
+                  for rank in self.run.ranks}
+        inside = {rank.rank: _Slices(rank) for rank in self.run.ranks}
         arrows = 0
         for rank in self.run.ranks:
             for wait in self.blame.waits[rank.rank]:
                 if wait.late < 0 or wait.waiting < LATE or wait.late not in places:
                     continue
+                came = inside[wait.late].at(min(self.blame.meetings[wait.flight].arrived[wait.late], wait.end))
+                if came < 0:
+                    continue
                 arrows += 1
-                came = self.blame.meetings[wait.flight].arrived[wait.late]
                 base = {"cat": "waited for", "name": "waited for", "id": arrows}
                 yield {**base, "ph": "s", "pid": wait.late, "tid": places[wait.late], "ts": (came - begin) / 1000}
                 yield {**base, "ph": "f", "bp": "e", "pid": wait.rank, "tid": places[wait.rank],
@@ -280,13 +285,27 @@ class Report:
                 if sender in places and receiver in places:
                     arrows += 1
                     base = {"cat": "message", "name": "message", "id": arrows}
+                    sent = inside[sender].at(min(sent, received))
                     yield {**base, "ph": "s", "pid": sender, "tid": places[sender], "ts": (sent - begin) / 1000}
                     yield {**base, "ph": "f", "bp": "e", "pid": receiver, "tid": places[receiver],
-                           "ts": (max(sent, received) - begin) / 1000}
+                           "ts": (received - begin) / 1000}
 
     def text(self) -> str:
         """The report as text."""
         return text_of(self.data)
+
+
+class _Slices:
+    """Where an arrow may begin: readers want a slice there."""
+
+    def __init__(self, rank: Rank) -> None:
+        spans = rank.main.chosen(~np.isin(rank.main.kind, (FLIGHT, COUNTER)))
+        self._starts, self._ends = spans.start, np.maximum.accumulate(spans.end)
+
+    def at(self, time: int) -> int:
+        """The moment, or if no slice is there the end of the last one before; -1 if there is none."""
+        place = int(np.searchsorted(self._starts, time, "right")) - 1
+        return min(time, int(self._ends[place])) if place >= 0 else -1
 
 
 def finish(folder: Path, path: Path, keep: bool = False) -> Report:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -114,9 +115,13 @@ def read_parts(folder: Path) -> Run:
     infos = []
     for path in sorted(folder.glob("rank-*.json")):
         try:
-            infos.append(json.loads(path.read_text(encoding="utf-8")))
+            info = json.loads(path.read_text(encoding="utf-8"))
         except ValueError:
-            continue                                 # being written
+            continue                                 # damaged: the rank is missing, and the others' are worth a report
+        try:
+            infos.append(checked(info, "version", ("rank", "size", "started", "stopped", "offsets", "main")))
+        except (ValueError, TypeError) as error:
+            raise TimelineError(f"{path}: not what a rank of a timeline writes ({error})") from error
     if not infos:
         raise TimelineError(f"{folder}: no rank has recorded anything there")
     infos.sort(key=lambda info: info["rank"])
@@ -139,10 +144,15 @@ def read_parts(folder: Path) -> Run:
 def raw_threads(folder: Path, info: dict[str, Any], names: dict[str, int], flights: dict[str, int]) -> Iterator[Thread]:
     """The threads of a rank, on its own clock. names, flights: numbers of the names and of collectives, of all ranks."""
     own: list[tuple[str, int]] = []
-    for line in (folder / f"rank-{info['rank']}.names").read_text(encoding="utf-8").splitlines():
+    path = folder / f"rank-{info['rank']}.names"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise TimelineError(f"{path}: the names of spans can't be read ({error})") from error
+    for line in lines:
         try:
             name, kind = json.loads(line)
-        except ValueError:
+        except (ValueError, TypeError):
             break                                    # the last one, being written
         own.append((name, kind))
     number = np.array([names.setdefault(name, len(names)) for name, _ in own] or [0], np.int64)
@@ -174,14 +184,15 @@ def read_ring(path: Path, stopped: int) -> tuple[int, str, Any]:
         return 0, "", np.empty((0, 8), np.int64)
     count, most, thread = np.frombuffer(data, np.int64, 3).tolist()
     name = data[NAME_AT:NAME_AT + 255].split(b"\0")[0].decode(errors="replace")
-    whole = (len(data) - PAGE) // (64 * BLOCK)
-    blocks = np.frombuffer(data, np.int64, whole * BLOCK * 8, PAGE).reshape(-1, BLOCK, 8)
-    most = min(most or whole, whole) or 1
-    last = (count - 1) // BLOCK
-    order = [number % most for number in range(max(0, last - most + 1), last + 1)] if count else []
-    rows = np.concatenate([blocks[place] for place in order if place < whole] or [np.empty((0, 8), np.int64)])
-    rows = rows[:len(rows) - (-count) % BLOCK] if count else rows
-    rows = rows[rows[:, 1] > 0].copy()
+    present = np.frombuffer(data, np.int64, (len(data) - PAGE) // 64 * 8, PAGE).reshape(-1, 8)
+    blocks = -(-count // BLOCK)
+    most = most or blocks
+    kept = [np.empty((0, 8), np.int64)]
+    for number in range(max(0, blocks - most), blocks):
+        place = number % most * BLOCK
+        kept.append(present[place:place + min(BLOCK, count - number * BLOCK)])
+    rows = np.concatenate(kept)
+    rows = rows[(rows[:, 0] >= 0) & (rows[:, 1] > 0)]
     if len(rows):
         rows[rows[:, 2] == 0, 2] = stopped or max(rows[:, 1].max(), rows[:, 2].max())
         np.maximum(rows[:, 2], rows[:, 1], out=rows[:, 2])
@@ -197,6 +208,12 @@ def system_clock(threads: Sequence[Thread], names: dict[str, int]) -> list[tuple
 
 # --- the finished file ----------------------------------------------------------------------------------------------------
 
+def row_number(rank: int, place: int) -> int:
+    """The number (tid) of a rank's row: place 0 is that of its steps, then come its threads. Readers take a tid of 0, or one
+    that is the process' number, for the process' first thread, so none is."""
+    return 100_000 * (rank + 1) + place
+
+
 def events(run: Run) -> Iterator[dict[str, Any]]:
     """The events of a run in Chrome's format. Times are microseconds since its begin."""
     begin = run.begin
@@ -206,10 +223,11 @@ def events(run: Run) -> Iterator[dict[str, Any]]:
         yield {"ph": "M", "name": "process_name", "pid": rank.rank, "tid": 0, "args": {"name": about}}
         yield {"ph": "M", "name": "process_sort_index", "pid": rank.rank, "tid": 0, "args": {"sort_index": rank.rank}}
         for place, thread in enumerate(rank.threads):
-            yield {"ph": "M", "name": "thread_name", "pid": rank.rank, "tid": place + 1,
+            row = row_number(rank.rank, place + 1)
+            yield {"ph": "M", "name": "thread_name", "pid": rank.rank, "tid": row,
                    "args": {"name": thread.name + (" (trains)" if thread.main else ""), "thread": thread.number,
                             "main": thread.main, "thread_name": thread.name}}
-            yield from thread_events(run, rank.rank, place + 1, thread.spans, begin)
+            yield from thread_events(run, rank.rank, row, thread.spans, begin)
 
 
 def thread_events(run: Run, pid: int, tid: int, spans: Spans, begin: int) -> Iterator[dict[str, Any]]:
@@ -253,14 +271,30 @@ def write_trace(run: Run, path: Path, extra: Iterable[dict[str, Any]] = ()) -> N
 def read_trace(path: Path) -> Run:
     """The run in a finished file."""
     try:
-        with (gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else open(path, encoding="utf-8")) as file:
-            data = json.load(file)
-        about = data["dparallel"]
+        with open(path, "rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"     # whatever its name says
+        with (gzip.open(path, "rt", encoding="utf-8") if packed else open(path, encoding="utf-8")) as file:
+            return run_of(json.load(file))
     except FileNotFoundError:
         raise TimelineError(f"{path}: there is no such file") from None
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise TimelineError(f"{path}: not a timeline that dprun --timeline or dparallel.timeline() has written "
-                            f"({type(error).__name__}: {error})") from error
+    except (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise TimelineError(f"{path}: not a timeline that dprun --timeline or dparallel.timeline() has written, or not all "
+                            f"of one ({type(error).__name__}: {error})") from error
+
+
+def checked(about: dict[str, Any], version: str, keys: Iterable[str]) -> dict[str, Any]:
+    """What a file says of itself, if it has these keys and a version that is known; else ValueError."""
+    lacking = [key for key in (version, *keys) if key not in about]
+    if lacking:
+        raise ValueError(f"without {', '.join(lacking)}")
+    if about[version] != 1:
+        raise ValueError(f"{version} {about[version]!r}, and this version of dparallel reads 1")
+    return about
+
+
+def run_of(data: dict[str, Any]) -> Run:
+    """The run that a finished file's data tell of."""
+    about = checked(data["dparallel"], "format", ("size", "begin", "names", "ranks"))
     names, begin = about["names"], about["begin"]
     numbers = {name: number for number, name in enumerate(names)}
     rows: dict[tuple[int, int], list[tuple[int, ...]]] = {}

@@ -43,6 +43,7 @@ def made(ranks=4, steps=300, **changes):
             "steps": {"count": steps, "first": 20, "last": 19 + steps, "median_ms": 15.5, "worst_ms": 400.0, "worst": 20, "typical": 33}
             if steps else {"count": 0, "first": None, "last": None, "median_ms": None, "worst_ms": None, "worst": None, "typical": None},
             "per_rank": rows, "causes": causes, "before_first_step": [{**cause, "part": "start"} for cause in causes[:1]],
+            "links": [{"from": 0, "to": 1, "ms_per_step": 1.25}] if ranks > 1 else [],
             "lanes": [{"rank": 0, "device": 1, "part": "forward", "ms_per_step": 0.75}],
             "critical_path": {kind: {"step": number, "ms": 15.95, "segments": path} for kind, number in (("typical", 33), ("worst", 20))}
             if steps else {},
@@ -151,7 +152,7 @@ def test_paths_series_and_sums():
     assert [100 - float(point.split(",")[1]) for point in line] == pytest.approx(
         [100 * value / axis for value in data["series"]["waiting_ms"]["2"]], abs=0.01)
     assert ["bucket 1", "2.00 MB", "300", "813.5", "3.2", " 2.46"] in parsed.cells and ["bucket 0", "2.00 MB", "300", "812.5", "3.2", ""] in parsed.cells
-    assert "And 5 others." in parsed.texts and "GB/s of 5.5" in [cells[-1] for cells in parsed.cells if cells]
+    assert ["rank 0 to 1", "1.25 ms"] in parsed.cells and "And 5 others." in parsed.texts and "GB/s of 5.5" in [cells[-1] for cells in parsed.cells if cells]
 
 
 def test_many_ranks_share_bars_columns_and_lines():

@@ -336,3 +336,26 @@ def test_all_this_without_the_compiled_core():
     done = subprocess.run([sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", __file__], capture_output=True, text=True,
                           env={**os.environ, "DPARALLEL_PURE": "1"})
     assert done.returncode == 0, done.stdout
+
+
+def test_a_name_given_while_another_one_is_written_down(tmp_path):
+    """As the collector's callback does, wherever it interrupts: no thread waits for itself, and numbers are right."""
+    recorder = FileRecorder(tmp_path, 0, None)
+    recorder.start()
+    write, inner = recorder._names.write, []
+
+    class Interrupted:
+        def write(self, line):
+            if not inner:
+                inner.append(spans.number_of("inner name", USER))
+            write(line)
+
+        def close(self):
+            names_file.close()
+
+    names_file, recorder._names = recorder._names, Interrupted()
+    outer = spans.number_of("outer name", USER)
+    recorder.stop()
+    recorder.close()
+    lines = [tuple(json.loads(line)) for line in (tmp_path / "rank-0.names").read_text().splitlines()]
+    assert lines == names[:len(lines)] and lines[outer] == ("outer name", USER) and lines[inner[0]] == ("inner name", USER)
