@@ -66,41 +66,17 @@ from .amp.autocast_mode import set_autocast_ipu_dtype as set_autocast_ipu_dtype
 from .amp.autocast_mode import set_autocast_ipu_enabled as set_autocast_ipu_enabled
 from .amp.autocast_mode import set_autocast_xla_dtype as set_autocast_xla_dtype
 from .amp.autocast_mode import set_autocast_xla_enabled as set_autocast_xla_enabled
-from .base.devices import channels_last as channels_last
-from .base.devices import channels_last_3d as channels_last_3d
-from .base.devices import contiguous_format as contiguous_format
 from .base.devices import device as device
 from .base.devices import get_default_device as get_default_device
 from .base.devices import layout as layout
 from .base.devices import memory_format as memory_format
-from .base.devices import preserve_format as preserve_format
 from .base.devices import set_default_device as set_default_device
-from .base.devices import sparse_bsc as sparse_bsc
-from .base.devices import sparse_bsr as sparse_bsr
-from .base.devices import sparse_coo as sparse_coo
-from .base.devices import sparse_csc as sparse_csc
-from .base.devices import sparse_csr as sparse_csr
-from .base.devices import strided as strided
-from .base.dtypes import bool_ as bool
 from .base.dtypes import can_cast as can_cast
-from .base.dtypes import complex128 as complex128
-from .base.dtypes import complex64 as complex64
 from .base.dtypes import finfo as finfo
-from .base.dtypes import float16 as float16
-from .base.dtypes import float32 as float32
-from .base.dtypes import float64 as float64
 from .base.dtypes import get_default_dtype as get_default_dtype
 from .base.dtypes import iinfo as iinfo
-from .base.dtypes import int16 as int16
-from .base.dtypes import int32 as int32
-from .base.dtypes import int64 as int64
-from .base.dtypes import int8 as int8
 from .base.dtypes import promote_types as promote_types
 from .base.dtypes import set_default_dtype as set_default_dtype
-from .base.dtypes import uint16 as uint16
-from .base.dtypes import uint32 as uint32
-from .base.dtypes import uint64 as uint64
-from .base.dtypes import uint8 as uint8
 from .base.size import Size as Size
 from .base.types import Array
 from .base.types import DTypeLike
@@ -331,6 +307,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix with the tensors as blocks along its diagonal, zeros elsewhere; vectors count as rows."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The products of two stacks of matrices, (b, n, k) and (b, k, m)."""
+bool: np.dtype[Any]
 def broadcast_shapes(*shapes: Sequence[_int]) -> tuple[_int, ...]:
     """The shape that tensors of these shapes broadcast to. RuntimeError if there is none."""
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -356,6 +333,8 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """multi_dot(matrices), under its older name."""
 def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """input (n, c, ...) with its channels dealt out: the first of every group, then the second of every group, ..."""
+channels_last: memory_format
+channels_last_3d: memory_format
 def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """linalg.cholesky, under its older name."""
 def cholesky_inverse(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -384,6 +363,8 @@ def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) ->
     """All choices of r elements of a vector, in order, as rows."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """real + i imag."""
+complex128: np.dtype[Any]
+complex64: np.dtype[Any]
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
     """Tensors put end to end along `dim`; their other sizes agree. Legacy empty vectors, shape (0,), are left out."""
 def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
@@ -394,6 +375,7 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """conj(input), as new memory."""
 def constant_pad_nd(input: Tensor, pad: Sequence[_int], value: Number = 0) -> Tensor:
     """input with `value` put round it: pad holds (before, after) for the last dimension, then for the one before it, and so on. Negative numbers cut off."""
+contiguous_format: memory_format
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: SizeLike = 1, padding: SizeLike | str = 0, dilation: SizeLike = 1, groups: _int = 1) -> Tensor:
     """Cross-correlation of input (n, c, l) or (c, l) with weight (m, c / groups, k), plus bias (m,)."""
 def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: SizeLike = 1, padding: SizeLike | str = 0, dilation: SizeLike = 1, groups: _int = 1) -> Tensor:
@@ -542,6 +524,9 @@ def fliplr(input: Tensor) -> Tensor:
 def flipud(input: Tensor) -> Tensor:
     """A copy of input, reversed along its first dimension."""
 float: np.dtype[Any]
+float16: np.dtype[Any]
+float32: np.dtype[Any]
+float64: np.dtype[Any]
 def float_power(input: Tensor, exponent: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
     """input ** exponent in double precision, whatever their dtypes."""
 def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
@@ -627,6 +612,10 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 def instance_norm(input: Tensor, weight: Tensor, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool = False) -> Tensor:
     """Each channel of each sample standardized; see nn.functional.instance_norm."""
 int: np.dtype[Any]
+int16: np.dtype[Any]
+int32: np.dtype[Any]
+int64: np.dtype[Any]
+int8: np.dtype[Any]
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """linalg.inv() under its older name."""
 def is_complex(input: Tensor) -> _bool:
@@ -889,6 +878,7 @@ def pow(input: TensorOrArray | Number, exponent: TensorOrArray | Number, *, out:
     """input ** exponent, one of them a Tensor."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """leaky_relu with a learned slope: one for all, or one for each channel (dimension 1)."""
+preserve_format: memory_format
 def prod(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, dtype: DTypeLike = None, out: Tensor | None = None, axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
     """The product of all elements, or along one `dim`; integers and booleans multiply in int64."""
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -1009,6 +999,11 @@ def softmax(input: Tensor, *, axis: _int, dtype: DTypeLike = None, out: Tensor |
     """exp(input) over its sum along `dim`: positive, adding up to 1."""
 def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool | None = False, axis: _int | None = None, out: tuple[Tensor, ...] | None = None) -> ValuesIndices:
     """The elements along `dim` in order and where they were; always stable, nan the largest."""
+sparse_bsc: layout
+sparse_bsr: layout
+sparse_coo: layout
+sparse_csc: layout
+sparse_csr: layout
 @overload
 def split(tensor: Tensor, split_size_or_sections: _int | Sequence[_int], dim: _int = 0, *, axis: _int | None = None) -> tuple[Tensor, ...]:
     """The tensor cut along `dim` in pieces of one size (the last may be smaller), or of the sizes given."""
@@ -1037,6 +1032,7 @@ def std_mean(input: Tensor, dim: Dims | _bool = None, unbiased: _bool | None = N
     """The standard deviation and the mean."""
 def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
     """The Fourier transforms of windows of n_fft points, one each hop_length, of (..., L): (..., frequencies, windows)."""
+strided: layout
 def sub(input: TensorOrArray | Number, other: TensorOrArray | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input - alpha * other."""
 def subtract(input: TensorOrArray | Number, other: TensorOrArray | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
@@ -1101,6 +1097,10 @@ def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: DTypeLike = N
     """The places on and above a diagonal of a (row, col) matrix: two rows of indices."""
 def true_divide(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
 def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+uint16: np.dtype[Any]
+uint32: np.dtype[Any]
+uint64: np.dtype[Any]
+uint8: np.dtype[Any]
 def unbind(input: Tensor, dim: _int = 0, *, axis: _int | None = None) -> tuple[Tensor, ...]:
     """The slices of input along `dim`, views."""
 def unbind_copy(input: Tensor, dim: _int = 0, *, axis: _int | None = None) -> tuple[Tensor, ...]:

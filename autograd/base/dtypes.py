@@ -163,6 +163,15 @@ def _limits(dtype: Any) -> tuple[str, int, float, float, float, float, float]:
 class finfo:
     """The limits of a floating dtype: bits, eps, max, min, tiny, resolution."""
 
+    dtype: str
+    bits: int
+    eps: float
+    max: float
+    min: float
+    tiny: float
+    resolution: float
+    smallest_normal: float
+
     def __init__(self, type: Any = None) -> None:
         dtype = default.dtype if type is None else as_dtype(type)
         if category(dtype) < 2:
@@ -177,6 +186,11 @@ class finfo:
 
 class iinfo:
     """The limits of an integer dtype: bits, max, min."""
+
+    dtype: str
+    bits: int
+    max: int
+    min: int
 
     def __init__(self, type: Any) -> None:
         dtype = as_dtype(type)

@@ -37,7 +37,8 @@ class Size(tuple[int, ...]):
     def __mul__(self, count: Any) -> Any:
         return Size(tuple(self) * count)
 
-    __rmul__ = __mul__
+    def __rmul__(self, count: Any) -> Any:
+        return self * count
 
     def __repr__(self) -> str:
         return f"Size({list(self)})"

@@ -19,7 +19,7 @@ class LeafCounter:
 
     def __init__(self) -> None:
         self.backward_pass: Any = None
-        self.left = 0
+        self.left: int = 0
         self.counted: list[Any] = []
 
     def complete(self) -> None:

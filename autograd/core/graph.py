@@ -49,6 +49,8 @@ MSG_CHANGED = (
 class RemovableHandle:
     """Takes one hook out of the dict that holds it; `remove()` twice is no error. Works as a `with` block too."""
 
+    id: int
+
     def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
         self.id = _hook_number()
         hooks[self.id] = hook

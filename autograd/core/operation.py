@@ -134,7 +134,7 @@ class Operation:
     # PyTorch's backward operation is handed them: a second pass goes on there, with zeros (or with None).
     joins: tuple[tuple[int, ...], ...] | None = None
     joins_zeros = True
-    span = 0                          # its number in what a profiler records
+    span: int = 0                     # its number in what a profiler records
 
     @staticmethod
     def forward(ctx: Any, *arrays: Any, **settings: Any) -> Any:

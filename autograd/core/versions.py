@@ -23,7 +23,7 @@ class Counter:
     __slots__ = ("__weakref__", "value", "views")
 
     def __init__(self) -> None:
-        self.value = 0
+        self.value: int = 0
         self.views: list[weakref.ref[Any]] = []
 
     def saved(self) -> int:

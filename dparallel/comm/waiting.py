@@ -43,6 +43,13 @@ class Flight:
     name: of the collective. number: comm.flight() at its start.
     """
 
+    name: str
+    nbytes: int
+    number: int
+    started: int
+    queued: int
+    ended: int
+
     def __init__(self, name: str, nbytes: int, number: int) -> None:
         self.name, self.nbytes, self.number = f"dparallel::{name}", nbytes, number
         self.started, self.queued, self.ended = perf_counter_ns(), -1, 0

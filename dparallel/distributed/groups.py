@@ -80,6 +80,13 @@ class ProcessGroup:
     communicator: the dparallel communicator.    ranks: the members' global ranks, in the order of their group ranks.
     """
 
+    communicator: Communicator
+    ranks: list[int]
+    backend: Backend
+    group_name: str
+    group_desc: str
+    timeout: timedelta
+
     def __init__(self, comm: Communicator, ranks: Sequence[int], backend: Backend, name: str, description: str,
                  timeout: timedelta) -> None:
         self.communicator, self.ranks, self.backend = comm, list(ranks), backend

@@ -49,6 +49,10 @@ class GradBucket:
     bucket, at first the size of the buffer; a hook that sends fewer assigns their number.
     """
 
+    comm: Communicator
+    names: list[str]
+    bytes_sent: int
+
     def __init__(self, bucket: FlatGradients, index: int, last: bool, comm: Communicator) -> None:
         self._bucket, self._index, self._last, self.comm = bucket, index, last, comm
         self._buffer = as_tensor(bucket.gradients)

@@ -24,6 +24,7 @@ import numpy as np
 import autograd as ag
 from autograd import ops
 from autograd.base import types as base_types
+from autograd.base.devices import Constant
 from autograd.core import types as core_types
 from autograd.core.tensor import Tensor, TensorBase
 from autograd.tensor_api import binding
@@ -468,13 +469,15 @@ def package() -> Stub:
                 stub.define(name, value)
         elif isinstance(value, types.ModuleType):
             stub.imports.setdefault(".", set()).add(f"{name} as {name}")
+        elif isinstance(value, Constant):
+            stub.lines.append(f"{name}: {type(value).__name__}")
+        elif isinstance(value, np.dtype) or name == "bfloat16":
+            stub.lines.append(f"{name}: {stub.type('np.dtype[Any]', {})}")
         elif name in origin:
             home, _, original = origin[name].partition(":")
             stub.imports.setdefault(home if home != "autograd" else ".", set()).add(f"{original} as {name}")
         elif name in ("dtype", "e", "inf", "nan", "pi"):
             stub.imports.setdefault("numpy" if name == "dtype" else "math", set()).add(f"{name} as {name}")
-        elif isinstance(value, np.dtype) or name == "bfloat16":
-            stub.lines.append(f"{name}: {stub.type('np.dtype[Any]', {})}")
         elif name == "newaxis":
             stub.lines.append("newaxis: None")
         else:
