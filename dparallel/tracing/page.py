@@ -166,7 +166,7 @@ def matrix(data: dict[str, Any]) -> str:
 
 
 def causes(data: dict[str, Any]) -> str:
-    """By what."""
+    """By what others were made to wait."""
     out = ["<h2>Causes of waiting</h2>", "<p>In a step, of all waiting ranks together.</p>" if data["causes"] else
            "<p>Nobody waited in the steps.</p>", cause_table(data["causes"])]
     if data["before_first_step"]:
@@ -367,6 +367,7 @@ def name(group: list[dict[str, Any]]) -> str:
 
 
 def hosts_of(group: list[dict[str, Any]]) -> str:
+    """The hosts of some ranks."""
     return ", ".join(sorted({row["host"] for row in group}))
 
 
@@ -393,10 +394,12 @@ def mean(values: Iterable[float]) -> float:
 
 
 def counted(number: int, what: str) -> str:
+    """A number of things."""
     return f"{number} {what}{'s' * (number != 1)}"
 
 
 def ms(value: float) -> str:
+    """A time in ms as text."""
     return f"{value:.2f} ms" if value < 1000 else f"{value / 1000:.2f} s"
 
 
@@ -406,6 +409,7 @@ def significant(value: float) -> str:
 
 
 def size(nbytes: float) -> str:
+    """Bytes in a unit that fits."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if nbytes >= scale:
             return f"{nbytes / scale:.2f} {unit}"
