@@ -41,8 +41,8 @@ class autocast(Modal):
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         _, lower = of_device(device_type)
-        self.device = device(device_type).type
-        self.fast_dtype = lower if dtype is None else dtype
+        self.device: str = device(device_type).type
+        self.fast_dtype: Any = lower if dtype is None else dtype
         self._cache_enabled = modes.autocast_caching if cache_enabled is None else bool(cache_enabled)
         if enabled and self.device != "cpu":
             warnings.warn(f"User provided device_type of '{self.device}', but {self.device.upper()} is not available. "

@@ -22,6 +22,9 @@ class TensorType:
     `isinstance(x, FloatTensor)` asks for the dtype. Those of a device that is not here can be named, not called.
     """
 
+    __name__: str
+    dtype: np.dtype[Any]
+
     def __init__(self, name: str, dtype: np.dtype[Any], module: str = "torch") -> None:
         self.__name__, self.__module__, self.dtype = name, module, dtype
 

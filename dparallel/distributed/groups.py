@@ -33,7 +33,7 @@ class Backend(str):
     """The name of a backend, in lower case. All of them mean MPI here; ValueError for a name that PyTorch does not have."""
 
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, FAKE = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl", "fake"
-    backend_list = (GLOO, NCCL, UCC, MPI, XCCL)
+    backend_list: tuple[str, ...] = (GLOO, NCCL, UCC, MPI, XCCL)
 
     def __new__(cls, name: str) -> Backend:
         if not isinstance(name, str):
