@@ -446,8 +446,8 @@ def rows_at(rows: tuple[list[int], list[int]], time: int) -> int:
 
 
 def lanes_of(run: Run, rank: Any) -> list[tuple[int, str, int]]:
-    """Of local devices, (device, part, ns) of each time that the others waited for one: lanes that run at the same time
-    end together where their parts are even."""
+    """Of local devices, (device, part, ns) of each time that the others waited for one: lanes of one call end together
+    where their parts are even. A call has each lane once; on busy cores one may begin when another has ended."""
     lanes = []
     for thread in rank.threads:
         for row in np.flatnonzero(thread.spans.kind == LANE).tolist():
@@ -457,7 +457,7 @@ def lanes_of(run: Run, rank: Any) -> list[tuple[int, str, int]]:
     found, segments = [], segments_of(run, rank)
     group: list[tuple[int, int, int]] = []
     for lane in [*lanes, (1 << 62, 1 << 62, -1)]:
-        if group and lane[0] >= max(end for _, end, _ in group):
+        if lane[2] < 0 or lane[2] in [number for _, _, number in group]:
             ends = sorted(end for _, end, _ in group)
             if len(ends) > 1:
                 last = max(group, key=lambda item: item[1])
