@@ -71,7 +71,7 @@ CASES = [
     # the core, the start
     Case("stolen core of rank 0", 2, only(0, "other process"), {}, stolen_core, {"whose": 0}, counted=True),
     Case("stolen core of rank 1", 2, only(1, "other process"), {}, stolen_core, {"whose": 1}, counted=True),
-    Case("objects in cycles: rank 1's collector", 2, only(1, "collector"), {}, None, {"collect": True}),
+    Case("objects in cycles: rank 1's collector, and their making", 2, {(1, "collector"): 0.85, (1, "script"): 0.1}, {}, None, {"collect": True}),
     # local devices
     Case("local device 1 forward", 1, {}, {}, devices, {"whose": 0, "device": 1, "part": "forward"}, judge="lane 0 1 forward"),
     Case("local device 0 backward", 1, {}, {}, devices, {"whose": 0, "device": 0, "part": "backward"}, judge="lane 0 0 backward"),
