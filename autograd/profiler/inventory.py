@@ -15,6 +15,7 @@ import inspect
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from itertools import filterfalse
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -211,33 +212,33 @@ class Found:
 
     def _search_rest(self, objects: list[Any], whole: bool) -> tuple[tuple[int, int], int]:
         """Claim arrays that no tensor has, and add up the sizes of Python objects."""
-        tracked = {id(each) for each in objects}
-        others: dict[int, Any] = {}                  # what the collector doesn't track, by id
-        for place in range(0, len(objects), 4096):
-            for each in gc.get_referents(*objects[place:place + 4096]):
-                if id(each) not in tracked:
-                    others[id(each)] = each
+        held: dict[int, Any] = {}                    # what the collector doesn't track, by id
+        for part in parts_of(objects):
+            untracked = list(filterfalse(gc.is_tracked, gc.get_referents(*part)))
+            held.update(zip(map(id, untracked), untracked, strict=True))
+        are_arrays: dict[type, bool] = {}
         small = bytes_small = large = 0
-        for each in (*objects, *others.values()):
-            kind = type(each)                        # not isinstance(): it asks some objects for their __class__
-            if issubclass(kind, np.ndarray):
-                self._rest(each)
-            elif issubclass(kind, ctypes.Array):
-                self._stretch(ctypes.addressof(each), ctypes.sizeof(each), "workspaces", ("scratch memory of oneDNN",),
-                              ARRAY)
-            elif whole:
-                try:
-                    size = sys.getsizeof(each)
-                except Exception:                    # of a class of the user's, in whatever state
-                    continue
-                if size > SMALL:
-                    large += size
-                else:
-                    small += 1
-                    bytes_small += size
+        for part in parts_of([*objects, *held.values()]):
+            kinds = set(map(type, part))             # not isinstance(): it asks some objects for their __class__
+            for kind in kinds - are_arrays.keys():
+                are_arrays[kind] = issubclass(kind, (np.ndarray, ctypes.Array))
+            if any(map(are_arrays.__getitem__, kinds)):
+                for each in part:
+                    if are_arrays[type(each)]:
+                        self._rest(each)
+                part = [each for each in part if not are_arrays[type(each)]]
+            if whole:
+                sizes = sizes_of(part)
+                of_large = sizes[sizes > SMALL]
+                large += int(of_large.sum())
+                small += len(sizes) - len(of_large)
+                bytes_small += int(sizes.sum() - of_large.sum())
         return (small, bytes_small), large
 
     def _rest(self, array: Any) -> None:
+        if not issubclass(type(array), np.ndarray):
+            self._stretch(ctypes.addressof(array), ctypes.sizeof(array), "workspaces", ("scratch memory of oneDNN",), ARRAY)
+            return
         while isinstance(array.base, np.ndarray):
             array = array.base
         if type(array) is Block:
@@ -293,21 +294,37 @@ def arrays_of_frames() -> list[Any]:
     return found
 
 
+def parts_of(objects: list[Any]) -> Iterator[list[Any]]:
+    """A list in parts, each for loops in C over all of its objects: there are millions of them in a large process."""
+    return (objects[place:place + 4096] for place in range(0, len(objects), 4096))
+
+
+def sizes_of(objects: list[Any]) -> np.ndarray[Any, Any]:
+    """What sys.getsizeof() says of each; those of the user's classes that raise, in whatever state, are left out."""
+    try:
+        return np.fromiter(map(sys.getsizeof, objects), np.int64, len(objects))
+    except Exception:
+        half = len(objects) // 2
+        return np.concatenate([sizes_of(objects[:half]), sizes_of(objects[half:])]) if half else np.zeros(0, np.int64)
+
+
 def tracked_objects() -> list[Any]:
     """All objects that the collector of garbage tracks; of those that gc.freeze() has hidden those that can be reached."""
     objects = gc.get_objects()
     if not gc.get_freeze_count():
         return objects
-    seen = set(map(id, objects))
-    place = 0
     objects.append(sys.modules)
-    while place < len(objects):
-        end = min(place + 4096, len(objects))
-        for each in gc.get_referents(*objects[place:end]):
-            if id(each) not in seen and gc.is_tracked(each):
-                seen.add(id(each))
-                objects.append(each)
-        place = end
+    seen = set(map(id, objects))
+    left = objects
+    while left:
+        found: dict[int, Any] = {}
+        for part in parts_of(left):
+            tracked = list(filter(gc.is_tracked, gc.get_referents(*part)))
+            found.update(zip(map(id, tracked), tracked, strict=True))
+        fresh = found.keys() - seen
+        seen |= fresh
+        left = list(map(found.__getitem__, fresh))
+        objects += left
     return objects
 
 
@@ -402,7 +419,9 @@ def makers() -> Callable[[Any], str]:
 
 def module_names() -> dict[int, str]:
     """The full name of each module by its id, which spans have: Net.layer1.0."""
-    modules = [each for each in tracked_objects() if tells(type(each)) and hasattr(type(each), "_modules")]
+    objects = tracked_objects()
+    kinds = {kind for kind in set(map(type, objects)) if tells(kind) and hasattr(kind, "_modules")}
+    modules = [each for each in objects if type(each) in kinds]
     inner = {id(child) for module in modules for child in module._modules.values() if child is not None}
     names: dict[int, str] = {}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from memory_models import MODELS, loss_of, mlp, train
+from memory_models import loss_of, measured, mlp, run, train
 
 import autograd as ag
 from autograd import nn, optim
@@ -24,14 +24,15 @@ from autograd.utils.checkpoint import checkpoint
 
 linux = pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="the system says nothing of memory")
 compiled = pytest.mark.skipif("not __import__('autograd').show_config()['compiled core']", reason="the core is not compiled")
-HERE = Path(__file__).parent
 
 
-def run(*args, python=(sys.executable,)):
-    """The lines that memory_models.py prints."""
-    done = subprocess.run([*python, str(HERE / "memory_models.py"), *args], capture_output=True, text=True, timeout=200, cwd=HERE.parent.parent)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+@pytest.fixture(autouse=True, scope="module")
+def not_frozen():
+    """A look takes a third when it need not search for what gc.freeze() has hidden, as tests/conftest.py does."""
+    gc.unfreeze()
+    yield
+    gc.collect()
+    gc.freeze()
 
 
 def off(snapshot, without=()):
@@ -51,9 +52,9 @@ def grown(make, use):
 # --- the sum and the system's count -------------------------------------------------------------------------------------
 
 @linux
-@pytest.mark.parametrize("kind", MODELS)
-def test_sums_agree_with_the_system_within_a_tenth(kind):
-    (found,) = run(kind)
+@pytest.mark.parametrize(("kind", "rows"), [("wide", 64), ("cnn", 128), ("gpt", 8)])
+def test_sums_agree_with_the_system_within_a_tenth(kind, rows):
+    found = measured(kind, rows)
     for snapshot in found["snapshots"]:
         assert off(snapshot) < 0.1, snapshot
     by_use = found["snapshots"][-1]["by_use"]
@@ -65,69 +66,96 @@ def test_sums_agree_with_the_system_within_a_tenth(kind):
 
 @linux
 def test_the_comparison_sees_what_is_missing():
-    (found,) = run("wide")
-    snapshot = found["snapshots"][-1]
+    snapshot = measured("wide", 64)["snapshots"][-1]
     for use in ("parameters", "gradients", "optimizer state", "freed memory"):
         assert snapshot["by_use"][use] > 0.12 * snapshot["resident"] and off(snapshot, {use}) > 0.1, use
-    hidden = mmap.mmap(-1, resident := system_memory.resident() // 4, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)           # memory that nobody accounts for
-    hidden.write(bytes(resident))
-    library = ctypes.CDLL(None)
-    library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
-    library.free.argtypes = [ctypes.c_void_p]
-    hidden_in_heap = library.malloc(resident)
-    ctypes.memset(hidden_in_heap, 1, resident)
-    found = memory_snapshot()
-    library.free(hidden_in_heap)
-    hidden.close()
-    assert found.accounted < found.resident - 1.2 * resident
 
 
 @linux
-def test_sums_agree_in_this_process_too():
-    found = memory_snapshot()                        # with pytest, and whatever tests have left
-    most = 0.3 if "torch" in sys.modules else 0.1    # what PyTorch's libraries allocate for themselves is not known
-    assert abs(found.accounted - found.resident) < most * found.resident
-    assert found.accounted == sum(found.by_use.values()) and found.proportional <= found.resident * 1.01
+def test_sums_grow_in_this_process_as_what_the_system_counts_does():
+    gc.collect()
+    size = 5 << 23                                   # no multiple of what OpenBLAS maps
+    looks = [memory_snapshot()]
+    kept = np.ones(size, np.uint8)
+    looks.append(memory_snapshot())
+    hidden = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)        # memory that nobody accounts for
+    hidden.write(bytes(size))
+    library = ctypes.CDLL(None)
+    library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    library.free.argtypes = [ctypes.c_void_p]
+    hidden_in_heap = library.malloc(size)
+    ctypes.memset(hidden_in_heap, 1, size)
+    looks.append(memory_snapshot())
+    library.free(hidden_in_heap)
+    hidden.close()
+    apart = [look.resident - look.accounted for look in looks]       # beside what other tests' libraries have allocated
+    assert abs(apart[1] - apart[0]) < size / 2 and 1.5 * size < apart[2] - apart[1] < 2.5 * size
+    assert looks[1].by_use["other arrays"] - looks[0].by_use["other arrays"] == pytest.approx(size, rel=0.01)
+    assert all(look.accounted == sum(look.by_use.values()) and look.proportional <= look.resident * 1.01 for look in looks)
+    del kept
 
 
 @linux
 def test_memory_that_was_never_touched_is_not_in_ram():
     gc.collect()
-    before = take_inventory()
-    kept = np.empty(1 << 27, np.uint8)
+    before = take_inventory().by_use["other arrays"]
+    pages = mmap.mmap(-1, 1 << 27, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)                   # new ones: np.empty() may get what another array has left
+    kept = np.frombuffer(pages, np.uint8)
     kept[:1 << 22] = 1
-    found, size = memory_snapshot(), take_inventory(whole=False)
-    assert (1 << 22) - 100_000 <= found.by_use["other arrays"] - before.by_use["other arrays"] < 1 << 26
-    assert size.by_use["other arrays"] >= 1 << 27 <= found.arrays
-    del kept
+    found = take_inventory()
+    assert (1 << 22) - 100_000 <= found.by_use["other arrays"] - before < 1 << 26
+    assert take_inventory(whole=False).by_use["other arrays"] >= 1 << 27 <= found.arrays
 
 
 # --- each use -----------------------------------------------------------------------------------------------------------
 
+KEPT = []
+
+
+def test_what_gc_freeze_hides_is_found():
+    gc.collect()
+    KEPT.append(nn.Linear(300, 300))                 # reached from its module, as a hidden object must be
+    gc.freeze()
+    try:
+        found = take_inventory(whole=False)
+        start, _ = bounds(KEPT[0].weight.array)
+    finally:
+        gc.unfreeze()
+        KEPT.clear()
+    assert [claim.use for begin, _, claim in found.stretches if begin == start] == ["parameters"]
+
+
 def test_parameters_gradients_buffers_and_state():
-    model, size = grown(lambda: nn.Sequential(nn.Linear(500, 500), nn.BatchNorm1d(500)), "parameters")
-    assert size == (500 * 500 + 3 * 500) * 4
+    gc.collect()
+    looks = [take_inventory(whole=False).by_use]
+
+    def grown(use):
+        looks.append(take_inventory(whole=False).by_use)
+        return looks[-1][use] - looks[-2][use]
+
+    size = (500 * 500 + 3 * 500) * 4
+    model = nn.Sequential(nn.Linear(500, 500), nn.BatchNorm1d(500))
+    assert grown("parameters") == size
     optimizer = optim.Adam(model.parameters())
-    _, size = grown(lambda: model(ag.ones(3, 500)).sum().backward(), "gradients")
-    assert size == (500 * 500 + 3 * 500) * 4
-    _, size = grown(optimizer.step, "optimizer state")
-    assert 0 <= size - 2 * (500 * 500 + 3 * 500) * 4 < 100
-    assert grown(lambda: None, "parameters")[1] == 0
-    _, size = grown(lambda: model.register_buffer("more", ag.ones(100, 10)), "buffers")
-    assert size == 4000
+    model(ag.ones(3, 500)).sum().backward()
+    assert grown("gradients") == size
+    optimizer.step()
+    assert 0 <= grown("optimizer state") - 2 * size < 100
+    model.register_buffer("more", ag.ones(100, 10))
+    assert grown("buffers") == 4000
+    assert looks[-1]["parameters"] == looks[1]["parameters"]
 
 
 def test_tied_parameters_views_and_frozen_ones_count_once():
     model, size = grown(lambda: nn.ModuleList([nn.Linear(300, 300, bias=False) for _ in range(2)]), "parameters")
     model[1].weight = model[0].weight
+    before = take_inventory(whole=False).by_use["parameters"]
     views = [model[0].weight.detach(), model[0].weight.numpy(force=True)[10:], model[0].weight.t()]
-    gc.collect()
-    _, changed = grown(lambda: None, "parameters")
     model.requires_grad_(False)
     assert size == 2 * 300 * 300 * 4
     optimizers = [optim.SGD([model[0].weight], lr=0.1), optim.Adam([model[0].weight])]
-    assert grown(lambda: None, "parameters")[1] == changed == 0
     whole = take_inventory(whole=False)
+    assert whole.by_use["parameters"] == before
     assert sum(end - start for start, end, claim in whole.stretches if start == bounds(views[0].array)[0]) == 300 * 300 * 4
     assert len(optimizers) == 2
 
@@ -197,9 +225,11 @@ def test_activations_of_functions_are_also_attributes_of_ctx():
 
 
 def test_hooks_on_saved_tensors_are_seen_through():
+    gc.collect()
+    before = activations().get("ExpBackward0", 0)
     with ag.graph.saved_tensors_hooks(lambda t: t.numpy(force=True).astype("f2"), lambda a: ag.tensor(a).float()):
         y = ag.ones(1000, requires_grad=True).exp()
-    assert activations().get("ExpBackward0", 0) >= 2000
+    assert activations()["ExpBackward0"] - before >= 2000
     del y
 
 
@@ -209,6 +239,7 @@ def test_arrays_of_running_functions_and_of_other_threads_are_found():
         found.append(take_inventory(whole=False).by_use["other arrays"])
         return local.sum()
 
+    gc.collect()
     found = [take_inventory(whole=False).by_use["other arrays"]]
     make()
     assert found[1] - found[0] == 2_400_000
@@ -229,12 +260,12 @@ def test_arrays_of_running_functions_and_of_other_threads_are_found():
 
 
 def test_a_look_in_a_thread_while_another_trains():
-    model, x = mlp(8, 50)
+    model, x = mlp(8, 20)
     ready, errors = threading.Event(), []
 
     def look():
         try:
-            for _ in range(5):
+            for _ in range(3):
                 take_inventory()
         except Exception as error:                   # told to the test
             errors.append(error)
@@ -356,7 +387,7 @@ def test_ulimit_is_a_limit():
 @linux
 def test_names_of_pytorch():
     from autograd import cpu
-    assert cpu.memory_reserved() > 1 << 24 and cpu.max_memory_reserved() >= cpu.memory_reserved()
+    assert 1 << 24 < cpu.memory_reserved() < cpu.max_memory_reserved() + (1 << 23)
     left, total = cpu.mem_get_info("cpu")
     assert 0 < left <= total
     kept = np.ones(1 << 24)                          # 128 MB
@@ -365,7 +396,7 @@ def test_names_of_pytorch():
     assert cpu.memory_allocated() > 0
     stats = cpu.memory_stats()
     assert stats["allocated_bytes.all.current"] == sum(stats[f"allocated_bytes.{use.replace(' ', '_')}.current"] for use in USES)
-    assert stats["reserved_bytes.all.peak"] >= high
+    assert stats["reserved_bytes.all.peak"] > high - (1 << 23)
     try:
         cpu.reset_peak_memory_stats()
     except RuntimeError:
@@ -441,11 +472,10 @@ def test_the_peak_in_backward_names_the_module_of_the_node():
 @linux
 def test_the_process_at_the_peak_is_the_systems_peak():
     code = ("import sys; sys.path.insert(0, 'tests/autograd')\nfrom memory_models import *\nfrom autograd.profiler import profile\n"
-            "model, x = cnn(256)\noptimizer = optim.SGD(model.parameters(), lr=0.1)\ntrain(model, ag.randn(2, 3, 32, 32), optimizer, 1)\n"
+            "model, x = cnn(128)\noptimizer = optim.SGD(model.parameters(), lr=0.1)\ntrain(model, ag.randn(2, 3, 32, 32), optimizer, 1)\n"
             "with profile(profile_memory=True) as prof: train(model, x, optimizer, 2)\n"
             "peak = prof.memory_peak(); print(json.dumps([peak.resident, peak.system_peak]))")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HERE.parent.parent)
-    thought, counted = json.loads(done.stdout)
+    thought, counted = run("-c", code)
     assert abs(thought - counted) < 0.1 * counted
 
 

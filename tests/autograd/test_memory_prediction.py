@@ -1,13 +1,12 @@
 """predict_memory(): the peaks of larger batches from two small steps, and whether they fit."""
 
+import gc
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from memory_models import cnn, mlp
+from memory_models import cnn, measured, mlp, run
 
 import autograd as ag
 import autograd.nn.functional as F
@@ -16,11 +15,20 @@ from autograd.base.system_memory import Limit
 from autograd.kernels import blocks
 from autograd.profiler import heap, memory_prediction, predict_memory, profile
 from autograd.profiler.heap import Move, heap_peak
+from autograd.profiler.inventory import USES
 
 compiled = pytest.mark.skipif("not __import__('autograd').show_config()['compiled core']", reason="the core is not compiled")
 pytestmark = compiled
-HERE = Path(__file__).parent
 LIMITS = [Limit(1 << 40, "plenty", True)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def not_frozen():
+    """A look takes a third when it need not search for what gc.freeze() has hidden, as tests/conftest.py does."""
+    gc.unfreeze()
+    yield
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
@@ -32,29 +40,22 @@ def limits(monkeypatch):
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="the system says nothing of memory")
-@pytest.mark.parametrize(("kind", "rows"), [("mlp", 2048), ("cnn", 256), ("gpt", 16)])
+@pytest.mark.parametrize(("kind", "rows"), [("wide", 64), ("cnn", 128), ("gpt", 8)])
 def test_real_peaks(kind, rows):
     code = ("import sys; sys.path.insert(0, 'tests/autograd')\nfrom memory_models import *\nfrom autograd.profiler import predict_memory\n"
             f"model, x = MODELS[{kind!r}](4)\n"
             f"found = predict_memory(model, x, lambda y: y.pow(2).mean(), optim.Adam, batch_size={rows})\n"
             "print(json.dumps([found.nbytes, found.exact, sum(found.by_use.values())]))")
-    nbytes, exact, parts = json.loads(run("-c", code))
-    peak = json.loads(run(str(HERE / "memory_models.py"), kind, str(rows)))["peak"]
+    nbytes, exact, parts = run("-c", code)
+    peak = measured(kind, rows)["peak"]
     assert exact and abs(nbytes - peak) < 0.15 * peak
     assert parts == pytest.approx(nbytes, abs=100)
 
 
-def run(*args):
-    """What a Python prints last."""
-    done = subprocess.run([sys.executable, *args], capture_output=True, text=True, cwd=HERE.parent.parent, timeout=200)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()[-1]
-
-
 def test_arrays_are_those_of_a_real_step():
     model, x = mlp(8, 300)
-    found = predict_memory(model, x, lambda y: y.pow(2).mean(), lambda p: optim.SGD(p, lr=0.1), batch_size=3000, sizes=(40, 80))
-    big = ag.randn(3000, 784)
+    found = predict_memory(model, x, lambda y: y.pow(2).mean(), lambda p: optim.SGD(p, lr=0.1), batch_size=1500, sizes=(40, 80))
+    big = ag.randn(1500, 784)
     optimizer = optim.SGD(model.parameters(), lr=0.1)
     with profile(profile_memory=True) as prof:
         for _ in range(2):
@@ -86,16 +87,18 @@ def test_will_it_fit(limits):
     model, x = mlp(8, 200)
     ask = lambda rows, **more: predict_memory(model, (x, ag.randint(0, 10, (8,))), F.cross_entropy, optim.Adam,
                                               batch_size=rows, sizes=(16, 32), **more)
-    found = ask(1000)
-    assert found.fits and found.largest > 1e6 and "It fits" in str(found) and "plenty" in str(found)
+    limits[:] = [Limit(1 << 38, "plenty", True)]
+    found, four = ask(10**6), ask(2 * 10**6, ranks_per_host=4)       # so many rows that this process's own memory is little
+    assert found.fits and "It fits" in str(found) and "plenty" in str(found)
     need = int(found.nbytes * 1.1) - found.resident
-    for left, fits in ((max(need, 0) + 1000, True), (need - 1000, False)):
-        tight = found._replace(limits=[Limit(left, "control group", True), *LIMITS])
+    for left, fits in ((need + 1000, True), (need - 1000, False)):
+        tight = found._replace(limits=[Limit(left, "control group", True), *limits])
         assert tight.fits == fits and ("does NOT fit" in str(tight)) != fits and "by control group" in str(tight)
     assert found._replace(limits=[]).fits and "does not tell" in str(found._replace(limits=[]))
-    limits[:] = [Limit(400_000_000, "host", True)]
-    alone, four = ask(1000), ask(1000, ranks_per_host=4)
-    assert four.largest < alone.largest / 2 and four.host_bytes == 4 * (four.nbytes - four.by_use["shared memory"])
+    of_row = (four.nbytes - found.nbytes) / 10**6
+    assert found.largest - four.largest == pytest.approx((1 << 38) * 3 / 4 / 1.1 / of_row, rel=0.02)      # four have a quarter each
+    assert found.largest == pytest.approx((1 << 38) / 1.1 / of_row, rel=0.05)
+    assert four.host_bytes == 4 * (four.nbytes - four.by_use["shared memory"])
     limits[:] = [Limit(0, "nothing", False)]
     none = ask(1000, held={"parameters": 10**12})
     assert none.largest is None and "No batch fits" in str(none)
@@ -112,22 +115,25 @@ def test_inputs_of_all_kinds(limits):
             out = self.a(x) + (0 if y is None else self.b(y))
             return {"out": (out * scale, [out.argmax(1)])}
 
-    x = np.ones((3, 10), np.float32)
-    for batch in ((ag.tensor(x), ag.tensor(x)), {"x": ag.tensor(x), "y": ag.tensor(x), "scale": 3.0}):
-        found = predict_memory(Net(), batch, None, None, batch_size=1000)
-        assert found.by_use["activations"] >= 400 * 1000 * 4 / 2
-    inference = predict_memory(Net(), ag.tensor(x), batch_size=1000, train=False)
+    x = ag.tensor(np.ones((3, 10), np.float32))
+    both = [optim.SGD([net.a.weight], lr=0.1) for net in (Net(), Net())]
+    ask = lambda batch, *args, **more: predict_memory(Net(), batch, *args, batch_size=10**5, sizes=(10, 20), **more)
+    found = ask((x, x), None, both)
+    assert found.exact and found.by_use["activations"] >= 400 * 10**5 * 4 / 2
+    inference = ask(x, train=False)
     assert inference.by_use["gradients"] == 0 and inference.nbytes < found.nbytes
-    both = [optim.SGD([net.a.weight], lr=0.1) for net in [Net()]]
-    assert predict_memory(Net(), ag.tensor(x), None, both, batch_size=100).exact
-    held = predict_memory(Net(), ag.tensor(x), batch_size=100, held={"parameters": 10**9})
-    assert held.by_use["parameters"] == 10**9
+    of_dict = ask({"x": x, "y": x, "scale": 3.0}, held={"parameters": 10**9})
+    assert of_dict.by_use["parameters"] == 10**9 and of_dict.by_use["activations"] >= 400 * 10**5 * 4 / 2
 
 
 def test_what_is_held_elsewhere_is_not_in_the_heap(limits):
     model, x = mlp(4, 1200)
     weights = sum(p.array.nbytes for p in model.parameters())
-    ask = lambda **more: predict_memory(model, x, None, lambda p: optim.SGD(p, lr=0.1), batch_size=16, **more).nbytes
+
+    def ask(**more):
+        by_use = predict_memory(model, x, None, lambda p: optim.SGD(p, lr=0.1), batch_size=16, **more).by_use
+        return sum(by_use[use] for use in (*USES, "freed memory"))       # libraries and the like may have grown meanwhile
+
     assert ask() - ask(held={"gradients": 0}) > 0.8 * weights
 
 
