@@ -167,7 +167,8 @@ def row_of(job: Job, rank: int, names: set[str], now: float) -> Row:
 
     told: dict[str, Any] = {}
     with contextlib.suppress(ValueError):
-        told = json.loads(text("top") or "{}")
+        found = json.loads(text("top") or "{}")
+        told = found if isinstance(found, dict) else {}
     process = int(text("running") or 0) if text("running").isdigit() else 0
     silent = now - told.get("time", -math.inf)
     row = Row(rank, True, str(told.get("doing", "")), str(told.get("host", "")),

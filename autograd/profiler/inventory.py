@@ -309,11 +309,17 @@ def sizes_of(objects: list[Any]) -> np.ndarray[Any, Any]:
 
 
 def tracked_objects() -> list[Any]:
-    """All objects that the collector of garbage tracks; of those that gc.freeze() has hidden those that can be reached."""
+    """All objects that the collector of garbage tracks; of those that gc.freeze() has hidden those that can be reached, from
+    modules and from what runs."""
     objects = gc.get_objects()
     if not gc.get_freeze_count():
         return objects
     objects.append(sys.modules)
+    for running in sys._current_frames().values():
+        frame = running.f_back                       # not this function's own
+        while frame is not None:
+            objects.append(list(frame.f_locals.values()))
+            frame = frame.f_back
     seen = set(map(id, objects))
     left = objects
     while left:
