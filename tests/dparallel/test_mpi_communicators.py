@@ -1,6 +1,8 @@
 """A communicator of mpi4py wherever one is taken: of all ranks, and of a part of them."""
 
 import inspect
+import shutil
+import tempfile
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import dparallel
 from autograd import nn, optim
 from autograd.utils.data import Dataset
 from dparallel import DataParallel, Join, Joinable, JoinHook, hooks, metrics, testing
+from dparallel.tracing.run import read
 
 PARTS = {"world": lambda MPI: MPI.COMM_WORLD, "halves": lambda MPI: MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2),
          "reversed": lambda MPI: MPI.COMM_WORLD.Split(0, -MPI.COMM_WORLD.rank)}
@@ -233,6 +236,23 @@ CASES = {
     "HierarchicalState": hook(lambda raw: (hooks.HierarchicalState(raw), hooks.hierarchical_hook)),
     "PostLocalSGDState": hook(lambda raw: (hooks.PostLocalSGDState(raw, raw, 1), hooks.post_localSGD_hook)),
 }
+
+
+def logs(raw):
+    with dparallel.Logger(comm=raw, every=1, console=False) as log:
+        assert log.now(loss=raw.rank, rows=1) == {"loss": (raw.size - 1) / 2}
+
+
+def records(raw):
+    folder = raw.bcast(tempfile.mkdtemp() if raw.rank == 0 else None)
+    with dparallel.timeline(f"{folder}/run.json", comm=raw):
+        raw.Barrier()
+    if raw.rank == 0:
+        assert read(f"{folder}/run.json").size == raw.size
+        shutil.rmtree(folder)
+
+
+CASES |= {"Logger": logs, "timeline": records}
 TOGETHER = {"all_gather_object": "objects", "broadcast_object_list": "objects", "gather_object": "objects",
             "scatter_object_list": "objects", "scatter": "containers", "gather": "containers", "broadcast": "containers",
             "scatter_kwargs": "containers", "broadcast_coalesced": "containers", "reduce_add": "containers",
