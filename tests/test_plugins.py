@@ -84,7 +84,8 @@ def test_autograd_alone(tmp_path):
     """A copy of the package without its plugins; those that are installed are taken off the path."""
     (tmp_path / "alone").mkdir()
     shutil.copytree(ROOT / "autograd", tmp_path / "alone" / "autograd", ignore=shutil.ignore_patterns("__pycache__"))
-    out_of_the_way = ("import sys; sys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f)]; "
+    out_of_the_way = ("import os, sys; sys.path[:] = [p for p in sys.path if not os.path.isdir(os.path.join(p, 'autograd_plugins'))]\n"
+                      "sys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f)]; "
                       "sys.path_hooks[:] = [h for h in sys.path_hooks if 'editable' not in repr(h)]; "
                       "sys.path_importer_cache.clear()\n")
     run(out_of_the_way + WITHOUT, tmp_path / "alone", tmp_path)
