@@ -240,7 +240,7 @@ def bandwidth(data: dict[str, Any]) -> str:
                      f"{row['queued_us']:.1f}", bar])
     unit = f"GB/s of {significant(possible)}" if possible else "GB/s"
     head = ["", "bytes", "times", "us on the way", "us queued", unit]
-    measured = (f" An undisturbed sum of 8 MiB over all ranks, at the start, ran at {significant(possible)} GB/s."
+    measured = (f" An undisturbed sum over all ranks, of at most 8 MiB, at the start, ran at {significant(possible)} GB/s."
                 if possible else "")
     links = [[f"rank {link['from']} to {link['to']}", ms(link["ms_per_step"])] for link in data["links"][:MOST_ROWS]]
     title = "<h3>Messages that were waited for after they had been sent</h3>"

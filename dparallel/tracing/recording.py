@@ -41,12 +41,12 @@ from .report import finish
 
 PAGE = 4096                          # the head of a ring's file; blocks begin at multiples of it
 NAME_AT = 8 * HEAD                   # of the thread's name, in that page
-LIMIT = 1 << 20                      # spans of a thread that are kept: 64 MiB
+LIMIT, ALL = 1 << 20, 1 << 23        # spans of a thread that are kept, 64 MiB; of all ranks together: 512 MiB
 COLLECTION = 20_000                  # ns: shorter runs of the garbage collector are left out
 SAMPLED = 1_000_000                  # ns between two looks at what the system has taken from this thread
 IDLE = 50_000                        # ns that it has not run in between: then something was taken, or it slept
 WALL = 10_000_000_000                # ns between two looks at the system's clock
-PROBE = 1 << 21                      # float32 numbers in the sum that measures what the network can do: 8 MiB
+PROBE, PROBES = 1 << 21, 1 << 26     # float32 numbers in the sum that measures what the network can do, 8 MiB; on all ranks
 MSG_FOLDER = ("{path}: the timeline can't be written there ({error}); name a file in a folder that can be written, which "
               "all ranks see")
 
@@ -54,8 +54,8 @@ MSG_FOLDER = ("{path}: the timeline can't be written there ({error}); name a fil
 class FileRecorder(Recorder):
     """A recorder of a timeline's spans whose rings are files of the folder; the part of one rank."""
 
-    def __init__(self, folder: Path, rank: int, limit: int | None, fine: bool = False) -> None:
-        super().__init__(LIMIT if limit is None else limit, fine=fine)
+    def __init__(self, folder: Path, rank: int, limit: int, fine: bool = False) -> None:
+        super().__init__(limit, fine=fine)
         self.folder, self.rank = folder, rank
         self._files: dict[int, int] = {}             # by ring: its file's descriptor
         self._names = open(folder / f"rank-{rank}.names", "w", encoding="utf-8", buffering=1)       # noqa: SIM115
@@ -152,7 +152,7 @@ class Part:
     def __init__(self, folder: Path, rank: int, size: int, *, steps: tuple[int, int] | None, limit: int | None,
                  operations: bool = False) -> None:
         self.folder, self.rank, self.size, self.steps = folder, rank, size, steps
-        self.recorder = FileRecorder(folder, rank, limit, operations)
+        self.recorder = FileRecorder(folder, rank, limit or max(BLOCK, min(LIMIT, ALL // size)), operations)
         self.offsets: list[Offset] = []
         self.network: dict[str, float] = {}
         self.finished = False
@@ -294,14 +294,15 @@ class Delays:
 
 def measured_sum(comm: Communicator) -> dict[str, float]:
     """Bytes, and seconds of the fastest of three sums of them over all ranks. Collective."""
-    vector = comm.persistent_sum(PROBE, "float32")
+    numbers = min(PROBE, PROBES // comm.size)
+    vector = comm.persistent_sum(numbers, "float32")
     seconds = math.inf
     for _ in range(4):                               # the first one touches memory
         comm.barrier()
         began = time.perf_counter()
         vector.start().wait()
         seconds = min(seconds, time.perf_counter() - began)
-    return {"bytes": 4.0 * PROBE, "seconds": seconds}
+    return {"bytes": 4.0 * numbers, "seconds": seconds}
 
 
 class timeline:
@@ -309,8 +310,9 @@ class timeline:
 
     path: the file, `.json.gz` or `.json`; all ranks must see its folder. comm: the ranks, by default world(). steps: (20,
     40) or "20:40" keeps the steps 20 to 39, counted by the optimiser that steps most often; None: all, of which the newest
-    `limit` spans of each thread are kept (64 bytes each). operations: record every operation and module too, as a profiler
-    does, which costs more. report: print the report at the end, on the first rank.
+    `limit` spans of each thread are kept (64 bytes each; by default a million, fewer on more than 8 ranks). operations:
+    record every operation and module too, as a profiler does, which costs more. report: print the report at the end, on the
+    first rank.
 
     `dprun --timeline run.json.gz train.py` does the same without a change of the script. An exception leaves what was
     recorded in the folder `<path>.parts`, which `dprun --report` reads, too. ValueError for steps that are none; OSError on

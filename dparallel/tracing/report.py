@@ -382,7 +382,7 @@ def text_of(data: dict[str, Any]) -> str:
     if network["sums"]:
         possible = network["possible_GB_per_s"]
         lines += ["", f"network: {network['bytes_per_step'] / 1e6:.2f} MB a step and rank; the largest sum ran at "
-                  f"{network['achieved_GB_per_s'] or 0:.2f} GB/s" + (f", possible {possible:.2f} (8 MiB at the start)"
+                  f"{network['achieved_GB_per_s'] or 0:.2f} GB/s" + (f", possible {possible:.2f} (measured at the start)"
                                                                   if possible else "")]
         for row in network["sums"][:6]:
             lines.append(f"  {row['name']:<28} {row['bytes'] / 1e3:10.1f} kB  {row['transfer_us']:9.1f} us on the way, "

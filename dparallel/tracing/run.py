@@ -8,6 +8,7 @@ report is made from it alone.
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import os
 import zlib
@@ -259,7 +260,7 @@ def write_trace(run: Run, path: Path, extra: Iterable[dict[str, Any]] = ()) -> N
             encoder = json.JSONEncoder(separators=(",", ":"))
             file.write('{"dparallel":' + encoder.encode(about) + ',"displayTimeUnit":"ms","traceEvents":[\n')
             first = True
-            for event in (*events(run), *extra):
+            for event in itertools.chain(events(run), extra):
                 file.write(("" if first else ",\n") + encoder.encode(event))
                 first = False
             file.write("\n]}\n")

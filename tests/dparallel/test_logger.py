@@ -5,6 +5,7 @@ import json
 import math
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -333,8 +334,13 @@ def test_wandb(tmp_path, monkeypatch):
         log(loss=0.5)
         log(loss=math.nan, n=3)
     assert wandb.run is None and run is not None
-    written = next(tmp_path.rglob("*.wandb")).read_bytes()                # records, not compressed
-    assert b"loss" in written and b"0.5" in written and b"NaN" in written
+    for _ in range(200):                             # its service writes the end when finish() has returned
+        written = next(tmp_path.rglob("*.wandb")).read_bytes()                # records, not compressed
+        if b"loss" in written and b"0.5" in written and b"NaN" in written:
+            break
+        time.sleep(0.1)
+    else:
+        raise AssertionError(written)
     with wandb.init(project="p", dir=str(tmp_path)) as run:                  # the user's own
         with Logger(wandb=True, console=False, every=1) as log:
             log(loss=0.25)
