@@ -1,6 +1,7 @@
 """Memory of ranks: buckets count once, sums agree with the system on ranks that share them, and predictions hold."""
 
 import functools
+import gc
 import json
 import os
 import subprocess
@@ -86,6 +87,8 @@ def test_predictions_on_ranks():
 
 
 def test_gradients_in_buckets_count_once():
+    gc.collect()
+
     def body(comm):
         model = DataParallel(nn.Linear(300, 300), comm=comm)
         comm.barrier()
@@ -104,6 +107,8 @@ def test_gradients_in_buckets_count_once():
 
 @pytest.mark.parametrize("shard", ["optimizer", "gradients", "parameters"])
 def test_sharded_models(shard):
+    gc.collect()                                             # models of other tests, which would be collected in between
+
     def body(comm):
         before = take_inventory(whole=False).by_use if comm.rank == 0 else None
         comm.barrier()
