@@ -66,20 +66,20 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
         inner, this_thread.stepping = this_thread.stepping, True
         self._stepping = True
         try:
-            for hook in [*every_optimizer.pre.values(), *self._optimizer_step_pre_hooks.values()]:
-                changed = hook(self, args, kwargs)
-                if changed is None:
-                    continue
-                if not (isinstance(changed, tuple) and len(changed) == 2):
-                    raise RuntimeError(f"{step} hook must return None or a tuple of (new_args, new_kwargs), but got "
-                                       f"{changed}")
-                args, kwargs = changed
             with record_function(f"Optimizer.step#{type(self).__name__}.step", None, USER, self.steps_taken, id(self)):
+                for hook in [*every_optimizer.pre.values(), *self._optimizer_step_pre_hooks.values()]:
+                    changed = hook(self, args, kwargs)
+                    if changed is None:
+                        continue
+                    if not (isinstance(changed, tuple) and len(changed) == 2):
+                        raise RuntimeError(f"{step} hook must return None or a tuple of (new_args, new_kwargs), but got "
+                                           f"{changed}")
+                    args, kwargs = changed
                 out = step(*args, **kwargs)
-            self.steps_taken += 1
-            every_optimizer.steps += not inner
-            for hook in [*self._optimizer_step_post_hooks.values(), *every_optimizer.post.values()]:
-                hook(self, args, kwargs)
+                self.steps_taken += 1
+                every_optimizer.steps += not inner
+                for hook in [*self._optimizer_step_post_hooks.values(), *every_optimizer.post.values()]:
+                    hook(self, args, kwargs)
         finally:
             self._stepping, this_thread.stepping = False, inner
         return out

@@ -81,6 +81,7 @@ class ThisJob:
         self.comm: Communicator | None = None
         self.membership: Any = None
         self.when_joined: list[Callable[[Communicator], object]] = []        # called once, with what world() returns first
+        self.when_settled: list[Callable[[int, int], object]] = []   # by all of a membership: its number, steps before
 
 
 this_job = ThisJob()

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from autograd.core.spans import MESSAGE, record_function
+
 from ..checkpoint.checkpointer import Checkpointer, parts_of
 from ..checkpoint.parts import OptimizerState, Part
 from ..comm import world
@@ -144,6 +146,8 @@ class Run:
         if self._left.copies is not None:
             self._left.copies.close()
         self._live, self._copies, self._left = live, copies, NOTHING
+        for function in this_job.when_settled:
+            function(self.attempt, self.steps)
         self._stepping = False
         for part in self._parts.values():
             if isinstance(part, OptimizerState):
@@ -224,7 +228,8 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
                     raise
             run.leave()
             gc.collect()                             # else the model that was is still there when the next one is made
-            this_job.comm = membership.recover()
+            with record_function("dparallel::recover", None, MESSAGE):
+                this_job.comm = membership.recover()
 
     return call
 

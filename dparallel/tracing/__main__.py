@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,6 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TimelineError as error:
         print(f"dprun: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:                          # whoever read has read enough (`| head`)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
         print(f"dprun: {error.filename or ''}: {error.strerror or error}; the parts are kept", file=sys.stderr)
         return 1

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import Any
 
 FEW_BYTES = 64_000                   # sums below it cost their start, not their bytes
+MANY_BYTES = 1_000_000               # sums above it could be as fast as the one that was measured at the start
+OTHER_PROCESS = "other process"      # the part of causes that are no rank's own
 MUCH = 0.03                          # of a step: what is less is not worth a sentence
 
 
@@ -17,10 +20,14 @@ def advice(data: dict[str, Any]) -> list[str]:
                 "A run that ends before its first step has its causes of waiting above."]
     step = steps["median_ms"]
     found: list[tuple[float, str]] = []
-    waiters = max(1, data["ranks"] - 1)
+    stolen = [(cost(cause), cause["rank"]) for cause in data["causes"] if cause["part"] == OTHER_PROCESS]
+    if stolen and stolen[0][0] > MUCH * step:        # one sentence for all ranks: it is one matter
+        ranks = " and ".join(f"{ms:.2f} ms a step from rank {rank}'s core" for ms, rank in stolen[:2] if ms > MUCH * step)
+        found.append((stolen[0][0], f"Other processes take {ranks}: end them, or start with dprun --bind core and fewer "
+                      "ranks or threads than cores."))
     for cause in data["causes"]:
         text = WORDS.get(cause["part"])
-        saved = cause["ms_per_step"] / waiters
+        saved = cost(cause)
         if text and saved > MUCH * step:
             found.append((saved, text.format(rank=cause["rank"], ms=saved)))
     for lane in data["lanes"]:
@@ -32,7 +39,7 @@ def advice(data: dict[str, Any]) -> list[str]:
     found += phases(data, step)
     late = [cause for cause in data["before_first_step"] if cause["ms_per_step"] > 1000]
     if late:
-        seconds = late[0]["ms_per_step"] / 1000 / waiters
+        seconds = cost(late[0]) / 1000
         found.append((0.0, f"Before the first step the others waited {seconds:.1f} s for rank {late[0]['rank']} "
                            f"({late[0]['part']}): look at what it imports and loads, and from which disk."))
     chosen = [text for _, text in sorted(found, key=lambda item: -item[0])[:3]]
@@ -40,16 +47,23 @@ def advice(data: dict[str, Any]) -> list[str]:
     rest = [f"The steps are bound by computation, {compute:.2f} of {step:.2f} ms: profile it (autograd.profiler), or use "
             "more ranks (dprun --predict says what they would bring)." if compute > 0.5 * step else
             "Less than half of a step is computation: more rows a step on each rank use the ranks better.",
-            "No rank makes the others wait for long." if not data["causes"] or data["causes"][0]["ms_per_step"] / waiters
-            < MUCH * step else "What else made ranks wait is less than 3 % of a step.",
+            "No rank makes the others wait for long." if not data["causes"] or cost(data["causes"][0]) < MUCH * step
+            else "What else made ranks wait is less than 3 % of a step.",
             "Gradients travel while backward computes, and cost next to nothing." if data["ranks"] > 1
             else "One rank has nobody to wait for."]
     return [*chosen, *rest][:3]
 
 
+def cost(cause: dict[str, Any]) -> float:
+    """By how many ms a step a cause holds up those whom it makes wait: some wait for others, too, or for nobody of its
+    group, and count less."""
+    waiting = cause["waiting_ms"].values()
+    return statistics.fmean(ms for ms in waiting if ms >= max(waiting) / 2) if waiting else 0.0
+
+
 WORDS = {
-    "loader": "Rank {rank} waits for its data loader, which costs the others {ms:.2f} ms a step: give it workers "
-              "(num_workers=), or prepare the data once.",
+    "loader": "Rank {rank} waits for its data loader, which costs the others {ms:.2f} ms a step: give it more "
+              "workers (num_workers=), or prepare the data once.",
     "script": "Rank {rank} spends {ms:.2f} ms a step longer in the script's own code between the phases: look for printing, "
               "metrics or reading that only this rank does, or spread it.",
     "forward": "Rank {rank} is {ms:.2f} ms a step slower in forward, on as many rows: look for a slower host, other "
@@ -62,8 +76,6 @@ WORDS = {
     "collector": "Python's garbage collector stops rank {rank} for {ms:.2f} ms a step when the others do not: call "
                  "gc.freeze() after the first step, or gc.disable() and collect on all ranks at once.",
     "replay": "Rank {rank} is {ms:.2f} ms a step slower in its replayed step: look for a slower host or other threads.",
-    "other process": "Another process takes {ms:.2f} ms a step from rank {rank}'s core: end it, or start with dprun "
-                     "--bind core and fewer ranks or threads than cores.",
     "rows": "Rank {rank} works on more rows than the others, which costs them {ms:.2f} ms a step: give all ranks as many "
             "(drop_last, DistributedSampler), or rows of the same length.",
     "wait": "Rank {rank} is late by {ms:.2f} ms a step since its messages take longer than the others': look at its link.",
@@ -85,7 +97,11 @@ def communication(data: dict[str, Any], step: float) -> list[tuple[float, str]]:
     if len(buckets) == 1 and buckets[0]["bytes"] > 4 * FEW_BYTES:
         return [(exposed, f"All gradients leave in one bucket, at the end of backward, and {exposed:.2f} ms a step are not "
                           "hidden: a smaller bucket_cap_mb lets the first of them leave while backward computes.")]
-    if possible and achieved and achieved < 0.5 * possible and buckets:
+    if max((row["bytes"] for row in sums), default=0) < FEW_BYTES:
+        return [(exposed, f"{exposed:.2f} ms a step of communication are not hidden, in sums of "
+                          f"{network['bytes_per_step'] / 1e3:.0f} kB: that is the time of their start, and not of bytes: "
+                          "accumulate gradients over passes, or more rows a step on each rank.")]
+    if possible and achieved and achieved < 0.5 * possible and buckets and buckets[0]["bytes"] >= MANY_BYTES:
         return [(exposed, f"Sums run at {achieved:.2f} GB/s where {possible:.2f} were measured, and {exposed:.2f} ms a step "
                           "are not hidden: other traffic or a slow link takes the rest; try another hour or other hosts.")]
     return [(exposed, f"{exposed:.2f} ms a step of communication are not hidden, at what the network can do: send fewer "
@@ -96,13 +112,15 @@ def phases(data: dict[str, Any], step: float) -> list[tuple[float, str]]:
     """What all ranks spend a large part of their steps on, beside computing."""
     found = []
     for part, least, text in (
-            ("loader", 0.1, "All ranks wait {ms:.2f} ms a step for their data loaders: give them workers (num_workers=)."),
+            ("loader", 0.1, "All ranks wait {ms:.2f} ms a step for their data loaders: give them more workers "
+             "(num_workers=)."),
             ("checkpoint", 0.1, "Saving takes {ms:.2f} ms a step on all ranks: let Checkpointer write in the background."),
             ("collector", 0.05, "Python's garbage collector takes {ms:.2f} ms a step on all ranks: gc.freeze() after the "
                                 "first step."),
             ("script", 0.15, "The script's own code between the phases takes {ms:.2f} ms a step on all ranks: look for "
                              "printing, copying and metrics there.")):
-        least_ms = min((row["parts_ms"].get(part, 0.0) for row in data["per_rank"]), default=0.0)
+        least_ms = min((row["parts_ms"].get(part, 0.0) - row["stolen_parts_ms"].get(part, 0.0) for row in data["per_rank"]),
+                       default=0.0)
         if least_ms > least * step:
             found.append((least_ms, text.format(ms=least_ms)))
     return found

@@ -90,7 +90,8 @@ class _Open(NamedTuple):
 class Blame:
     """The waits of a run and their causes.
 
-    segments: of each rank. waits: by rank, in the order of their ends.
+    segments: of each rank. waits: by rank, in the order of their ends. delays: by rank, (moments, ns until then in which its
+    training thread could have run and did not).
     """
 
     def __init__(self, run: Run) -> None:
@@ -98,7 +99,7 @@ class Blame:
         self.segments: dict[int, Segments] = {rank.rank: segments_of(run, rank) for rank in run.ranks}
         self._begin = run.begin
         self._taken: dict[int, tuple[Any, Any]] = {} # of segments: what the counter showed, and by part what it had grown
-        self._delays = {rank.rank: delays_of(run, rank) for rank in run.ranks}
+        self.delays = {rank.rank: delays_of(run, rank) for rank in run.ranks}
         self._rows = {rank.rank: rows_of(run, rank) for rank in run.ranks}
         self.meetings = meetings_of(run)
         self._note_advanced()
@@ -175,7 +176,7 @@ class Blame:
                     if left - last > SHORT:
                         by_rank[rank].append((meeting, min(last, meeting.waited.get(rank, last)), left, left - last))
         for rank, found in by_rank.items():
-            grown = between(self._delays[rank], np.array([one[1] for one in found]), np.array([one[2] for one in found]))
+            grown = between(self.delays[rank], np.array([one[1] for one in found]), np.array([one[2] for one in found]))
             for (meeting, _, _, most), time in zip(found, grown.tolist(), strict=True):
                 if time > SHORT:
                     meeting.preempted[rank] = min(round(time), most)
@@ -239,16 +240,16 @@ class Blame:
                 asked[one.late].append((theirs, place, one.there, one.arrival))
         for rank, questions in asked.items():
             since, until = (np.array([question[i] for question in questions]) for i in (2, 3))
-            grown = self._work(rank, until) - self._work(rank, since)
+            grown = self.work(rank, until) - self.work(rank, since)
             grown[:, START] += np.maximum(0, self.run_begin(rank) - since)       # it had not begun to record: its start
             for row, (table, place, _, _) in zip(grown, questions, strict=True):
                 table[place] = row
         return mine, theirs
 
-    def _work(self, rank: int, times: Any) -> Any:
+    def work(self, rank: int, times: Any) -> Any:
         """By part, and by other processes, the ns that a rank has spent until some moments. Waiting is not less for a core
         that was taken."""
-        segments, (moments, values) = self.segments[rank], self._delays[rank]
+        segments, (moments, values) = self.segments[rank], self.delays[rank]
         out = np.zeros((len(times), STOLEN + 1))
         out[:, :STOLEN] = segments.before(times)
         if len(moments) > 1 and len(segments.part):

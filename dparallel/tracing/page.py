@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .phases import MEANING, PARTS
-from .report import COLUMNS, text_of
+from .report import COLUMNS, text_of, told_of_ranks
 
 MOST_BARS = 64                       # ranks that have a bar each; of more, neighbours share one
 MOST_COLUMNS = 16                    # of the table of who waited
@@ -95,7 +95,9 @@ def header(data: dict[str, Any]) -> str:
     missing = data["missing"]
     lacking = (f"<p><b>Nothing is here of {counted(len(missing), 'rank')}:</b> {escape(ranges(missing))}. They recorded "
                "nothing, or on a host whose files are elsewhere.</p>" if missing else "")
-    return f'<h1>Where the time of a training goes</h1><div class="tiles">{tiles}</div>{lacking}'
+    told = "<br>".join(escape(line.strip()) for line in told_of_ranks(data) if line)
+    return (f'<h1>Where the time of a training goes</h1><div class="tiles">{tiles}</div>{lacking}'
+            + (f"<p>{told}</p>" if told else ""))
 
 
 def advice(data: dict[str, Any]) -> str:

@@ -60,11 +60,13 @@ def before(start: Any, part: Any, totals: Any, times: Any, value: Any, values: A
 
 
 class Step(NamedTuple):
-    """A step of a rank: its number, and when it began and ended."""
+    """A step of a rank: its number, when it began and ended, and in which membership (the ranks at work, which change under
+    `dprun --survive`)."""
 
     number: int
     start: int
     end: int
+    membership: int = 0
 
 
 def part_of_names(names: Sequence[str]) -> Any:
@@ -88,7 +90,7 @@ def segments_of(run: Run, rank: Rank) -> Segments:
     builder = _Builder(rank.info["began"])
     for row, start, end, part in rows:
         builder.span(row, start, end, part)
-    return builder.finish(max(int(spans.end.max()) if len(spans.end) else 0, builder.time))
+    return builder.finish(max(int(spans.end.max()) if len(spans.end) else 0, builder.time, rank.info.get("until", 0)))
 
 
 class _Builder:
@@ -158,14 +160,27 @@ class _Builder:
 
 def steps_of(run: Run, rank: Rank) -> list[Step]:
     """The steps of a rank: each ends with a step of the optimiser that steps most often, or where steps are replayed with a
-    replay. The first one begins with the first batch, not with the recording."""
+    replay. The first one begins with the first batch, not with the recording. A step that is done again after a rank died
+    counts as the later one."""
     spans = rank.main
+    wanted = rank.info.get("steps")
+    first, found = 0, {}
+    members = rank.info.get("memberships") or [[0, 0, 0]]
+    for place, (_, membership, before) in enumerate(members):
+        last = int(np.searchsorted(spans.start, members[place + 1][0])) if place + 1 < len(members) else len(spans.start)
+        for number, start, end in _steps_of(run, spans.chosen(slice(first, last))):
+            if wanted is None or wanted[0] <= before + number < wanted[1]:
+                found[before + number] = Step(before + number, start, end, membership)
+        first = last
+    return sorted(found.values(), key=lambda step: step.start)
+
+
+def _steps_of(run: Run, spans: Any) -> list[tuple[int, int, int]]:
+    """(number, begin, end) of the steps of one training."""
     optimizers = np.array([name.startswith("Optimizer.step#") for name in run.names] + [False])
     marks = np.flatnonzero(optimizers[spans.name])
     replays = np.flatnonzero(spans.name == run.numbers.get("autograd::replay", -2))
-    if len(marks):
-        owners, counts = np.unique(spans.b[marks], return_counts=True)
-        marks = marks[spans.b[marks] == owners[np.argmax(counts)]]
+    marks = marks[spans.b[marks] == _stepping_most(*(column[marks] for column in (spans.b, spans.a, spans.end)))]
     if len(replays) > len(marks):
         marks, numbers = replays, np.arange(len(replays))
     else:
@@ -176,10 +191,18 @@ def steps_of(run: Run, rank: Rank) -> list[Step]:
     phases = spans.start[np.isin(parts, (LOADER, FORWARD, BACKWARD, REPLAY)) & (spans.kind != FLIGHT)]
     ends = spans.end[marks]
     first = int(phases[0]) if len(phases) and phases[0] < ends[0] else int(spans.start[marks[0]])
-    starts = [first, *ends[:-1].tolist()]
-    steps = [Step(*step) for step in zip(numbers.tolist(), starts, ends.tolist(), strict=True)]
-    wanted = rank.info.get("steps")
-    return [step for step in steps if wanted is None or wanted[0] <= step.number < wanted[1]]
+    return list(zip(numbers.tolist(), [first, *ends[:-1].tolist()], ends.tolist(), strict=True))
+
+
+def _stepping_most(owners: Any, numbers: Any, ends: Any) -> int:
+    """Of some optimisers' steps, the optimiser that steps most often; of several that step in turn, the one that
+    ends a step, so that all ranks choose the same."""
+    if not len(owners):
+        return -1
+    each, counts = np.unique(owners, return_counts=True)
+    often = each[counts >= max(counts.max() - 1, 0.7 * counts.max())]        # the recording may end between two of them
+    number = min(int(numbers[owners == owner].max()) for owner in often)
+    return int(max(often, key=lambda owner: ends[(owners == owner) & (numbers == number)].max(initial=0)))
 
 
 def message_spans(run: Run, spans: Any) -> Any:

@@ -154,6 +154,7 @@ class Part:
         self.folder, self.rank, self.size, self.steps = folder, rank, size, steps
         self.recorder = FileRecorder(folder, rank, limit or max(BLOCK, min(LIMIT, ALL // size)), operations)
         self.offsets: list[Offset] = []
+        self.memberships: list[tuple[int, int, int]] = []        # of `dprun --survive`: (when, its number, steps before)
         self.network: dict[str, float] = {}
         self.finished = False
         self._process = os.getpid()
@@ -168,6 +169,7 @@ class Part:
         self.recorder.start()
         self._sample()
         self._hook = register_optimizer_step_post_hook(self._stepped)
+        this_job.when_settled.append(self._settled)
         gc.callbacks.append(self._collected)
         os.register_at_fork(after_in_child=self._forked)
         self.write()
@@ -180,6 +182,7 @@ class Part:
             self._clocks.stop()
         self._hook.remove()
         self._hook = None
+        this_job.when_settled.remove(self._settled)
         gc.callbacks.remove(self._collected)
         self._sample()
         self._delays.close()
@@ -196,8 +199,8 @@ class Part:
         item = {"version": 1, "rank": self.rank, "size": self.size, "host": host, "boot": boot, "process": self._process,
                 "started": self.recorder.started, "stopped": self.recorder.stopped, "finished": self.finished,
                 "steps": self.steps, "offsets": [offset._asdict() for offset in self.offsets], "network": self.network,
-                "cores": cores, "threads": environment.text("OMP_NUM_THREADS"), "main": threading.main_thread().native_id,
-                "script": sys.argv[0] if sys.argv else ""}
+                "memberships": self.memberships, "cores": cores, "threads": environment.text("OMP_NUM_THREADS"),
+                "main": threading.main_thread().native_id, "script": sys.argv[0] if sys.argv else ""}
         with contextlib.suppress(OSError):
             path.with_suffix(".new").write_text(json.dumps(item), encoding="utf-8")
             path.with_suffix(".new").replace(path)
@@ -208,8 +211,17 @@ class Part:
         """An optimiser has made a step."""
         if spans.profilers and threading.get_ident() == threading.main_thread().ident:
             self._sample()                           # the ring of a profiler inside does not ask for it
-        if self.steps is not None and optimizer.steps_taken > self.steps[1]:
+        before = self.memberships[-1][2] if self.memberships else 0
+        if self.steps is not None and before + optimizer.steps_taken > self.steps[1]:
             self.stop()
+
+    def _settled(self, number: int, steps: int) -> None:
+        """This rank belongs to the ranks at work from here on, which have finished so many steps. Collective."""
+        self.memberships.append((time.perf_counter_ns(), number, steps))
+        self.write()
+        offset = compare_clocks(this_job.comm) if number else None           # one that was a spare has not met the others
+        if offset is not None:
+            self._measured(offset)
 
     def _sample(self) -> None:
         """Note how long threads of this process were ready to run and did not, and now and then the system's time."""
@@ -245,8 +257,8 @@ class Part:
 
     def meet(self, comm: Communicator) -> None:
         """All ranks are here: compare clocks, and the first time measure what a sum can do. Collective."""
-        if comm.size == 1 or len(comm.held) > 1:
-            return
+        if comm.size == 1 or len(comm.held) > 1 or (this_job.membership is not None and this_job.membership.generation):
+            return                                   # nobody else; or a spare comes, for whom the others do not wait here
         offset = compare_clocks(comm)
         if offset is not None:
             self._measured(offset)

@@ -32,23 +32,41 @@ class Report:
         self.run = run
         self.blame = Blame(run)
         self.steps = {rank.rank: steps_of(run, rank) for rank in run.ranks}
+        self.spares = [rank.rank for rank in run.ranks if not rank.info.get("memberships")]
+        if len(self.spares) == len(run.ranks):       # not under `dprun --survive`
+            self.spares = []
         self.numbers = self._common_steps()
         self.data = self._data()
 
     def _common_steps(self) -> list[int]:
-        """The numbers of the steps that all ranks have recorded."""
-        sets = [{step.number for step in steps} for steps in self.steps.values()]
-        return sorted(set.intersection(*sets)) if sets else []
+        """The numbers of the steps that all ranks have recorded; of those that died, and of those that came later, all ranks
+        that were at work then. Others' steps are left out."""
+        at_work: dict[int, set[int]] = defaultdict(set)          # by membership
+        done: dict[int, dict[int, int]] = defaultdict(dict)      # by step and rank: the membership
+        for rank in [rank for rank in self.run.ranks if rank.rank not in self.spares]:
+            for _, membership, _ in rank.info.get("memberships") or [(0, 0, 0)]:
+                at_work[membership].add(rank.rank)
+            for step in self.steps[rank.rank]:
+                done[step.number][rank.rank] = step.membership
+        common = {}
+        for number, by_rank in done.items():
+            last = max(by_rank.values())             # in which it was done, or done again after a death
+            if at_work[last] <= {rank for rank, membership in by_rank.items() if membership == last}:
+                common[number] = last
+        self.steps = {rank: [step for step in steps if common.get(step.number) == step.membership]
+                      for rank, steps in self.steps.items()}
+        return sorted(common)
 
     def _data(self) -> dict[str, Any]:
         run, numbers = self.run, self.numbers
-        ranks = [self._rank(rank) for rank in run.ranks]
+        ranks = [self._rank(rank) for rank in run.ranks if rank.rank not in self.spares]
         durations = self._durations()
         typical = _typical(durations)
         worst = max(durations, key=lambda number: durations[number]) if durations else None
         causes = self._causes()
         data: dict[str, Any] = {
-            "ranks": run.size, "missing": run.missing, "hosts": sorted({rank.info["host"] for rank in run.ranks}),
+            "ranks": run.size, "missing": run.missing, "spares": self.spares, "deaths": self._deaths(),
+            "unfinished": self._unfinished(), "hosts": sorted({rank.info["host"] for rank in run.ranks}),
             "clock_bound_us": run.bound / 1000, "recorded_s": self._recorded(),
             "steps": {"count": len(numbers), "first": min(numbers, default=None), "last": max(numbers, default=None),
                       "median_ms": statistics.median(durations.values()) / 1e6 if durations else None,
@@ -63,19 +81,16 @@ class Report:
 
     # --- of each rank ---------------------------------------------------------------------------------------------------
 
-    def _window(self, rank: int) -> list[Step]:
-        wanted = set(self.numbers)
-        return [step for step in self.steps[rank] if step.number in wanted]
-
     def _rank(self, rank: Rank) -> dict[str, Any]:
         """What a rank's steps were spent on, a step (ms)."""
-        steps, segments = self._window(rank.rank), self.blame.segments[rank.rank]
+        steps, segments = self.steps[rank.rank], self.blame.segments[rank.rank]
         n = max(1, len(steps))
-        parts = sum((segments.parts_between(step.start, step.end) for step in steps), np.zeros(len(PARTS), np.int64))
         waits = self._in_steps(rank.rank, steps)
         waiting, transfer = sum(wait.waiting for wait in waits), sum(wait.transfer for wait in waits)
-        delays = self.blame._delays[rank.rank]
-        stolen = sum(between(delays, step.start, step.end) for step in steps)
+        starts, ends = np.array([s.start for s in steps], np.int64), np.array([s.end for s in steps], np.int64)
+        parts = (segments.before(ends) - segments.before(starts)).sum(axis=0)
+        stolen = float(between(self.blame.delays[rank.rank], starts, ends).sum())
+        own = (self.blame.work(rank.rank, ends) - self.blame.work(rank.rank, starts)).sum(axis=0)
         flights = _union(_within(rank.main.chosen(rank.main.kind == FLIGHT), steps))
         _, rows = rows_of(self.run, rank)
         total = int(sum(step.end - step.start for step in steps))
@@ -87,6 +102,7 @@ class Report:
                 "in_flight_ms": flights * ms, "overlap_ms": max(0, flights - waiting - transfer) * ms,
                 "stolen_ms": stolen * ms,
                 "parts_ms": {PARTS[i]: int(t) * ms for i, t in enumerate(parts) if t and i != WAIT},
+                "stolen_parts_ms": {PARTS[i]: float(t - own[i]) * ms for i, t in enumerate(parts) if t - own[i] > 1},
                 "rows": statistics.median(rows) if rows else None, "steps": len(steps),
                 "cores": rank.info.get("cores"), "threads": rank.info.get("threads")}
 
@@ -101,6 +117,34 @@ class Report:
         inside = (place >= 0) & (at <= ends[np.maximum(place, 0)])
         return [waits[i] for i in np.flatnonzero(inside)]
 
+    # --- who has not come to its end ------------------------------------------------------------------------------------
+
+    def _deaths(self) -> list[dict[str, Any]]:
+        """Ranks that died while the others went on (`dprun --survive`), in order: when, and how many were left."""
+        dead = {rank.rank: rank.info["memberships"][-1][1] for rank in self.run.ranks if rank.info.get("died")}
+        found = []
+        for rank, last in dead.items():
+            after = [one for other in self.run.ranks for one in other.info["memberships"] if one[1] > last]
+            began, membership, step = min(after, key=lambda one: (one[1], one[0]))
+            found.append({"rank": rank, "seconds": (began - self.run.begin) / 1e9, "step": step,
+                          "left": sum(one[1] == membership for one in after)})
+        return sorted(found, key=lambda death: death["seconds"])
+
+    def _unfinished(self) -> list[dict[str, Any]]:
+        """What ranks were in that have not come to the end of their recording, and for how long: the job stands still, was
+        ended, or goes on."""
+        found = []
+        for rank in self.run.ranks:
+            until, segments, spans = rank.info.get("until"), self.blame.segments[rank.rank], rank.main
+            if rank.info.get("finished") or rank.info.get("died") or not until or not len(segments.part):
+                continue
+            begun = np.flatnonzero((spans.end == until) & (spans.start < until) & ~np.isin(spans.kind, (FLIGHT, COUNTER)))
+            inside = int(begun[-1]) if len(begun) else -1
+            since = int(spans.start[inside]) if inside >= 0 else int(segments.start[-2])
+            found.append({"rank": rank.rank, "part": PARTS[segments.part[-1]], "seconds": (until - since) / 1e9,
+                          "name": self.run.names[spans.name[inside]] if inside >= 0 else ""})
+        return found
+
     # --- who made others wait -------------------------------------------------------------------------------------------
 
     def _causes(self) -> list[dict[str, Any]]:
@@ -108,7 +152,7 @@ class Report:
         total: dict[Cause, int] = defaultdict(int)
         by_waiter: dict[Cause, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         for rank in self.run.ranks:
-            for wait in self._in_steps(rank.rank, self._window(rank.rank)):
+            for wait in self._in_steps(rank.rank, self.steps[rank.rank]):
                 for cause, time in wait.causes.items():
                     total[cause] += time
                     by_waiter[cause][rank.rank] += time
@@ -146,7 +190,7 @@ class Report:
         """Messages that were waited for after they had been sent: from whom to whom, and how long, a step."""
         total: dict[tuple[int, int], int] = defaultdict(int)
         for rank in self.run.ranks:
-            for wait in self._in_steps(rank.rank, self._window(rank.rank)):
+            for wait in self._in_steps(rank.rank, self.steps[rank.rank]):
                 if wait.flight < -1 and wait.transfer and (meeting := self.blame.meetings.get(wait.flight)) is not None:
                     for sender in meeting.arrived:
                         total[sender, rank.rank] += wait.transfer
@@ -158,7 +202,7 @@ class Report:
 
     def _critical_path(self, number: int) -> dict[str, Any]:
         """The chain of work and transfers without which a step would have ended earlier, from its end back to its begin."""
-        steps = {rank: next(step for step in self.steps[rank] if step.number == number) for rank in self.steps}
+        steps = {rank: step for rank, own in self.steps.items() for step in own if step.number == number}
         begin = min(step.start for step in steps.values())
         rank = max(steps, key=lambda r: steps[r].end)
         time = steps[rank].end
@@ -199,7 +243,7 @@ class Report:
         flights: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
         for rank in self.run.ranks:
             spans = rank.main
-            inside = _mask_within(spans.start, self._window(rank.rank))
+            inside = _mask_within(spans.start, self.steps[rank.rank])
             for row in np.flatnonzero((spans.kind == FLIGHT) & inside).tolist():
                 meeting = self.blame.meetings.get(int(spans.b[row]))
                 began = meeting.last[0] if meeting is not None else int(spans.start[row])
@@ -227,7 +271,7 @@ class Report:
         """How long each step took, from the first rank's begin to the last one's end, in ns."""
         wanted: dict[int, list[Step]] = defaultdict(list)
         for rank in self.steps:
-            for step in self._window(rank):
+            for step in self.steps[rank]:
                 wanted[step.number].append(step)
         return {number: max(s.end for s in steps) - min(s.start for s in steps) for number, steps in wanted.items()}
 
@@ -237,7 +281,7 @@ class Report:
         chosen = set(numbers)
         waiting, exposed = {}, {}
         for rank in self.run.ranks:
-            steps = [step for step in self._window(rank.rank) if step.number in chosen]
+            steps = [step for step in self.steps[rank.rank] if step.number in chosen]
             ends = np.array([step.end for step in steps])
             waited, sent = np.zeros(len(steps)), np.zeros(len(steps))
             for wait in self._in_steps(rank.rank, steps):
@@ -310,7 +354,7 @@ class _Slices:
 
 def finish(folder: Path, path: Path, keep: bool = False) -> Report:
     """Make the file of a folder of parts, which is then removed unless `keep`: the run goes on. Returns the report."""
-    run = read_parts(folder)
+    run = read_parts(folder, until_now=True)
     report = Report(run)
     write_trace(run, path, report.events())
     if not keep:
@@ -356,6 +400,7 @@ def text_of(data: dict[str, Any]) -> str:
                     f"{steps['worst_ms']:.2f} ms (step {steps['worst']})" if steps["count"] else "no step of an optimiser"))
     if data["missing"]:
         lines.append(f"nothing is here of rank{'s' * (len(data['missing']) > 1)} {', '.join(map(str, data['missing']))}")
+    lines += told_of_ranks(data)
     lines += ["", "ms a step     step  compute    other  waiting  transfer  overlapped  stolen   rows"]
     for row in data["per_rank"]:
         rows = "" if row["rows"] is None else f"{row['rows']:g}"
@@ -389,6 +434,22 @@ def text_of(data: dict[str, Any]) -> str:
                          f"{row['queued_us']:7.1f} us queued, {row['count']} times")
     lines += ["", "advice", *(f"  {number}. {sentence}" for number, sentence in enumerate(data["advice"], 1))]
     return "\n".join(lines)
+
+
+def told_of_ranks(data: dict[str, Any]) -> list[str]:
+    """Which ranks waited to take another's place, died, or have not come to their end, as lines of text."""
+    spares, lines = data["spares"], []
+    if spares:
+        lines.append(f"rank{'s' * (len(spares) > 1)} {', '.join(map(str, spares))} waited to take another's place")
+    for death in data["deaths"]:
+        lines.append(f"rank {death['rank']} died; {death['left']} rank{'s' * (death['left'] != 1)} went on after "
+                     f"{death['seconds']:.1f} s, from step {death['step']}")
+    if data["unfinished"]:
+        lines += ["", "where ranks were that have not come to the end"]
+        for one in data["unfinished"][:16]:
+            name = f" ({one['name']})" if one["name"] else ""
+            lines.append(f"  rank {one['rank']}: {one['seconds']:.1f} s in {MEANING.get(one['part'], one['part'])}{name}")
+    return lines
 
 
 def cause_line(cause: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ import gzip
 import itertools
 import json
 import os
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ import numpy as np
 
 from autograd.core.spans import BLOCK, COUNTER, FLIGHT, HEAD, MESSAGE
 
-from .clocks import Clock, Offset
+from .clocks import Clock, Offset, host_identity
 
 PAGE = 4096
 NAME_AT = 8 * HEAD
@@ -111,8 +112,9 @@ def read(path: str | os.PathLike[str]) -> Run:
     return read_trace(path)
 
 
-def read_parts(folder: Path) -> Run:
-    """The run in a folder of parts."""
+def read_parts(folder: Path, until_now: bool = False) -> Run:
+    """The run in a folder of parts. until_now: the job has ended just now, or goes on; else its processes are looked for, to
+    know whether what a rank has begun goes on."""
     infos = []
     for path in sorted(folder.glob("rank-*.json")):
         try:
@@ -128,17 +130,25 @@ def read_parts(folder: Path) -> Run:
     infos.sort(key=lambda info: info["rank"])
     names: dict[str, int] = {}
     flights: dict[str, int] = {}
+    latest = max((one[1] for info in infos for one in info.get("memberships", ())), default=0)
+    for info in infos:
+        members = info.setdefault("memberships", [])
+        info["died"] = not info.get("finished") and bool(members) and members[-1][1] < latest
+        runs = not info.get("finished") and not info["died"] and (until_now or lives(info["process"]))
+        info["until"] = info["stopped"] or (time.perf_counter_ns() if runs and is_here(info) else 0)
     records = [(info, list(raw_threads(folder, info, names, flights))) for info in infos]
     system = {info["rank"]: system_clock(threads, names) for info, threads in records}
     ranks = []
     for info, threads in records:
         clock = Clock([Offset(**offset) for offset in info["offsets"]], system[info["rank"]], system[infos[0]["rank"]])
-        info["began"], info["drift"] = int(clock.aligned(np.array([info["started"]]))[0]), clock.drift
+        aligned = clock.aligned(np.array([info["started"], info["until"], *(one[0] for one in info["memberships"])]))
+        info["began"], info["drift"] = int(aligned[0]), clock.drift
+        info["until"] = info["until"] and int(aligned[1])
+        info["memberships"] = [[int(at), *one[1:]] for at, one in zip(aligned[2:], info["memberships"], strict=True)]
         info["drift_measured"] = clock.measured
         info["bound"] = clock.bound
-        aligned = [thread._replace(spans=thread.spans._replace(start=clock.aligned(thread.spans.start),
-                                                               end=clock.aligned(thread.spans.end))) for thread in threads]
-        ranks.append(Rank(info["rank"], info, aligned))
+        ranks.append(Rank(info["rank"], info, [thread._replace(spans=thread.spans._replace(
+            start=clock.aligned(thread.spans.start), end=clock.aligned(thread.spans.end))) for thread in threads]))
     return Run(list(names), ranks, max(info["size"] for info in infos))
 
 
@@ -159,7 +169,7 @@ def raw_threads(folder: Path, info: dict[str, Any], names: dict[str, int], fligh
     number = np.array([names.setdefault(name, len(names)) for name, _ in own] or [0], np.int64)
     kinds = np.array([kind for _, kind in own] or [0], np.int64)
     for path in sorted(folder.glob(f"rank-{info['rank']}.*.ring")):
-        thread, name, rows = read_ring(path, info["stopped"])
+        thread, name, rows = read_ring(path, info["until"])
         rows = rows[rows[:, 0] < len(own)]
         if not len(rows):
             continue
@@ -177,9 +187,9 @@ def raw_threads(folder: Path, info: dict[str, Any], names: dict[str, int], fligh
                      Spans(number[rows[:, 0]], kind, rows[:, 1], rows[:, 2], rows[:, 4], rows[:, 6], b))
 
 
-def read_ring(path: Path, stopped: int) -> tuple[int, str, Any]:
-    """(thread, its name, its rows) of a ring's file. A span that was open when it was read, or when its process died, ends
-    with the last thing that the ring knows of."""
+def read_ring(path: Path, until: int) -> tuple[int, str, Any]:
+    """(thread, its name, its rows) of a ring's file. A span that is open in it ends at `until`; if that is 0, since nobody
+    knows when its process died, with the last thing that the ring knows of."""
     data = path.read_bytes()
     if len(data) < PAGE:
         return 0, "", np.empty((0, 8), np.int64)
@@ -195,9 +205,25 @@ def read_ring(path: Path, stopped: int) -> tuple[int, str, Any]:
     rows = np.concatenate(kept)
     rows = rows[(rows[:, 0] >= 0) & (rows[:, 1] > 0)]
     if len(rows):
-        rows[rows[:, 2] == 0, 2] = stopped or max(rows[:, 1].max(), rows[:, 2].max())
+        rows[rows[:, 2] == 0, 2] = until or max(rows[:, 1].max(), rows[:, 2].max())
         np.maximum(rows[:, 2], rows[:, 1], out=rows[:, 2])
     return thread, name, rows
+
+
+def is_here(info: dict[str, Any]) -> bool:
+    """Whether a rank ran on this host, since this host was started: their clocks are the same."""
+    return (info.get("host"), info.get("boot")) == host_identity()
+
+
+def lives(process: int) -> bool:
+    """Whether this host has a process of this number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:                                  # somebody else's
+        return True
+    return True
 
 
 def system_clock(threads: Sequence[Thread], names: dict[str, int]) -> list[tuple[int, int]]:

@@ -1,6 +1,7 @@
 """dprun --survive: small scripts whose ranks kill themselves at chosen places (survivors.py). Deaths at random moments are
 tests/launch/test_kills.py's."""
 
+import json
 import os
 import signal
 import subprocess
@@ -53,11 +54,20 @@ def dprun(*arguments):
     ("reproducible", ["-n", 2, "--spares", 1], 1, "ranks 0, 1 died"),
     ("growing", ["-n", 3, "--spares", 2], 2, "died"),
 ])
-def test_what_is_left_is_what_one_process_has(ulfm, scenario, options, left, died):
-    code, out, err = dprun("--survive", *options, SCRIPT, scenario)
+def test_what_is_left_is_what_one_process_has(ulfm, tmp_path, scenario, options, left, died):
+    recorded = scenario == "growing"
+    more = ["--timeline", tmp_path / "run.json", "--report", "--json", tmp_path / "report.json"] if recorded else []
+    code, out, err = dprun("--survive", *more, *options, SCRIPT, scenario)
     assert code == 0 and out.count("well") == left, out + err
     assert err.count("had communicated in step 4 after optimizer.step()") == (scenario in ("late", "averaging")), err
     assert died in err.splitlines()[-1] and err.endswith("died; the others have ended well\n"), err
+    if recorded:
+        report = json.loads((tmp_path / "report.json").read_text())
+        steps = {row["rank"]: row["steps"] for row in report["per_rank"]}
+        assert report["steps"]["count"] == 12 == max(steps.values()) and (report["steps"]["first"], report["steps"]["last"]) == (0, 11), report
+        assert len(steps) + len(report["spares"]) == 5 and {0, 1} <= {death["rank"] for death in report["deaths"]}, report
+        assert all(steps[death["rank"]] < death["step"] + 1 and death["left"] == 2 for death in report["deaths"]), report
+        assert f"rank {report['deaths'][0]['rank']} died; 2 ranks went on" in out
 
 
 @pytest.mark.parametrize("scenario, code, told", [

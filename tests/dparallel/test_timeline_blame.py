@@ -133,3 +133,36 @@ def test_steps_and_causes_of_a_report():
     assert (cause["rank"], cause["part"], cause["share"], cause["waiting_ms"]) == (1, "forward", 1.0, {"0": pytest.approx(11.0)})
     assert data["per_rank"][0]["waiting_ms"] == pytest.approx(11) and data["per_rank"][1]["waiting_ms"] == 0
     assert data["per_rank"][0]["exposed_ms"] == pytest.approx(1) and data["per_rank"][0]["parts_ms"]["forward"] == pytest.approx(2)
+
+
+def test_steps_of_ranks_that_died_and_of_those_that_came():
+    """Rank 1 dies after step 2, which is done again; rank 2 was a spare."""
+    def rows(first, last, at):
+        return [(what, at + 20 * (n - first) + a, at + 20 * (n - first) + b, n - first, 7) for n in range(first, last)
+                for what, a, b in (("forward", 0, 10), ("optimizer", 15, 19))]
+
+    run = made(rows(0, 4, 0) + rows(2, 5, 200), rows(0, 3, 0), [("wait", 0, 190), *rows(2, 5, 200)], [("wait", 0, 260)])
+    for rank, members in zip(run.ranks, [[[0, 0, 0], [190 * MS, 1, 2]], [[0, 0, 0]], [[190 * MS, 1, 2]], []], strict=True):
+        rank.info.update(memberships=members, died=rank.rank == 1)
+    data = Report(run).data
+    assert [row["steps"] for row in data["per_rank"]] == [5, 2, 3] and data["spares"] == [3]
+    assert data["deaths"] == [{"rank": 1, "seconds": 0.19, "step": 2, "left": 2}]
+    assert data["steps"]["count"] == 5 and data["series"]["ms"][2:] == [19, 20, 20] and data["per_rank"][0]["parts_ms"]["optimizer"] == 4
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_two_optimizers_in_turn_are_one_step(last):
+    """All ranks take the one that ends a step, whatever its number, and though one has stepped once more."""
+    rows = [("optimizer", 20 * n + 5 * o, 20 * n + 5 * o + 4, n, 7 if o == last else 9) for n in range(9) for o in range(2)]
+    data = Report(made(rows, rows[:-1], rows[1:])).data
+    assert data["steps"]["count"] == 8 and [row["step_ms"] for row in data["per_rank"]] == pytest.approx([18] * 3)
+
+
+def test_where_ranks_are_that_stand_still():
+    run = made([("forward", 0, 5), ("wait", 5, 9000)], [("forward", 0, 5), ("backward", 5, 6)], [("forward", 0, 5)])
+    for rank, finished in zip(run.ranks, (False, False, True), strict=True):
+        rank.info.update(until=9000 * MS, finished=finished)
+    report = Report(run)
+    assert report.data["unfinished"] == [{"rank": 0, "part": "wait", "seconds": 8.995, "name": "dparallel::wait"},
+                                         {"rank": 1, "part": "script", "seconds": 8.994, "name": ""}]
+    assert "rank 1: 9.0 s in the script's own code" in report.text()

@@ -18,7 +18,7 @@ def row(rank, rng, hosts):
     waiting, exposed = 3 * rng.random(), 1 + rng.random()
     return {"rank": rank, "host": f"node{rank * hosts // 10_000}", "step_ms": sum(parts.values()) + waiting + exposed,
             "compute_ms": sum(parts[part] for part in ("forward", "backward", "optimizer")), "other_ms": parts["script"] + parts["loader"],
-            "waiting_ms": waiting, "exposed_ms": exposed, "in_flight_ms": 6.0, "overlap_ms": 3.5, "stolen_ms": 0.01, "parts_ms": parts,
+            "waiting_ms": waiting, "exposed_ms": exposed, "in_flight_ms": 6.0, "overlap_ms": 3.5, "stolen_ms": 0.01, "stolen_parts_ms": {}, "parts_ms": parts,
             "rows": 64.0, "steps": 300, "cores": 2, "threads": "1"}
 
 
@@ -39,7 +39,7 @@ def made(ranks=4, steps=300, **changes):
         series["ms"][0] = 400.0
     path = [{"rank": n % min(ranks, 3), "part": part, "ms": time} for n, (part, time) in enumerate(
         [("loader", 1.5), ("forward", 4.5), ("backward", 8.25), ("transfer", 1.0), ("optimizer", 0.7)])]
-    data = {"ranks": ranks, "missing": [], "hosts": sorted({row["host"] for row in rows}), "clock_bound_us": 7.5, "recorded_s": 12.34,
+    data = {"ranks": ranks, "missing": [], "spares": [], "deaths": [], "unfinished": [], "hosts": sorted({row["host"] for row in rows}), "clock_bound_us": 7.5, "recorded_s": 12.34,
             "steps": {"count": steps, "first": 20, "last": 19 + steps, "median_ms": 15.5, "worst_ms": 400.0, "worst": 20, "typical": 33}
             if steps else {"count": 0, "first": None, "last": None, "median_ms": None, "worst_ms": None, "worst": None, "typical": None},
             "per_rank": rows, "causes": causes, "before_first_step": [{**cause, "part": "start"} for cause in causes[:1]],
@@ -175,6 +175,9 @@ def test_many_ranks_share_bars_columns_and_lines():
 def test_what_is_missing_is_said():
     parsed = Parsed(page(made(3, missing=[0, 1, 2, 7], hosts=["a", "b"])))
     assert any("Nothing is here of 4 ranks:" in text for text in parsed.texts) and any("0-2, 7" in text for text in parsed.texts)
+    parsed = Parsed(page(made(2, deaths=[{"rank": 1, "seconds": 2.0, "step": 7, "left": 1}])))
+    assert "rank 1 died; 1 rank went on after 2.0 s, from step 7" in parsed.texts
+    parsed = Parsed(page(made(3, missing=[0, 1, 2, 7], hosts=["a", "b"])))
     assert "clocks of hosts agree within" in parsed.texts and "7.5 us" in parsed.texts
     parsed = Parsed(page(made(1, 40, network={"sums": [], "possible_GB_per_s": None, "achieved_GB_per_s": None, "bytes_per_step": 0.0})))
     assert "Nobody waited for longer than 2 us." in parsed.texts and "Network" not in parsed.texts
@@ -201,3 +204,30 @@ def test_numbers_as_texts():
     assert significant(0.012345) == "0.0123" and significant(12345) == "12345" and ranges([1, 2, 4]) == "1-2, 4" and ranges([]) == ""
     segments = [{"rank": 0, "part": "forward", "ms": 50.0}, {"rank": 0, "part": "collector", "ms": 0.1}, {"rank": 0, "part": "forward", "ms": 30.0}]
     assert joined(segments) == [(0, "forward", 80.0)]
+
+
+def cause(rank, part, **waiting):
+    return {"rank": rank, "part": part, "ms_per_step": sum(waiting.values()), "share": 0.5, "waiting_ms": {name[1:]: ms for name, ms in waiting.items()}}
+
+
+@pytest.mark.parametrize("changes, told", [
+    # a group's two ranks among four, and causes of other processes are one sentence
+    ({"causes": [cause(1, "other process", r0=9.0), cause(0, "other process", r1=8.0), cause(3, "forward", r2=7.0)]},
+     ["Other processes take 9.00 ms a step from rank 1's core and 8.00 ms a step from rank 0's core", "Rank 3 is 7.00 ms a step slower in forward"]),
+    ({"causes": [cause(3, "backward", r0=6.0, r1=6.0, r2=6.0)]}, ["Rank 3 is 6.00 ms a step slower in backward"]),
+    ({"network": {"sums": [{"name": "bucket 0", "bytes": 36_000}], "possible_GB_per_s": 8.0, "achieved_GB_per_s": 0.01, "bytes_per_step": 36e3}},
+     ["in sums of 36 kB: that is the time of their start"])])
+def test_advice(changes, told):
+    data = made(4, **{"causes": [], "lanes": [], "before_first_step": [], **changes})
+    found = advice(data)
+    assert len(found) == 3 and all(text.startswith(words) or words in text for text, words in zip(found, told, strict=False)), found
+
+
+def test_no_advice_follows_from_what_other_processes_took():
+    data = made(2, causes=[], lanes=[])
+    for one in data["per_rank"]:
+        one["parts_ms"]["script"] = 0.5 * data["steps"]["median_ms"]
+    assert any("script's own code" in text for text in advice(data))
+    for one in data["per_rank"]:
+        one["stolen_parts_ms"] = {"script": one["parts_ms"]["script"] - 0.01}
+    assert not any("script's own code" in text for text in advice(data))
