@@ -6,11 +6,13 @@ DPARALLEL_PURE=1 in the environment leaves it pure. What is compiled, and how it
 import importlib
 import importlib.util
 import os
+import shutil
 import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 
 def of_base(*names):
@@ -49,6 +51,9 @@ class BuildCore(build_ext):
             print(f"dparallel: autograd's core is not compiled, and slower for it: {error!r:.300}", file=sys.stderr)
             note.write_text(" ".join(f"{error!r:.300}".split()), encoding="utf-8")      # the first import reports it
             self.extensions = []
+            wheel = self.distribution.command_obj.get("bdist_wheel")
+            if wheel is not None:                     # in the wheel's name, which pip shows: the above it hides
+                wheel.build_number = "0not_compiled"
 
     def translate(self):
         """Python to C."""
@@ -59,7 +64,27 @@ class BuildCore(build_ext):
         for extension, c in zip(self.extensions, made, strict=True):
             extension.sources = c.sources
             extension.include_dirs = [numpy.get_include()]
-            extension.define_macros = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
+            extension.define_macros = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"),
+                                       ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION")]      # the oldest that it runs with
 
 
-setup(ext_modules=[] if environment.environment.pure else EXTENSIONS, cmdclass={"build_ext": BuildCore})
+class BuildPy(build_py):
+    """build_py that adds to dparallel/autograd/ what lets it stand beside HIPS's autograd: see docs/design/namesake.md."""
+
+    def run(self):
+        """Copy autograd/__init__.py, which HIPS's overwrites; name all modules for type checkers."""
+        super().run()
+        root = Path(__file__).parent if self.editable_mode else Path(self.build_lib)
+        folder = root / "dparallel" / "autograd"
+        if not self.editable_mode:
+            shutil.copy(Path(__file__).parent / "autograd" / "__init__.py", folder / "whole_init.py")
+        for file in sorted((Path(__file__).parent / "autograd").rglob("[!_]*.py")) + sorted(
+                (Path(__file__).parent / "autograd").glob("*/**/__init__.py")):
+            place = file.relative_to(Path(__file__).parent).with_suffix("")
+            door = (folder / place.relative_to("autograd")).with_suffix(".pyi")
+            door.parent.mkdir(parents=True, exist_ok=True)
+            name = ".".join(place.parts).removesuffix(".__init__")
+            door.write_text(f"from {name} import *\n")
+
+
+setup(ext_modules=[] if environment.environment.pure else EXTENSIONS, cmdclass={"build_ext": BuildCore, "build_py": BuildPy})

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import dtype
 
+__distribution__ = "dparallel"                       # HIPS's autograd has the same name: base/namesake.py
+
 from .base import extensions  # first of all: it says which modules are compiled
 
 # isort: split

@@ -5,8 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from autograd.version import __version__ as __version__
+from .autograd import __version__ as __version__  # first of all: it says whose `autograd` is here
 
+# isort: split
 from . import distributed, hooks, metrics
 from .clipping import clip_grad_norm_
 from .comm import (

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from autograd import Tensor, as_tensor
 from autograd.nn.utils import clip_grad_norm_ as clip_local_grad_norm_
 from autograd.nn.utils import clip_grads_with_norm_, get_total_norm
 
+from .autograd import Tensor, as_tensor
 from .comm import Communicator, communicator
 
 

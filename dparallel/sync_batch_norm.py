@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor, as_tensor, nn, stack
 from autograd.core.engine import current_pass
 from autograd.ops.nn.normalization import total, update_running
 
+from .autograd import Tensor, as_tensor, nn, stack
 from .comm import Communicator, Devices, communicator
 from .functions import Collective, as_tuple
 from .sync_context import BeforeCollective, LossWeight, SyncContext, current_context

@@ -2,3 +2,12 @@
 
 May import: base, kernels. Read first: graph.py, then function.py and engine.py.
 """
+
+import sys as _sys
+
+from ..base import namesake as _namesake
+
+if _namesake.is_ours(_sys.modules[__name__.rpartition(".")[0]]):
+    __getattr__ = _namesake.asked
+else:
+    _namesake.host(_sys.modules[__name__])

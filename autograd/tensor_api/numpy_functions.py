@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..base.namesake import public
 from ..base.types import DTypeLike, SizeLike
 from ..core.tensor import Tensor, result
 from ..core.types import TensorOrArray, TensorOrNumber
@@ -19,7 +19,7 @@ class Operations:
 
     def named(self, name: str, asked: str) -> Callable[..., Any]:
         """autograd.<name>. TypeError with `asked`, NumPy's name, where there is none."""
-        found: Any = sys.modules[__name__.partition(".")[0]]
+        found: Any = public()
         for part in name.split("."):
             found = getattr(found, part, None)
         if found is None:

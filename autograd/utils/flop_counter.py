@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..base.namesake import public
 from ..core.function import Function
 from ..core.graph import FREED, Node
 from ..core.interceptors import Interceptor, Run, install, remove, this_thread
@@ -72,7 +72,7 @@ def key_of(target: Any) -> Key:
     if not isinstance(target, str) or not target.startswith("aten."):
         raise ValueError(f"a formula is for an operation, named as in \"aten.mm\", or for a Function's class, but got "
                          f"{target!r} of type {type(target).__name__}")
-    operation: Any = getattr(sys.modules["autograd"], target.removeprefix("aten."), None)
+    operation: Any = getattr(public(), target.removeprefix("aten."), None)
     if hasattr(operation, "node") and getattr(operation.node, "operation", None) is None:
         raise NotImplementedError(f"a formula for {target!r}: elementwise operations are not told to the counter by name; "
                                   "count them with autograd.profiler.profile(with_flops=True)")

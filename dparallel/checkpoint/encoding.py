@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.core.tensor import Parameter, result
 from autograd.serialization.decode import Decoder
 from autograd.serialization.encode import Encoder
 from autograd.serialization.kinds import KIND
 from autograd.serialization.refusal import refuse
 from autograd.serialization.safetensors import CODES, raw
+
+from ..autograd import Tensor
 
 Array = np.ndarray[Any, Any]
 Path = tuple[Any, ...]

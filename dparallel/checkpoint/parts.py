@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.core.graph import shared_counter
 from autograd.core.random import Generator
 from autograd.core.tensor import result
@@ -22,6 +21,7 @@ from autograd.optim import Optimizer
 from autograd.utils.data import DataLoader
 from autograd.utils.data.streams import KINDS, SharedStates, portable, restore, shared_streams, states
 
+from ..autograd import Tensor
 from ..model.data_parallel import DataParallel
 from ..model.wrapped_module import WrappedModule
 from ..sharding import ParameterSlice, ZeroRedundancyOptimizer

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd import Generator, Tensor, get_rng_state
 from autograd.nn import Module
 from autograd.optim import Optimizer
 from autograd.utils.data import BatchSampler, DataLoader, DistributedSampler, Sampler
+
+from ..autograd import Generator, Tensor, get_rng_state
 
 Array = np.ndarray[Any, Any]
 

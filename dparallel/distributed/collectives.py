@@ -20,9 +20,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from autograd import Tensor, as_tensor, no_grad
 from autograd.core.primitive import side_effect
 
+from ..autograd import Tensor, as_tensor, no_grad
 from ..comm import Handle
 from .groups import Group, ProcessGroup, get_global_rank, is_member, member_of, place_of
 from .work import Work

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor
-
+from ..autograd import Tensor
 from ..comm import Handle
 from ..pytree import objects
 from .collectives import array_of, group_of_call, on_cpu, write_received

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
-from autograd import Tensor, no_grad
 from autograd.nn import Module
 from autograd.utils import data
 
+from ..autograd import Tensor, no_grad
 from ..comm import CollectiveError, Communicator, communicator
 from ..data.samplers import DistributedSampler
 from ..hooks.bucket_hook import on_all_ranks

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor
-
+from ..autograd import Tensor
 from ..comm import CollectiveError, Communicator, communicator
 
 Array = np.ndarray[Any, Any]

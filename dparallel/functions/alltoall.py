@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from autograd import Tensor
-
+from ..autograd import Tensor
 from ..comm import Communicator, Handle, even_split
 from .collective import PerPlace, arrays_of, rows_of
 from .partnered import Partner, Partnered

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd import Tensor
-
+from ..autograd import Tensor
 from ..comm import Communicator, Handle
 from .collective import PerPlace, array_of
 from .partnered import Partner, Partnered

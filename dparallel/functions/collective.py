@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Function, Tensor, as_tensor
 from autograd.core.modes import DUAL, GRAD, modes
 
+from ..autograd import Function, Tensor, as_tensor
 from ..comm import CollectiveError, Communicator, communicator, world
 from .pending_messages import close_dropped_messages
 from .wait_order import reserve_numbers

@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Function, Tensor, as_tensor, stack
 from autograd.core.graph import Node
 from autograd.core.modes import DUAL, GRAD, modes
 from autograd.core.primitive import side_effect
 from autograd.transforms.forward_ad import make_dual, unpack_dual
 
+from ..autograd import Function, Tensor, as_tensor, stack
 from ..comm import Communicator, Handle, communicator
 from ..comm.messages import Array, Message, call_text, check_like, gradient_tag
 from .partnered import Pending

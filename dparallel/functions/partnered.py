@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autograd import Function, Tensor, as_tensor, is_grad_enabled
 from autograd.core.primitive import side_effect
 
+from ..autograd import Function, Tensor, as_tensor, is_grad_enabled
 from ..comm import Communicator, Handle, communicator
 from .collective import NO_PART, Collective, PerPlace, one_per_place, reshaped_gradients, shapes_of
 from .wait_order import StartedCollective, assign_number, register, reserve_numbers

@@ -52,11 +52,11 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor, as_tensor
 from autograd.core.engine import running, survey
 from autograd.core.graph import Node
 from autograd.core.tensor import edge_of
 
+from ..autograd import Tensor, as_tensor
 from ..comm import Communicator, Handle
 from ..comm.handle import obligations
 from ..comm.messages import ZEROS, Message, gradient_tag, status_tag

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor, as_tensor, ones_like
-
+from ..autograd import Tensor, as_tensor, ones_like
 from ..comm import Communicator, Handle
 from ..comm.base import Array
 from .collective import PerPlace, arrays_of, as_tuple, row_counts

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd import Tensor
-
+from ..autograd import Tensor
 from ..comm import Communicator
 from . import Collective
 from .collective import PerPlace, one_per_place, per_place

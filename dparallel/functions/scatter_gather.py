@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autograd import Tensor
-
+from ..autograd import Tensor
 from ..comm import Communicator, Handle
 from .collective import PerPlace, array_of, arrays_of, row_counts
 from .partnered import Partner, Partnered

@@ -22,8 +22,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from autograd import Tensor, as_tensor
-
+from ..autograd import Tensor, as_tensor
 from ..comm import CollectiveError, Communicator, Handle, communicator
 from ..pytree.flat_arrays import unflatten
 

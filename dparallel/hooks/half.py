@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.kernels.halves import converted
 
+from ..autograd import Tensor
 from ..comm import Communicator, Handle
 from .bucket_hook import GradBucket
 from .encoded_sums import BFloat16, Codec, Float16, start_allreduce_encoded

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd import Tensor
-
+from ..autograd import Tensor
 from ..comm import Communicator, Handle
 from .bucket_hook import GradBucket, requires_state
 from .plain import start_mean

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.core.graph import shared_counter
 from autograd.optim import Optimizer
 
+from ..autograd import Tensor
 from ..comm import Communicator, communicator
 from ..pytree.flat_arrays import map_flattened
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor
-
+from ..autograd import Tensor
 from ..comm import Communicator, Handle
 from .bucket_hook import GradBucket
 

@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd import Tensor
-
+from ..autograd import Tensor
 from ..comm import CollectiveError, Communicator, Handle, Hierarchical, communicator
 from ..comm.watchdog.vitals import vitals
 from ..hooks.bucket_hook import on_all_ranks

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from autograd import Tensor, is_grad_enabled
 from autograd.core.primitive import side_effect
 
+from ..autograd import Tensor, is_grad_enabled
 from ..comm import Devices
 from ..consistency.verification import verify
 from ..reduction.stats import LoggedModel

@@ -13,10 +13,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from autograd import Tensor
 from autograd.core.primitive import primitive
 from autograd.nn import Module
 
+from ..autograd import Tensor
 from ..comm import Communicator, Devices
 from ..pytree.scatter_gather import gather, scatter
 from ..pytree.tree import tensor_leaves, tree_map

@@ -7,10 +7,10 @@ from operator import is_not
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.core.graph import shared_counter
 from autograd.nn import Module, SyncBatchNorm
 
+from ..autograd import Tensor
 from ..comm import Communicator
 from ..pytree.flat_arrays import map_flattened
 

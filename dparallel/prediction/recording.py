@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor, is_grad_enabled
 from autograd.nn import SyncBatchNorm as TorchSyncBatchNorm
 from autograd.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from autograd.optim.state_size import state_bytes
 
+from ..autograd import Tensor, is_grad_enabled
 from ..comm import Communicator
 from ..comm.waiting import waiting
 from ..model.data_parallel import DataParallel

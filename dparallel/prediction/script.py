@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from autograd import is_grad_enabled
 from autograd.nn.module_hooks import register_module_forward_pre_hook
 
+from ..autograd import is_grad_enabled
 from ..model.data_parallel import DataParallel
 from .measuring import measure_network
 from .network import Network

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd import as_tensor
+from ..autograd import as_tensor
 
 VERSION = 1
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor, cat
-
+from ..autograd import Tensor, cat
 from ..comm import Communicator, Places, communicator, gather_target, places_of
 from ..functions import Broadcast, Reduce, as_tuple
 from .flat_arrays import group_within

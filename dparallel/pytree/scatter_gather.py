@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor
-
+from ..autograd import Tensor
 from ..comm import Communicator, Places, gather_target, places_of
 from ..functions import Broadcast, Gather, Scatter, as_tuple
 from .tree import PyTree, is_namedtuple, tree_leaves_with_path, tree_map, trees_per_place

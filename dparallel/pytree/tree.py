@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from autograd import Tensor
+from ..autograd import Tensor
 
 PyTree: TypeAlias = Any              # containers of containers of leaves; a leaf may be anything
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor, as_tensor
 from autograd.core.grad_buffers import set_grad
 from autograd.kernels.halves import scale
 
+from ..autograd import Tensor, as_tensor
 from .unused import UnusedParameters
 from .weights import ForwardCall, Weights
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from autograd import Function, Tensor
 from autograd.core.modes import GRAD, modes
 from autograd.core.primitive import primitive
 
+from ..autograd import Function, Tensor
 from .weights import ForwardCall
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from autograd import Tensor, as_tensor
 from autograd.core.engine import BackwardPass
 from autograd.core.grad_buffers import LeafCounter, set_counter, set_grad, set_grad_buffer
 from autograd.core.graph import shared_counter
 
+from ..autograd import Tensor, as_tensor
 from ..comm import Communicator
 from ..pytree.flat_arrays import group_until, unflatten
 

@@ -22,11 +22,11 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.core.engine import BackwardPass, running
 from autograd.core.grad_buffers import set_grad
 from autograd.core.spans import recorders
 
+from ..autograd import Tensor
 from ..comm import Communicator
 from ..comm.persistent import divide
 from ..comm.reference import is_half

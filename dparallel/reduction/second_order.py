@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Function, Tensor, as_tensor
 from autograd.core.engine import BackwardPass, running
 from autograd.core.grad_buffers import set_grad
 from autograd.core.modes import GRAD
 
+from ..autograd import Function, Tensor, as_tensor
 from ..comm import Communicator
 from ..pytree.flat_arrays import unflatten
 from .backward_signal import PassListener

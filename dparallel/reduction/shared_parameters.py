@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd import Tensor
 from autograd.core.engine import BackwardPass, running
 from autograd.core.grad_buffers import counter_of
 
+from ..autograd import Tensor
 from .accumulation import Accumulation
 from .backward_signal import PassListener, calls_in
 from .buckets import GradientBucket

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from time import perf_counter_ns
 from typing import Any
 
-from autograd import Tensor
 from autograd.core.primitive import primitive
 from autograd.core.spans import PASS, begin, end, number_of, recorders, this_ring
 
+from ..autograd import Tensor
 from ..comm.waiting import waiting
 
 FIRST_STEPS = 10                     # all timed; later only every SAMPLE_RATE-th step is (PyTorch's defaults)

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.optim import Optimizer
 from autograd.optim.optimizer import register_optimizer_step_pre_hook
+
+from ..autograd import Tensor
 
 MAX_NAMES = 8                            # names in one message
 

@@ -7,11 +7,11 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from autograd import Tensor, as_tensor, cat
 from autograd.core.graph import shared_counter
 from autograd.core.versions import PartCounter
 from autograd.nn import Module
 
+from ..autograd import Tensor, as_tensor, cat
 from ..comm import Devices, even_split, root_of
 from ..pytree.scatter_gather import gather, mismatched_rows, scatter
 from ..pytree.tree import PyTree, tensor_leaves, tree_leaves_with_path, tree_map

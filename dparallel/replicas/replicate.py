@@ -10,10 +10,10 @@ import itertools
 import operator
 from typing import Any
 
-from autograd import Function, Tensor, as_tensor
 from autograd.core.graph import shared_counter
 from autograd.nn import Module
 
+from ..autograd import Function, Tensor, as_tensor
 from ..comm import Communicator, Devices, Places, places_of
 from ..comm.reference import is_half
 from ..functions import Broadcast, Reduce, as_tuple

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor, as_tensor
 from autograd.core.engine import current_pass
 from autograd.kernels.halves import converted
 
+from ..autograd import Tensor, as_tensor
 from ..comm import Communicator, even_split
 from ..comm.reference import is_half
 from ..functions import AllReduce, Collective

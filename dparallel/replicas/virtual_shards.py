@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Generator, Tensor, as_tensor
 from autograd.core.random import default_generator, using_generator
 from autograd.nn import Module, Parameter, SyncBatchNorm
 
+from ..autograd import Generator, Tensor, as_tensor
 from ..comm import CollectiveError, Communicator, Devices, even_split
 from ..functions.collective import row_counts
 from ..pytree.scatter_gather import gather, scatter

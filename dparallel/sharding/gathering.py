@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.core.engine import current_pass, queue_callback
 from autograd.core.graph import RemovableHandle
 from autograd.core.saved_tensor_hooks import saved_tensors_hooks
 from autograd.core.tensor import result
 from autograd.nn import Module
 
+from ..autograd import Tensor
 from ..comm import CollectiveError, Communicator
 from .parameters import ShardedArray
 from .unit import Array, Unit

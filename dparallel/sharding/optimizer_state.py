@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.core.tensor import result
 from autograd.optim import LAMB, LARS, Adafactor, Muon
 from autograd.optim.elementwise import Elementwise
 
+from ..autograd import Tensor
 from .parameters import Shard
 
 

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.base.absent import AbsentArray
 from autograd.core.grad_buffers import set_grad
 from autograd.core.graph import shared_counter
@@ -21,6 +20,7 @@ from autograd.core.modes import GRAD
 from autograd.core.tensor import result
 from autograd.nn import Parameter
 
+from ..autograd import Tensor
 from ..clipping import norm_over_ranks
 from ..comm import Communicator
 

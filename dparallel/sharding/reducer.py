@@ -14,11 +14,11 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from autograd import Tensor, is_grad_enabled
 from autograd.core.engine import current_pass
 from autograd.nn import Module, Parameter
 from autograd.optim import LBFGS
 
+from ..autograd import Tensor, is_grad_enabled
 from ..comm import Communicator
 from ..reduction.pass_state import PassKind
 from ..reduction.reducer import Reducer

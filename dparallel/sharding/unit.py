@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.core.grad_buffers import set_grad
 from autograd.core.graph import shared_counter
 from autograd.core.tensor import result
 
+from ..autograd import Tensor
 from ..comm import CollectiveError, Communicator, even_split
 from ..pytree import flat_arrays
 from ..reduction.buckets import GradientBucket

@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.core.tensor import result
 
+from ..autograd import Tensor
 from ..checkpoint.encoding import Leaf, Slice
 from ..checkpoint.errors import Ranks
 from ..checkpoint.memory import hosts_of

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor, grad, no_grad, tensor
-
+from ..autograd import Tensor, grad, no_grad, tensor
 from ..comm import Communicator, communicator
 from ..comm.base import Array
 from ..functions.pending_messages import discarded_messages

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd import GradcheckError, Tensor, from_numpy, no_grad, tensor
 from autograd.transforms.forward_ad import dual_level, make_dual, unpack_dual
 
+from ..autograd import GradcheckError, Tensor, from_numpy, no_grad, tensor
 from ..comm import Communicator, communicator
 from ..comm.base import Array
 from ..functions.pending_messages import discarded_messages

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor, enable_grad, grad, tensor
-
+from ..autograd import Tensor, enable_grad, grad, tensor
 from ..comm import Communicator
 from ..functions.pending_messages import discarded_messages, next_pass_joins_a_send
 from ..pytree.tree import PyTree, tree_leaves_with_path

@@ -6,8 +6,7 @@ dparallel.functions, with second derivatives and forward mode. Ranks are global 
 
 from __future__ import annotations
 
-from autograd import Tensor, cat, stack
-
+from ...autograd import Tensor, cat, stack
 from ...comm import Communicator
 from ...functions import AllGather, AllReduce, AllToAll, Broadcast, Gather, Reduce, ReduceScatter, Scatter
 from ..collectives import ReduceOp, op_name, split_sizes

@@ -1,0 +1,129 @@
+"""HIPS's autograd, another package of this name: whose `autograd` is here, and one error about it.
+
+Both distributions install `autograd/__init__.py`, HIPS's also `autograd/core.py` where `autograd/core/` is ours; pip
+overwrites without a word. All other files of either are the other's no concern. What is done about it, and what was tried:
+docs/design/namesake.md. Standard library only, and nothing of this package: launch/damage.py runs this file by its path.
+"""
+
+import importlib
+import importlib.util
+import os
+import re
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
+from typing import Any
+
+FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MARK = '__distribution__ = "dparallel"'              # in our autograd/__init__.py
+MSG_THEIRS = "`autograd` is {other} here, not dparallel's: installed later, it has overwritten autograd/__init__.py"
+MSG_APART = "`autograd` is {other} here ({file}), which Python finds before dparallel's"
+MSG_OURS = "`autograd` is dparallel's here: installed later, it has overwritten autograd/__init__.py of {other}"
+MSG_GONE = "dparallel's autograd/__init__.py is not there any more: uninstalling HIPS's autograd deletes it"
+MSG_NEEDED = "; needed by {names}"
+MSG_MEND = (". To have dparallel's: {commands}. To have both: `{theirs}`, and `import dparallel.autograd as ag` in scripts "
+            "for dparallel")
+MSG_OTHER = "`autograd` is {file} here, which Python finds before dparallel's: rename it, or take its folder from the path"
+THEIRS, OURS = "pip install --force-reinstall --no-deps autograd", "pip install --force-reinstall --no-deps dparallel"
+
+
+def is_ours(package: ModuleType) -> bool:
+    """Whether a module is this package, and not HIPS's."""
+    return hasattr(package, "__distribution__")
+
+
+def public() -> ModuleType:
+    """The module with this package's names: `autograd`, or `dparallel.autograd` where HIPS's has that name."""
+    package = sys.modules["autograd"]
+    return package if is_ours(package) else sys.modules["dparallel.autograd"]
+
+
+def fault() -> str:
+    """What is wrong, what needs HIPS's package, and the commands that mend it; "" if all is well."""
+    spec = importlib.util.find_spec("autograd")
+    file, version = (spec.origin if spec else None), _version()
+    theirs = os.path.exists(os.path.join(FOLDER, "core.py"))
+    other = f"HIPS's autograd {version}".rstrip()
+    if file is None:
+        what = MSG_GONE
+    elif _marked(file):
+        if not theirs:
+            return ""
+        what = MSG_OURS.format(other=other)
+    elif os.path.dirname(file) == FOLDER:
+        what = MSG_THEIRS.format(other=other)
+    elif os.path.exists(os.path.join(os.path.dirname(file), "differential_operators.py")):
+        what = MSG_APART.format(other=other, file=file)
+    else:
+        return MSG_OTHER.format(file=file)
+    needed = MSG_NEEDED.format(names=", ".join(found)) if (found := needs()) else ""
+    commands = [*(["`pip uninstall -y autograd`"] if version else []), f"`{OURS}`"]
+    return what + needed + MSG_MEND.format(commands=", then ".join(commands), theirs=THEIRS)
+
+
+def needs() -> list[str]:
+    """The installed distributions that depend on HIPS's, with their versions."""
+    found = set()
+    for distribution in importlib.import_module("importlib.metadata").distributions():       # 10 ms: only here
+        for requirement in distribution.requires or ():
+            name = re.match(r"\s*([\w.-]+)", requirement)
+            if name and re.sub(r"[-_.]+", "-", name[1]).lower() == "autograd" and "extra ==" not in requirement:
+                found.add(f"{distribution.metadata['Name']} {distribution.version}")
+    return sorted(found)
+
+
+def _version() -> str:
+    """The version of the installed distribution autograd; "" if there is none."""
+    metadata = importlib.import_module("importlib.metadata")
+    try:
+        return str(metadata.version("autograd"))
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _marked(file: str) -> bool:
+    with open(file, encoding="utf-8", errors="replace") as text:
+        return MARK in text.read()
+
+
+def host(core: ModuleType) -> None:
+    """Put HIPS's core.py in the place of our core/__init__.py, which Python found first for the `.core` of HIPS's
+    autograd/__init__.py. Our modules stay its submodules. ImportError if there is no HIPS's package."""
+    file = os.path.join(FOLDER, "core.py")
+    if not os.path.exists(file):
+        raise ImportError(fault())
+    spec = spec_from_file_location(core.__name__, file)
+    assert spec is not None and spec.loader is not None
+    theirs = sys.modules[core.__name__] = module_from_spec(spec)
+    spec.loader.exec_module(theirs)
+    share(sys.modules["autograd"], theirs)
+
+
+def share(package: ModuleType, core: ModuleType) -> None:
+    """Let HIPS's `autograd` and `autograd.core` have our modules too, and say where they are asked for our other names."""
+    package.__path__ = [*dict.fromkeys([*package.__path__, FOLDER])]
+    core.__path__ = [os.path.join(FOLDER, "core")]
+    kept = dict(vars(core))
+    __import__("autograd.base.extensions")           # first of all: it says which modules are compiled
+    __import__("autograd.core.primitive")
+    vars(core).update(kept)                          # a function of theirs is named as this module of ours
+
+    def missing(name: str) -> Any:
+        if any(os.path.exists(os.path.join(FOLDER, name + end)) for end in (".py", "/__init__.py")):
+            return importlib.import_module(f"autograd.{name}")
+        with open(os.path.join(FOLDER, "__init__.pyi"), encoding="utf-8") as text:
+            if re.search(rf"^(def |class |from .* import .* as |){re.escape(name)}[(:\s]", text.read(), re.M):
+                raise ImportError(f"autograd.{name}: {fault()}")
+        raise AttributeError(f"module 'autograd' has no attribute {name!r}")
+
+    vars(package).setdefault("__getattr__", missing)
+
+
+def asked(name: str) -> Any:
+    """A name that our `autograd.core` does not have: ImportError if it is one of HIPS's core.py."""
+    file = os.path.join(FOLDER, "core.py")
+    if os.path.exists(file) and not os.path.exists(os.path.join(FOLDER, "core", f"{name}.py")):
+        with open(file, encoding="utf-8") as text:
+            if re.search(rf"\b{re.escape(name)}\b", text.read()):
+                raise ImportError(fault())
+    raise AttributeError(f"module 'autograd.core' has no attribute {name!r}")

@@ -1,0 +1,78 @@
+"""The package autograd under a name that no other has: `import dparallel.autograd as ag`. Read first: this page.
+
+It is `autograd` itself, one module under two names, and dparallel.autograd.nn is autograd.nn. Only where HIPS's package has
+the name `autograd` (base/namesake.py) is this a module of its own: our `__init__.py` is run here, from a copy that the wheel
+has beside this file, and our other modules, of which HIPS's has none, become submodules of HIPS's `autograd`. So they have
+the same names and classes everywhere, also in pickles and in C. What else was tried: docs/design/namesake.md.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograd import *
+    from autograd import __version__ as __version__
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OURS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "autograd")
+COPY = os.path.join(HERE, "whole_init.py")           # setup.py: of autograd/__init__.py, which HIPS's package overwrites
+
+
+class SameModules(Loader):
+    """Finds dparallel.autograd.X, which is autograd.X."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        """A spec, if there is autograd.X."""
+        package, _, name = fullname.partition(".")
+        there = package == __package__.partition(".")[0] and name.startswith("autograd.") and (
+            name in sys.modules or importlib.util.find_spec(name) is not None)
+        return ModuleSpec(fullname, self) if there else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Python takes what is in sys.modules then."""
+        sys.modules[module.__name__] = import_module(module.__name__.partition(".")[2])
+
+
+def namesake() -> ModuleType:
+    """autograd/base/namesake.py, by its path."""
+    spec = importlib.util.spec_from_file_location("autograd.base.namesake", os.path.join(OURS, "base", "namesake.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def beside(theirs: ModuleType) -> ModuleType:
+    """Our package beside HIPS's: our modules as submodules of theirs, and a module of our `__init__.py`."""
+    if not hasattr(theirs, "differential_operators"):
+        raise ImportError(namesake().fault())
+    core = import_module("autograd.core")
+    if not hasattr(core, "__path__"):                # theirs lies elsewhere: our core/__init__.py was not run
+        namesake().share(theirs, core)
+    file = COPY if os.path.exists(COPY) else os.path.join(OURS, "__init__.py")
+    loader = SourceFileLoader("autograd", file)
+    module = ModuleType(__name__)
+    vars(module).update(__spec__=ModuleSpec("autograd", loader, origin=file, is_package=True), __loader__=loader,
+                        __package__="autograd", __path__=[OURS], __file__=file)
+    sys.modules[__name__] = module
+    code = loader.get_code("autograd")
+    assert code is not None
+    exec(code, vars(module))
+    return module
+
+
+sys.meta_path.insert(0, SameModules())
+package = import_module("autograd")
+if hasattr(package, "__distribution__"):
+    sys.modules[__name__] = package
+else:
+    beside(package)

@@ -1,0 +1,138 @@
+"""HIPS's package `autograd` beside ours: each installed over the other, either uninstalled, theirs in another folder."""
+
+import importlib.metadata
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+THEIRS = {                                           # as far as we meet it: what is imported when, and by which name
+    "__init__.py": "from autograd.core import primitive_with_deprecation_warnings as primitive\n"
+                   "from .differential_operators import grad, elementwise_grad\n",
+    "core.py": "from .tracer import primitive\ndef make_vjp(f): return 'theirs'\nclass Node: pass\n"
+               "primitive_with_deprecation_warnings = primitive\n",
+    "tracer.py": "def primitive(f): return f\n",
+    "differential_operators.py": "from .core import make_vjp\ndef grad(f): return make_vjp(f)\nelementwise_grad = grad\n",
+    "extend.py": "from .core import Node, make_vjp\nfrom .tracer import primitive\n",
+    "numpy/__init__.py": "from autograd.extend import primitive\nfrom .numpy_wrapper import *\n",
+    "numpy/numpy_wrapper.py": "from numpy import tanh\n",
+}
+METADATA = {"autograd-1.9.1": "Name: autograd\nVersion: 1.9.1\n",
+            "lifelines-0.30": "Name: lifelines\nVersion: 0.30\nRequires-Dist: autograd>=1.5\n",
+            "other-1": "Name: other\nVersion: 1\nRequires-Dist: Autograd; extra == 'x'\n"}
+
+BOTH = """
+import pickle, sys
+import dparallel.autograd as ag, dparallel
+import dparallel.autograd.nn.functional as F
+from dparallel.autograd import nn
+import autograd, autograd.numpy, autograd.extend
+assert autograd.grad(0) == "theirs" and autograd is not ag and "Node" in vars(autograd.core)
+from autograd.core import primitive
+assert primitive(3) == 3, primitive
+x = ag.tensor([1.0, 2.0], requires_grad=True)
+(x * x).sum().backward()
+assert x.grad.tolist() == [2, 4] and type(x) is ag.Tensor and type(x).__module__ == "autograd.core.tensor"
+model = dparallel.DataParallel(nn.Linear(2, 1))
+model(ag.ones(3, 2)).sum().backward()
+assert F is nn.functional is sys.modules["autograd.nn.functional"]
+data = pickle.dumps((x.detach(), nn.Linear(2, 2), ag.Size([1])))
+assert isinstance(pickle.loads(data)[0], ag.Tensor)
+assert ag.show_config()["compiled core"] == COMPILED
+import numpy
+assert numpy.sum(ag.ones(2)) == 2
+for name in ("tensor", "Tensor", "no_grad", "float32", "cat"):
+    try:
+        getattr(autograd, name)
+    except ImportError as error:
+        assert "HIPS's autograd 1.9.1" in str(error) and "lifelines 0.30" in str(error) and "other" not in str(error), error
+        assert "`pip uninstall -y autograd`, then `pip install --force-reinstall --no-deps dparallel`" in str(error)
+        assert "import dparallel.autograd as ag" in str(error)
+    else:
+        raise AssertionError(name)
+assert not hasattr(autograd, "nonsense") and not hasattr(autograd, "np")
+import autograd.nn
+assert autograd.nn is nn
+"""
+OURS = """
+import autograd as ag, dparallel, pickle
+import dparallel.autograd.nn
+assert dparallel.autograd is ag and dparallel.autograd.nn is ag.nn and ag.tensor([1.0]).tolist() == [1.0]
+assert not hasattr(ag.core, "nonsense")
+try:
+    import autograd.numpy
+except ImportError as error:
+    assert not OVER or "has overwritten autograd/__init__.py of HIPS's autograd 1.9.1; needed by lifelines 0.30" in str(error), error
+else:
+    raise AssertionError
+"""
+GONE = """
+import autograd
+assert not hasattr(autograd, "tensor")
+for name in ("dparallel", "dparallel.autograd", "autograd.nn"):
+    try:
+        __import__(name)
+    except ImportError as error:
+        assert "uninstalling HIPS's autograd deletes it. To have dparallel's: `pip install --force" in str(error), error
+    else:
+        raise AssertionError(name)
+"""
+
+
+def write(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def installed(folder):
+    """Ours as a wheel has it, by links."""
+    for package in ("autograd", "dparallel", "dparallel/autograd"):
+        (folder / package).mkdir(parents=True)
+        for path in (ROOT / package).iterdir():
+            if path.name != "__pycache__" and path != ROOT / "dparallel" / "autograd":
+                (folder / package / path.name).symlink_to(path)
+    for package in ("launch", "autograd_plugins"):
+        (folder / package).symlink_to(ROOT / package)
+    shutil.copy(ROOT / "autograd" / "__init__.py", folder / "dparallel" / "autograd" / "whole_init.py")
+
+
+@pytest.mark.parametrize("state", ["ours", "theirs over ours", "ours over theirs", "uninstalled", "theirs before ours"])
+def test_states(state, tmp_path):
+    site, before = tmp_path / "site", tmp_path / "before"
+    installed(site)
+    init = site / "autograd" / "__init__.py"
+    if state in ("theirs over ours", "uninstalled"):
+        init.unlink()
+    if state == "theirs over ours":
+        write(site / "autograd", THEIRS)
+    elif state == "ours over theirs":
+        write(site / "autograd", {name: text for name, text in THEIRS.items() if name != "__init__.py"})
+    elif state == "theirs before ours":
+        write(before / "autograd", THEIRS)
+    if state not in ("ours", "uninstalled"):
+        write(site, {f"{name}.dist-info/METADATA": f"Metadata-Version: 2.1\n{text}" for name, text in METADATA.items()})
+    code = GONE if state == "uninstalled" else OURS.replace("OVER", str(state != "ours")) if "ours" in (
+        state, state.split()[0]) else BOTH
+    import autograd
+    code = code.replace("COMPILED", str(autograd.show_config()["compiled core"]))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (before, site)))}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+
+
+def test_published_package_is_as_assumed():
+    """Where HIPS's is installed: `__init__.py` alone is in both, and no name of its core but one is a module of ours."""
+    try:
+        files = [str(file) for file in importlib.metadata.files("autograd")]
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("HIPS's autograd is not installed")
+    ours = {str(path.relative_to(ROOT)) for path in (ROOT / "autograd").rglob("*.py")}
+    assert ours & set(files) == {"autograd/__init__.py"}
+    text = next(file for file in importlib.metadata.files("autograd") if str(file) == "autograd/core.py").read_text()
+    names = set(compile(text, "core.py", "exec").co_names)
+    assert names & {path.stem for path in (ROOT / "autograd" / "core").iterdir()} == {"primitive"}
