@@ -18,7 +18,7 @@ from .base import extensions  # first of all: it says which modules are compiled
 
 # isort: split
 from . import function, graph, random, version
-from .base import dtypes
+from .base import dtypes, neighbours
 from .base.devices import (
     channels_last,
     channels_last_3d,
@@ -184,6 +184,7 @@ if TYPE_CHECKING:
 float, double, half, int, long, short = float32, float64, float16, int32, int64, int16
 cfloat, cdouble, newaxis = complex64, complex128, None
 default_generator = random.default_generator()
+neighbours.tell()
 globals().update(_tensor_types())          # FloatTensor, LongTensor and the others
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
@@ -191,7 +192,8 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|
 HOMES = {name: f"ops.{family}" for name, family in _functions().items()}
 HOMES.update((name, module) for module, names in LATER.items() for name in names.split())
 __all__ = [name for name in dir() if not name.startswith("_") and name not in (
-    "Any", "HOMES", "LATER", "MODULES", "TYPE_CHECKING", "import_module", "sys", "warnings")] + [*MODULES, *HOMES]
+    "Any", "HOMES", "LATER", "MODULES", "TYPE_CHECKING", "import_module", "neighbours", "sys", "warnings")]
+__all__ += [*MODULES, *HOMES]
 
 
 def __getattr__(name: str) -> Any:

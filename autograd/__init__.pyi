@@ -245,7 +245,7 @@ def as_strided_copy(input: Tensor, size: Sequence[_int], stride: Sequence[_int],
 def as_strided_scatter(input: Tensor, src: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None) -> Tensor:
     """input with what as_strided() shows of it replaced by src."""
 def as_tensor(data: Tensor | Number | Array | Sequence[Any], dtype: DTypeLike = None, device: DeviceLike = None) -> Tensor:
-    """`data` as a Tensor: itself, or on the same memory, where it is one, or an array, of the right dtype already."""
+    """`data` as a Tensor: itself, or on the same memory, where it is one, or an array or another library's tensor (PyTorch's, a DataFrame), of the right dtype already."""
 def asarray(obj: Tensor | Number | Array | Sequence[Any], *, dtype: DTypeLike = None, device: DeviceLike = None, copy: _bool | None = None, requires_grad: _bool = False) -> Tensor:
     """obj (a Tensor, array, buffer, DLPack object, number or nested list) as a Tensor. copy: always (True), never (False: ValueError where needed), or where needed."""
 def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
@@ -1058,7 +1058,7 @@ def take_along_dim(input: Tensor, indices: TensorOrArray, dim: _int | None = Non
 def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def tensor(data: Tensor | Number | Array | Sequence[Any], *, dtype: DTypeLike = None, device: DeviceLike = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
-    """A new leaf with a copy of `data` (numbers, nested lists, arrays). Python floats get the default dtype."""
+    """A new leaf with a copy of `data` (numbers, nested lists, arrays, also other libraries': as_tensor() and from_dlpack() share their memory). Python floats get the default dtype."""
 def tensor_split(input: Tensor, indices_or_sections: _int | Tensor | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
     """input cut along `dim` in that many pieces, the first ones longer by one; or before each of the indices."""
 def tensordot(a: Tensor, b: Tensor, dims: _int | Sequence[_int] = 2, *, out: Tensor | None = None) -> Tensor:

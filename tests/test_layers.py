@@ -18,7 +18,7 @@ ORDER = {
         ops
         amp tensor_api compat signal
         transforms nn linalg cuda debug profiler
-        cpu optim utils serialization distributions replay jit""",
+        cpu optim utils serialization distributions replay jit beside""",
     "dparallel": """
         autograd
         comm lr_scaling

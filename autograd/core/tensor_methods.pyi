@@ -52,6 +52,8 @@ class TensorMethods(TensorBase):
     def __array_function__(self, function: Callable[..., Any], types: Iterable[_type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A public function of NumPy that is no ufunc."""
     def __complex__(self) -> complex: ...
+    def __copy__(self) -> Tensor:
+        """copy.copy(): a leaf on the same memory, of its class."""
     def __dlpack__(self, *, stream: _int | None = None, max_version: Sequence[_int] | None = None, dl_device: tuple[_int, _int] | None = None, copy: _bool | None = None) -> Any:
         """The memory as a DLPack capsule, for other libraries; refused where a gradient would be lost."""
     def __dlpack_device__(self) -> tuple[_int, _int]:

@@ -19,10 +19,11 @@ from ..base.devices import (
     preserve_format,
     strided,
 )
+from ..base.dlpack import exported
 from ..base.types import DeviceLike, DTypeLike, MemoryFormat
 from ..core.graph import shared_counter
 from ..core.operation import Cast
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, restore
 from ..ops.shape import clone, flip, wrap_dim
 from ..ops.shape.copies import layout_of, to_copy
 from .tensor_types import TYPES, TensorType
@@ -151,8 +152,7 @@ def dlpack(self: Tensor, *, stream: Any = None, max_version: Sequence[int] | Non
     if self.tracked:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     shared_counter(self)                             # the consumer keeps a reference to it: see ops/shape/views.py
-    given = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
-    return self.array.__dlpack__(stream=stream, **{k: v for k, v in given.items() if v is not None})
+    return exported(np.asarray(self.array), stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
 
 def dlpack_device(self: Tensor) -> tuple[int, int]:
@@ -236,6 +236,14 @@ CASTS = {"float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float
          "int": dtypes.int32, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
          "cfloat": dtypes.complex64, "cdouble": dtypes.complex128}
 
+def shallow(self: Tensor) -> Any:
+    """copy.copy(): a leaf on the same memory, of its class."""
+    if self.edge is not None:
+        return restore(type(self), self.array, self.requires_grad)
+    make, args = self.__reduce__()[:2]
+    return make(*args)
+
+
 METHODS = {
     **{name: _cast_to(name, dtype) for name, dtype in CASTS.items()},
     "to": to, "type": type_, "type_as": type_as, "cpu": cpu, "cuda": cuda, "pin_memory": pin_memory, "stride": stride,
@@ -245,6 +253,7 @@ METHODS = {
     "untyped_storage": untyped_storage, "dense_dim": dense_dim,
     "sparse_dim": sparse_dim, "dim_order": dim_order, "to_dense": identity, "resolve_conj": identity,
     "resolve_neg": identity,
+    "__copy__": shallow,
     "__reversed__": lambda self: flip(self, 0) if self.array.ndim else self, "__dlpack__": dlpack,
     "__dlpack_device__": dlpack_device, "__complex__": lambda self: complex(self.item()),
 }

@@ -1,11 +1,13 @@
 """NumPy's functions on Tensors: np.exp(t), np.add(array, t), np.concatenate([t, u]) are recorded as ours are.
 
-A function with a counterpart in autograd calls that, with NumPy's arguments under PyTorch's names, and returns Tensors. All
-other functions, and arguments that the counterpart does not have, are a TypeError that names them.
+A function with a counterpart in autograd calls that, with NumPy's arguments under PyTorch's names, and returns Tensors;
+arguments that the counterpart does not have are a TypeError that names them. So are the ufuncs of scipy.special. All other
+functions compute on the values, and are refused where a gradient would be lost.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,8 +15,9 @@ import numpy as np
 
 from ..base.types import Dims
 from ..core.modes import modes
-from ..core.tensor import MSG_NUMPY, Tensor
-from .numpy_functions import FUNCTIONS, operations
+from ..core.tensor import MSG_NUMPY, Tensor, result
+from . import numpy_linalg
+from .numpy_functions import FUNCTIONS, of_one_dtype, operations
 
 # NumPy's ufuncs whose counterpart has another name; all others are looked up by their own.
 UFUNCS = {
@@ -27,12 +30,18 @@ UFUNCS = {
 REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin", "logical_and": "all",
               "logical_or": "any"}
 
-# Functions that return what NumPy returns: they read only shape and dtype, or values (refused where a tensor is tracked).
+PRODUCTS = {"matmul", "matvec", "vecdot", "vecmat"}
+
+# scipy.special's, where autograd.special has another name
+SPECIAL = {"j0": "bessel_j0", "j1": "bessel_j1", "k0": "modified_bessel_k0", "k0e": "scaled_modified_bessel_k0",
+           "k1": "modified_bessel_k1", "k1e": "scaled_modified_bessel_k1", "y0": "bessel_y0", "y1": "bessel_y1"}
+
+# Functions that return what NumPy returns: they read only shape and dtype; all others values (refused where a tensor is
+# tracked). What would write into a Tensor behind its version counter is refused.
 SHAPE_FUNCTIONS = {"can_cast", "iscomplexobj", "isrealobj", "may_share_memory", "ndim", "result_type", "shape",
                    "shares_memory", "size"}
-VALUE_FUNCTIONS = {"array2string", "array_equal", "array_equiv", "array_repr", "array_str", "digitize", "histogram",
-                   "histogram2d", "histogram_bin_edges", "median", "nanpercentile", "nanquantile", "percentile",
-                   "quantile", "save", "savetxt", "savez", "savez_compressed"}
+WRITING = {"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"}
+LINALG = {f"linalg.{name}": function for name, function in numpy_linalg.FUNCTIONS.items()}
 
 
 def array_ufunc(self: Tensor, ufunc: Callable[..., Any], method: str, *inputs: Any, **settings: Any) -> Tensor:
@@ -46,11 +55,28 @@ def array_ufunc(self: Tensor, ufunc: Callable[..., Any], method: str, *inputs: A
         return reduced(name, *inputs, **settings)
     if method != "__call__":
         raise TypeError(f"numpy.{name}.{method} is not supported on Tensors")
+    call = counterpart(ufunc)
+    if call is None:
+        if out is not None:
+            raise TypeError(f"{name} on Tensors: argument 'out' is not supported")
+        values = ufunc(*[plain(x, False) for x in inputs], **settings)
+        return tuple(map(result, map(np.asarray, values))) if isinstance(values, tuple) else result(np.asarray(values))
     if settings:
         raise TypeError(f"numpy.{name} on Tensors: argument {', '.join(map(repr, settings))} is not supported")
-    call = operations.named(UFUNCS.get(name, name), f"numpy.{name}")
     operands = [np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs]
+    if name in PRODUCTS:
+        operands = of_one_dtype(*operands)
     return call(*operands) if out is None else call(*operands, out=out[0])
+
+
+def counterpart(ufunc: Any) -> Callable[..., Any] | None:
+    """autograd's function for a ufunc of NumPy or of scipy.special; None if there is none."""
+    name = ufunc.__name__
+    if getattr(np, name, None) is ufunc:
+        return operations.find(UFUNCS.get(name, name))
+    if getattr(sys.modules.get("scipy.special"), name, None) is ufunc:
+        return operations.find(f"special.{SPECIAL.get(name, name)}")
+    return None
 
 
 def reduced(name: str, x: Tensor, axis: Dims = 0, *, keepdims: bool = False, **settings: Any) -> Any:
@@ -72,16 +98,22 @@ def array_function(self: Tensor, function: Callable[..., Any], types: Iterable[t
     """A public function of NumPy that is no ufunc."""
     module = function.__module__.removeprefix("numpy").lstrip(".")
     name = f"{module}.{function.__name__}" if module in ("linalg", "fft") else function.__name__
-    if name in FUNCTIONS:
-        return FUNCTIONS[name](*args, **kwargs)
-    if name in SHAPE_FUNCTIONS or name in VALUE_FUNCTIONS:
-        form = name in SHAPE_FUNCTIONS
-        return function(*[plain(a, form) for a in args], **{k: plain(v, form) for k, v in kwargs.items()})
-    raise TypeError(f"numpy.{name} is not supported on Tensors; use tensor.detach().numpy() for its values")
+    known = FUNCTIONS.get(name) or LINALG.get(name)
+    if known is not None:
+        return known(*args, **kwargs)
+    if (name in WRITING and isinstance(args[0], Tensor)) or isinstance(kwargs.get("out"), Tensor):
+        raise TypeError(f"numpy.{name} into a Tensor is not supported; use the tensor's own methods")
+    form = name in SHAPE_FUNCTIONS
+    return function(*plain(args, form), **plain(kwargs, form))
 
 
-def plain(value: object, tracked: bool) -> Any:
-    """A Tensor's array (of a tracked one only if `tracked`); anything else as it is."""
+def plain(value: Any, tracked: bool) -> Any:
+    """An argument with the arrays of its Tensors (of tracked ones only if `tracked`)."""
+    if isinstance(value, (list, tuple)):
+        values = [plain(x, tracked) for x in value]
+        return type(value)(*values) if hasattr(value, "_fields") else type(value)(values)
+    if isinstance(value, dict):
+        return {name: plain(x, tracked) for name, x in value.items()}
     if not isinstance(value, Tensor):
         return value
     if value.tracked & modes.recording and not tracked:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.devices import check
+from ...base.dlpack import imported
 from ...base.types import Array, DeviceLike, DTypeLike, Layout, Number
 from ...core.operation import Cast
 from ...core.tensor import Tensor, result
@@ -20,9 +21,13 @@ MSG_READ_ONLY = ("The given {what} is not writable: writing to this tensor would
                  "(tensor(array)) if the tensor shall be written to.")
 
 
+FOREIGN = ("__dlpack__", "__array__", "__array_interface__")         # one of these has another library's array
+
+
 def tensor(data: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, requires_grad: bool = False,
            pin_memory: bool = False) -> Tensor:
-    """A new leaf with a copy of `data` (numbers, nested lists, arrays). Python floats get the default dtype."""
+    """A new leaf with a copy of `data` (numbers, nested lists, arrays, also other libraries': as_tensor() and from_dlpack()
+    share their memory). Python floats get the default dtype."""
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if device is not None or pin_memory:
         check(device, None, pin_memory)
@@ -37,6 +42,8 @@ def copied(data: Any, dtype: np.dtype[Any] | None) -> Array:
         data = data.array
     if isinstance(data, (np.ndarray, np.generic)):
         return np.array(numeric(np.asarray(data)), dtype)
+    if not isinstance(data, (list, tuple, int, float)) and is_foreign(data):
+        return np.array(numeric(shared(data)), dtype)
     array = arranged(data)
     if array.dtype.kind not in "biufc":
         _refuse(data, array)
@@ -52,6 +59,16 @@ def copied(data: Any, dtype: np.dtype[Any] | None) -> Array:
     if array.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"must be real number, not complex: cannot make a {dtype} tensor of complex numbers")
     return array if array.dtype == dtype else array.astype(dtype)
+
+
+def is_foreign(data: object) -> bool:
+    """Whether data is another library's array: a PyTorch tensor, a DataFrame, an image."""
+    return not isinstance(data, type) and any(hasattr(data, name) for name in FOREIGN)
+
+
+def shared(data: Any) -> Array:
+    """The array of another library's array, on its memory if that can be."""
+    return imported(data) if hasattr(data, "__dlpack__") else np.asarray(data)
 
 
 def arranged(data: Any) -> Array:
@@ -111,31 +128,35 @@ def _inferred(data: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype for nested lists: Python's numbers count as the default ones, NumPy's and Tensors as what they are."""
     while isinstance(data, (list, tuple)) and data:
         if not isinstance(data[0], (list, tuple)) and any(hasattr(v, "dtype") for v in data):
-            found = [v.dtype if hasattr(v, "dtype") else dtypes.for_number(dtypes.bool_, v) for v in data]
+            found = [_dtype_of(v) if hasattr(v, "dtype") else dtypes.for_number(dtypes.bool_, v) for v in data]
             dtype = found[0]
             for other in found[1:]:
                 dtype = dtypes.promote(dtype, other)
             return dtype
         data = data[0]
     if hasattr(data, "dtype"):
-        return data.dtype
+        return _dtype_of(data)
     if dtype.kind in "iub" and not (isinstance(data, (list, tuple)) and not data):
         return dtypes.bool_ if dtype.kind == "b" else dtypes.int64
     return dtypes.to_complex(dtypes.default.dtype) if dtype.kind == "c" else dtypes.default.dtype
 
 
+def _dtype_of(value: Any) -> np.dtype[Any]:
+    """The dtype of something that has one, also of another library's."""
+    return value.dtype if isinstance(value.dtype, np.dtype) else shared(value).dtype
+
+
 def as_tensor(data: Any, dtype: DTypeLike = None, device: DeviceLike = None) -> Tensor:
-    """`data` as a Tensor: itself, or on the same memory, where it is one, or an array, of the right dtype already."""
+    """`data` as a Tensor: itself, or on the same memory, where it is one, or an array or another library's tensor
+    (PyTorch's, a DataFrame), of the right dtype already."""
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if device is not None:
         check(device)
     if isinstance(data, Tensor):
         return data if dtype is None or data.dtype == dtype else Cast.apply(data, dtype=dtype)
-    if isinstance(data, np.ndarray):
-        data = numeric(data)
+    if isinstance(data, np.ndarray) or (is_foreign(data) and not isinstance(data, np.generic)):
+        data = numeric(data if isinstance(data, np.ndarray) else shared(data))
         return result(data if dtype is None else data.astype(dtype, copy=False))
-    if hasattr(data, "__dlpack__") or hasattr(data, "__array_interface__"):
-        return as_tensor(np.asarray(data) if not hasattr(data, "__dlpack__") else np.from_dlpack(data), dtype)
     return new_leaf(copied(data, dtype))
 
 
@@ -146,7 +167,8 @@ def asarray(obj: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, cop
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if device is not None:
         check(device)
-    aliases = isinstance(obj, (Tensor, np.ndarray, bytes, bytearray, memoryview)) or hasattr(obj, "__dlpack__")
+    aliases = isinstance(obj, (Tensor, np.ndarray, bytes, bytearray, memoryview)) or (
+        is_foreign(obj) and not isinstance(obj, np.generic))
     if not aliases:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
@@ -209,7 +231,7 @@ def from_dlpack(ext_tensor: Any, *, device: DeviceLike = None, copy: bool | None
     """A Tensor on the memory of another library's tensor, handed over by the DLPack protocol."""
     if device is not None:
         check(device)
-    return result(np.from_dlpack(ext_tensor, copy=copy))
+    return result(imported(ext_tensor, copy))
 
 
 def scalar_tensor(s: Number | Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
