@@ -44,7 +44,7 @@ WRITING = {"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask
 LINALG = {f"linalg.{name}": function for name, function in numpy_linalg.FUNCTIONS.items()}
 
 
-def array_ufunc(self: Tensor, ufunc: Callable[..., Any], method: str, *inputs: Any, **settings: Any) -> Tensor:
+def array_ufunc(self: Tensor, ufunc: Callable[..., Any], method: str, *inputs: Any, **settings: Any) -> Any:
     """A ufunc on Tensors: np.add(x, y); of the ufuncs in REDUCTIONS also np.add.reduce(x, axis)."""
     out = settings.pop("out", None)
     if out is not None and not any(isinstance(o, Tensor) for o in out):      # array += tensor

@@ -124,6 +124,17 @@ class DataLoader(Generic[T_co]):
             self._iterator = iterator
         return iterator
 
+    @property
+    def end_of_dataloader(self) -> bool:
+        """Whether the loop was given the last batch of its pass, by Accelerate's name. False for a stream without a length
+        until it has ended."""
+        if self._progress is None or self._progress.finished:
+            return self._progress is not None
+        try:
+            return self._progress.batches >= len(self)
+        except TypeError:
+            return False
+
     def __getstate__(self) -> dict[str, Any]:
         """A copy has no workers, and no pass in progress."""
         return {**self.__dict__, "_iterator": None, "_progress": None}
