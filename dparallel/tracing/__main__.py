@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .page import page
 from .report import Report, finish
-from .run import TimelineError, read
+from .run import TimelineError, collector_off, read
 
 
 def parser() -> argparse.ArgumentParser:
@@ -38,7 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.command == "finish":
             report = finish(options.parts, options.path, options.keep)
         else:
-            report = Report(read(options.path))
+            with collector_off():
+                report = Report(read(options.path))
         if options.text:
             print(report.text(), flush=True)
         if options.json is not None:

@@ -204,12 +204,14 @@ class Blame:
         if not meeting.arrived:
             return _Open(end, rank, start, flight, -1, start, start, start, NOWHERE)
         arrival, late = meeting.last
-        place = bisect.bisect_right(meeting.advanced, (end + NEAR, 1 << 62))
-        for time, other in meeting.advanced[max(0, place - 2):place][::-1]:
-            if other != rank:
-                if min(time, end) > max(arrival, start) + SHORT:         # it had started, and then did other things
-                    arrival, late = time, other
-                break
+        advanced = meeting.advanced
+        if advanced and advanced[-1][0] > max(arrival, start) + SHORT:   # of few; a look at each costs time
+            place = bisect.bisect_right(advanced, (end + NEAR, 1 << 62))
+            for time, other in advanced[max(0, place - 2):place][::-1]:
+                if other != rank:
+                    if min(time, end) > max(arrival, start) + SHORT:     # it had started, and then did other things
+                        arrival, late = time, other
+                    break
         if late == rank or min(end, arrival) - start < SHORT or late not in self.segments:
             return _Open(end, rank, start, flight, -1, min(max(arrival, start), end), start, start, NOWHERE)
         return _Open(end, rank, start, flight, late, arrival, *self._left_together(rank, start, late, arrival, meeting))
@@ -273,6 +275,8 @@ class Blame:
     def _wait(self, one: _Open, mine: Any, theirs: Any) -> Wait:
         """A wait with its causes."""
         meeting = self.meetings.get(one.flight, NOWHERE)
+        if one.late < 0 and not meeting.slowest:
+            return Wait(one.rank, one.start, one.end, -1, 0, one.end - one.start, {}, one.flight)
         causes: dict[Cause, int] = {}
         waiting, late = 0, one.late
         if late >= 0:
@@ -446,7 +450,7 @@ def rows_at(rows: tuple[list[int], list[int]], time: int) -> int:
     return rows[1][place] if place >= 0 else 0
 
 
-def lanes_of(run: Run, rank: Any) -> list[tuple[int, str, int]]:
+def lanes_of(run: Run, rank: Any, segments: Segments) -> list[tuple[int, str, int]]:
     """Of local devices, (device, part, ns) of each time that the others waited for one: lanes of one call end together
     where their parts are even. A call has each lane once; on busy cores one may begin when another has ended."""
     lanes = []
@@ -455,7 +459,7 @@ def lanes_of(run: Run, rank: Any) -> list[tuple[int, str, int]]:
             name = run.names[thread.spans.name[row]]
             lanes.append((int(thread.spans.start[row]), int(thread.spans.end[row]), int(name.split()[-1])))
     lanes.sort()
-    found, segments = [], segments_of(run, rank)
+    found = []
     group: list[tuple[int, int, int]] = []
     for lane in [*lanes, (1 << 62, 1 << 62, -1)]:
         if lane[2] < 0 or lane[2] in [number for _, _, number in group]:

@@ -18,7 +18,7 @@ from autograd.core.spans import COUNTER, FLIGHT
 from .advice import advice
 from .blame import Blame, Cause, Wait, between, lanes_of, rows_of
 from .phases import COMPUTE, MEANING, PARTS, WAIT, Step, steps_of
-from .run import Rank, Run, read_parts, row_number, write_trace
+from .run import Rank, Run, collector_off, read_parts, row_number, write_trace
 
 MOST_STEPS = 2000                    # that the report's series has; of more, every n-th
 COLUMNS = (("step", 8), ("compute", 8), ("other", 8), ("waiting", 8), ("exposed", 9), ("overlap", 11), ("stolen", 7))
@@ -180,7 +180,7 @@ class Report:
         """Of local devices: for which of them the others waited, a step."""
         total: dict[tuple[int, int, str], int] = defaultdict(int)
         for rank in self.run.ranks:
-            for device, part, time in lanes_of(self.run, rank):
+            for device, part, time in lanes_of(self.run, rank, self.blame.segments[rank.rank]):
                 total[rank.rank, device, part] += time
         n = max(1, len(self.numbers)) * 1e6
         return [{"rank": rank, "device": device, "part": part, "ms_per_step": time / n}
@@ -244,13 +244,11 @@ class Report:
         for rank in self.run.ranks:
             spans = rank.main
             inside = _mask_within(spans.start, self.steps[rank.rank])
-            for row in np.flatnonzero((spans.kind == FLIGHT) & inside).tolist():
-                meeting = self.blame.meetings.get(int(spans.b[row]))
-                began = meeting.last[0] if meeting is not None else int(spans.start[row])
-                end = int(spans.end[row])
-                began = max(began, int(spans.start[row]))
-                flights[self.run.names[spans.name[row]]].append((int(spans.a[row]), max(0, end - began),
-                                                                 max(0, int(spans.sequence[row]))))
+            flying = spans.chosen((spans.kind == FLIGHT) & inside)
+            for name, _, start, end, queued, nbytes, number in zip(*(column.tolist() for column in flying), strict=True):
+                meeting = self.blame.meetings.get(number)
+                began = max(start, meeting.last[0]) if meeting is not None else start
+                flights[self.run.names[name]].append((nbytes, max(0, end - began), max(0, queued)))
         rows: list[dict[str, Any]] = []
         for name, found in flights.items():
             nbytes, time = (statistics.median(f[i] for f in found) for i in (0, 1))
@@ -284,10 +282,10 @@ class Report:
             steps = [step for step in self.steps[rank.rank] if step.number in chosen]
             ends = np.array([step.end for step in steps])
             waited, sent = np.zeros(len(steps)), np.zeros(len(steps))
-            for wait in self._in_steps(rank.rank, steps):
-                place = int(np.searchsorted(ends, wait.end, "left"))
-                waited[place] += wait.waiting / 1e6
-                sent[place] += wait.transfer / 1e6
+            waits = self._in_steps(rank.rank, steps)
+            places = np.searchsorted(ends, [wait.end for wait in waits], "left")
+            np.add.at(waited, places, [wait.waiting / 1e6 for wait in waits])
+            np.add.at(sent, places, [wait.transfer / 1e6 for wait in waits])
             waiting[str(rank.rank)], exposed[str(rank.rank)] = waited.round(4).tolist(), sent.round(4).tolist()
         return {"step": numbers, "ms": [durations[number] / 1e6 for number in numbers], "waiting_ms": waiting,
                 "exposed_ms": exposed}
@@ -354,9 +352,10 @@ class _Slices:
 
 def finish(folder: Path, path: Path, keep: bool = False) -> Report:
     """Make the file of a folder of parts, which is then removed unless `keep`: the run goes on. Returns the report."""
-    run = read_parts(folder, until_now=True)
-    report = Report(run)
-    write_trace(run, path, report.events())
+    with collector_off():
+        run = read_parts(folder, until_now=True)
+        report = Report(run)
+        write_trace(run, path, report.events())
     if not keep:
         shutil.rmtree(folder, ignore_errors=True)
     return report
