@@ -43,7 +43,7 @@ cdef class record_function:
 
 cpdef Ring this_ring()
 @cython.locals(token=cython.longlong)
-cpdef long long begin(long long number)
+cpdef long long begin(long long number, long long a=*, long long b=*)
 cpdef end(long long token)
 cpdef end_message(long long token, long long a, long long b)
 cpdef link(long long sequence)

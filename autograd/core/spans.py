@@ -236,7 +236,7 @@ class Ring:
                 return
             count = self.moved[token] - self.first
         if self.kept(count):
-            block = self.block_of(count)
+            block = self.block if count >> 14 == (self.count - 1) >> 14 else self.block_of(count)
             block[(count & 16383) * 8 + field] = value
 
     def add(self, number: Whole, a: Whole, b: Whole, sequence: Whole) -> None:
@@ -401,13 +401,16 @@ def _ring_of(recorder: Recorder, thread: int, name: str) -> Ring | None:
     return next((ring for ring in recorder.rings if (ring.thread, ring.thread_name) == (thread, name)), None)
 
 
-def begin(number: Whole) -> Whole:
-    """Begin a span in this thread; its token, 0 where nobody records."""
+def begin(number: Whole, a: Whole = 0, b: Whole = 0) -> Whole:
+    """Begin a span in this thread; its token, 0 where nobody records. a, b: see the top of this file."""
     ring: Ring
     if not active:
         return 0
     ring = this_ring()
     token = ring.begin(number)
+    if a or b:
+        ring.set(token, 6, a)
+        ring.set(token, 7, b)
     if ring.time >= ring.due:
         ring.recorder.sample(ring)
     return token
@@ -524,14 +527,12 @@ def complete(name: str, kind: int, start: int, ended: int, a: int = 0, b: int = 
     ring: Ring
     if not active:
         return
+    number = number_of(name, kind)
     ring = this_ring()
-    token = ring.begin(number_of(name, kind))
-    ring.open = ring.block[((token - ring.first) & 16383) * 8 + 3]
-    ring.set(token, 1, start)
-    ring.set(token, 2, ended)
-    ring.set(token, 4, sequence)
-    ring.set(token, 6, a)
-    ring.set(token, 7, b)
+    ring.add(number, a, b, sequence)
+    place = ((ring.count - 1) & 16383) * 8
+    ring.block[place + 1] = start
+    ring.block[place + 2] = ended
 
 
 class record_function:
@@ -551,14 +552,9 @@ class record_function:
     def __enter__(self) -> record_function:
         ring: Ring
         if active:
-            ring = this_ring()
             number = number_of(self.name, self.kind)
-            self.token = ring.begin(number)
-            if ring.time >= ring.due:
-                ring.recorder.sample(ring)
-            if self.a or self.b:
-                ring.set(self.token, 6, self.a)
-                ring.set(self.token, 7, self.b)
+            self.token = begin(number, self.a, self.b)
+            ring = this_ring()
             if ring.describe is not None:
                 describe(self.token, number, () if self.args is None else (self.args,), None)
             elif self.args is not None:

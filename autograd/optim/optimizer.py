@@ -12,7 +12,7 @@ from typing import Any
 from ..core.graph import RemovableHandle, shared_counter
 from ..core.modes import enable_grad
 from ..core.primitive import primitive
-from ..core.spans import USER, record_function
+from ..core.spans import USER, begin, end, number_of
 from ..core.tensor import Tensor
 from .param_groups import check_against, complete_group, required
 from .state_dicts import check_sizes, pack, unpack
@@ -65,22 +65,23 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             return step(*args, **kwargs)
         inner, this_thread.stepping = this_thread.stepping, True
         self._stepping = True
+        span = begin(self._step_number, self.steps_taken, id(self))
         try:
-            with record_function(f"Optimizer.step#{type(self).__name__}.step", None, USER, self.steps_taken, id(self)):
-                for hook in [*every_optimizer.pre.values(), *self._optimizer_step_pre_hooks.values()]:
-                    changed = hook(self, args, kwargs)
-                    if changed is None:
-                        continue
-                    if not (isinstance(changed, tuple) and len(changed) == 2):
-                        raise RuntimeError(f"{step} hook must return None or a tuple of (new_args, new_kwargs), but got "
-                                           f"{changed}")
-                    args, kwargs = changed
-                out = step(*args, **kwargs)
-                self.steps_taken += 1
-                every_optimizer.steps += not inner
-                for hook in [*self._optimizer_step_post_hooks.values(), *every_optimizer.post.values()]:
-                    hook(self, args, kwargs)
+            for hook in [*every_optimizer.pre.values(), *self._optimizer_step_pre_hooks.values()]:
+                changed = hook(self, args, kwargs)
+                if changed is None:
+                    continue
+                if not (isinstance(changed, tuple) and len(changed) == 2):
+                    raise RuntimeError(f"{step} hook must return None or a tuple of (new_args, new_kwargs), but got "
+                                       f"{changed}")
+                args, kwargs = changed
+            out = step(*args, **kwargs)
+            self.steps_taken += 1
+            every_optimizer.steps += not inner
+            for hook in [*self._optimizer_step_post_hooks.values(), *every_optimizer.post.values()]:
+                hook(self, args, kwargs)
         finally:
+            end(span)
             self._stepping, this_thread.stepping = False, inner
         return out
 
@@ -102,9 +103,13 @@ class Optimizer:
     _stepping = False                # in a step now
     _opt_called = False              # has stepped; schedulers ask
     steps_taken = 0                  # calls of step() of this object in this process
+    _step_number = number_of("Optimizer.step#Optimizer.step", USER)                    # under which spans of this class are
+    _zero_grad_number = number_of("Optimizer.zero_grad#Optimizer.zero_grad", USER)     # recorded
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls._step_number, cls._zero_grad_number = (number_of(f"Optimizer.{name}#{cls.__name__}.{name}", USER)
+                                                   for name in ("step", "zero_grad"))
         if "step" in cls.__dict__:
             cls.step = with_hooks(cls.__dict__["step"])      # type: ignore[method-assign]
 
@@ -154,17 +159,18 @@ class Optimizer:
     @primitive
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget (or fill with zeros) the gradients."""
-        with record_function(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad"):
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if set_to_none:
-                        p._grad = None
-                    elif p._grad is not None:
-                        if p._grad.edge is not None:
-                            p._grad = p._grad.detach()
-                        p._grad.requires_grad = False
-                        p._grad.array.fill(0)
-                        shared_counter(p._grad).value += 1
+        span = begin(self._zero_grad_number)
+        for group in self.param_groups:
+            for p in group["params"]:
+                if set_to_none:
+                    p._grad = None
+                elif p._grad is not None:
+                    if p._grad.edge is not None:
+                        p._grad = p._grad.detach()
+                    p._grad.requires_grad = False
+                    p._grad.array.fill(0)
+                    shared_counter(p._grad).value += 1
+        end(span)
 
     def _held_arrays(self) -> Iterator[tuple[str, str, Any]]:
         """What its tensors are for, for memory_summary()."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Sequence
 from time import perf_counter_ns
@@ -43,18 +44,12 @@ class Flight:
     name: of the collective. number: comm.flight() at its start.
     """
 
-    name: str
-    nbytes: int
-    number: int
-    started: int
-    queued: int
-    ended: int
+    __slots__ = ("ended", "name", "nbytes", "number", "queued", "started")
 
     def __init__(self, name: str, nbytes: int, number: int) -> None:
-        self.name, self.nbytes, self.number = f"dparallel::{name}", nbytes, number
-        self.started, self.queued, self.ended = perf_counter_ns(), -1, 0
-        if waiting.sends is not None:
-            self.name, self.queued = waiting.sends
+        self.name, self.queued = waiting.sends or (f"dparallel::{name}", -1)
+        self.nbytes, self.number = nbytes, number
+        self.started, self.ended = perf_counter_ns(), 0
 
     def land(self) -> None:
         """It was found complete; the first time counts."""
@@ -63,11 +58,16 @@ class Flight:
             complete(self.name, FLIGHT, self.started, self.ended, self.nbytes, self.number, self.queued)
 
 
+@functools.cache
+def _number(name: str) -> int:
+    return number_of(f"dparallel::{name}", MESSAGE)
+
+
 def blocked(name: str, arrays: Sequence[Array], flight: Callable[[], int], function: Callable[..., Any], *args: Any) -> Any:
     """function(*args), in which this thread may wait for others: it counts, and it is a span `dparallel::<name>` with the
     bytes of the arrays. flight: called at its end, gives the number of the collective, the same on all its ranks."""
     outer, waiting.nested = waiting.nested, True
-    token = begin(number_of(f"dparallel::{name}", MESSAGE)) if recorders else 0
+    token = begin(_number(name)) if recorders else 0
     began = perf_counter_ns()
     try:
         return function(*args)
@@ -78,7 +78,7 @@ def blocked(name: str, arrays: Sequence[Array], flight: Callable[[], int], funct
             waiting.ns += time
             waited.ns += time
         if token:
-            end_message(token, sum([x.nbytes for x in arrays]), flight())
+            end_message(token, sum([x.nbytes for x in arrays]) if arrays else 0, flight())
 
 
 __all__ = ["WAIT", "Flight", "blocked", "waited", "waiting"]

@@ -41,11 +41,10 @@ class Departure:
         self._full.clear()
 
     def note_full(self) -> None:
-        """For a timeline: note which of the remaining buckets are full."""
-        now = perf_counter_ns()
+        """For a timeline: note which of the remaining buckets are full and wait."""
         for bucket in self.remaining():
             if bucket.left == 0:
-                self._full.setdefault(id(bucket), now)
+                self._full.setdefault(id(bucket), perf_counter_ns())
 
     def replace(self, buckets: Sequence[GradientBucket]) -> None:
         """Let these buckets leave from the next pass on, in this order, which must be the same on all ranks."""
@@ -90,7 +89,8 @@ class Departure:
             elif factor != 1.0:
                 scale(gradients, factor)
             if recorders:
-                waiting.sends = f"bucket {self._next}", perf_counter_ns() - self._full.pop(id(bucket), perf_counter_ns())
+                full = self._full.pop(id(bucket), 0)
+                waiting.sends = f"bucket {self._next}", perf_counter_ns() - full if full else 0
             transport.start(bucket, weight, self._next, self._next == len(self.buckets) - 1)
             waiting.sends = None
             self._next += 1

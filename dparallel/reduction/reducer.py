@@ -278,10 +278,10 @@ class Reducer:
 
     def bucket_full(self) -> None:
         """All gradients of a bucket have arrived: buckets that may leave do, unless all wait for the end of the pass."""
-        if recorders:
-            self.departure.note_full()
         if not self.state.waits_for_end and not self.state.unannounced:
             self._leave(final=False)
+        if recorders:
+            self.departure.note_full()
 
     def _leave(self, final: bool) -> None:
         """Start the sums of the buckets that may leave; final: of all."""

@@ -7,7 +7,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from autograd.core.primitive import primitive
-from autograd.core.spans import PASS, begin, end, number_of, recorders, this_ring
+from autograd.core.spans import PASS, begin, end, number_of
 
 from ..autograd import Tensor
 from ..comm.waiting import waiting
@@ -43,10 +43,7 @@ class Stats:
     def _begin(self, phase: int, rows: int = 0) -> None:
         """Begin the span of a phase, after one that an exception has left open."""
         self._end()
-        if recorders:
-            self._span = begin(phase)
-            if rows:
-                this_ring().set(self._span, 6, rows)
+        self._span = begin(phase, rows)
 
     def _end(self) -> None:
         """End the open span. Not twice: that would end what has begun since."""
