@@ -18,7 +18,9 @@ PYTEST = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest"]        # 
 JOBS = [f"tests/{name}" for name in (                    # start jobs, and spend most of their time waiting for them
     "dparallel/test_comm_job.py", "dparallel/test_docs_testing.py", "dparallel/test_misuse.py", "dparallel/test_pytest_plugin.py", "dparallel/test_survive.py",
     "launch", "test_examples.py", "test_recipes.py")]
-FORKS = ["tests/autograd/test_loader_resume.py", "tests/autograd/test_loader_workers.py"]       # cheap where little is imported yet
+YOUNG = ["tests/autograd/test_loader_resume.py", "tests/autograd/test_loader_workers.py", "tests/dparallel/test_memory_of_ranks.py",
+         *map(str, sorted(Path("tests/autograd").glob("test_memory*.py")))]     # they fork, or look at all objects: cheap where
+                                                                                # little is imported yet
 LOCAL = ["tests/dparallel/test_local_devices.py", "tests/dparallel/test_local_models.py"]         # on as many cores as there are
 CORE = [f"tests/autograd/test_{name}.py" for name in (
     "anomaly", "compiled", "engine", "engine_depth", "forward_ad", "function", "function_depth", "graph", "graph_api", "hooks",
@@ -32,7 +34,7 @@ QUICK_TOO = [f"tests/dparallel/test_{name}.py" for name in (
     "graph_passes", "groups", "join", "messages", "sync_batch_norm", "verification", "weights")] + [
     f"tests/autograd/test_{name}.py" for name in ("nn", "views")]                                # so that both halves take as long
 FIRST_HALF = [path for path in sorted(Path("tests/autograd").glob("test_*.py"))
-              if path.name < "test_o" and str(path) not in FORKS]                               # about as long
+              if path.name < "test_o" and str(path) not in YOUNG]                               # about as long
 TWO_PLACES = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
 BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": ""}              # the tests', too: read by what comes later, instead of made again (6 s)
@@ -40,13 +42,13 @@ BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": ""}              # the tests', too: read
 
 class Part:
     """A part of the suite under way. Its output waits in a file. threads: they share a GIL, and need half of the processor
-    time on one core."""
+    time on one core. waits: it waits more than it works, and goes first when it does not; the others take what is left."""
 
-    def __init__(self, title, command, threads=False, **changes):
+    def __init__(self, title, command, threads=False, waits=False, **changes):
         self.title, self.start = title, time.monotonic()
         self.output = tempfile.NamedTemporaryFile("w+")      # noqa: SIM115
         self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **BYTE_CODE, **changes},
-                                        preexec_fn=on_one_core if threads else None)
+                                        preexec_fn=lambda: begin_part(threads, waits))
 
     def done(self, counts, meanwhile=lambda: None):
         """Show what it says until it ends, calling meanwhile() now and then, and add up its results; the exit code."""
@@ -73,10 +75,12 @@ def on_ranks(n):
     return Part(f"{n} MPI rank{'s' * (n > 1)}", [*RANKS, "-n", str(n), *PYTEST[1:], "tests/dparallel"])
 
 
-def on_one_core():
-    """Stay on the first core that there is."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+def begin_part(threads, waits):
+    """In a part's process: what it may have of the processors."""
+    if not waits:
+        os.nice(10)
+    if threads and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})      # the first core that there is
 
 
 def quick() -> int:
@@ -105,10 +109,10 @@ def queued(begin, counts):
 
 def main() -> int:
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    without = [f"--ignore={path}" for path in (*FORKS, *JOBS, *LOCAL)]
+    without = [f"--ignore={path}" for path in (*YOUNG, *JOBS, *LOCAL)]
     codes = queued([
         (4, lambda: Part("dparallel", [*PYTEST, "tests/dparallel", *without], threads=True)),
-        (4, lambda: Part("jobs and local devices", [*PYTEST, *FORKS, *JOBS, *LOCAL])),
+        (4, lambda: Part("jobs and local devices", [*PYTEST, *YOUNG, *JOBS, *LOCAL], waits=True)),
         (4, lambda: Part("autograd, o to z, and the rest", [*PYTEST, "tests", "--ignore=tests/dparallel", *without,
                                                             *(f"--ignore={path}" for path in FIRST_HALF)])),
         (4, lambda: Part("autograd, a to n", [*PYTEST, *map(str, FIRST_HALF)])),
