@@ -73,7 +73,7 @@ from .testing import check_adjoint
 
 if TYPE_CHECKING:
     from . import checkpoint
-    from .prediction import predict
+    from .prediction.predict import predict
     from .survival import survive
     from .tracing import timeline
 

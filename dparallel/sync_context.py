@@ -6,11 +6,14 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autograd.core.parallel import outside_lanes
 
 from .comm import Communicator, RankFailure
+
+if TYPE_CHECKING:
+    from threading import Condition
 
 LossWeight = Callable[[], float]                     # what this rank's loss counts, in this pass
 BeforeCollective = Callable[[], object]
@@ -63,7 +66,7 @@ class ReplicaGroup:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.condition = threading.Condition()
+        self.condition: Condition = threading.Condition()
         self.items: dict[int, dict[int, Any]] = {}   # of each exchange under way: by the number of the replica
         self.ended: set[int] = set()
         self.failure: BaseException | None = None
@@ -90,7 +93,9 @@ class Replica:
     """One of several replicas that parallel_apply() runs in threads of one process."""
 
     def __init__(self, group: ReplicaGroup, number: int) -> None:
-        self.group, self.number, self._exchanges = group, number, 0
+        self.group: ReplicaGroup = group
+        self.number: int = number
+        self._exchanges = 0
 
     def call_once(self, item: Any, function: Callable[[list[Any]], list[Any]], what: str) -> Any:
         """This replica's element of function([every replica's item]). Replica 0 calls it, recorded outside lanes."""

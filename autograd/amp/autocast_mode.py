@@ -151,9 +151,23 @@ def _of(device_type: str) -> tuple[Any, ...]:
             functools.partial(get_autocast_dtype, device_type), functools.partial(set_autocast_dtype, device_type))
 
 
+set_autocast_cpu_dtype: Callable[..., Any]
+get_autocast_cpu_dtype: Callable[..., Any]
+set_autocast_cpu_enabled: Callable[..., Any]
+is_autocast_cpu_enabled: Callable[..., Any]
 is_autocast_cpu_enabled, set_autocast_cpu_enabled, get_autocast_cpu_dtype, set_autocast_cpu_dtype = _of("cpu")
+set_autocast_ipu_dtype: Callable[..., Any]
+get_autocast_ipu_dtype: Callable[..., Any]
+set_autocast_ipu_enabled: Callable[..., Any]
+is_autocast_ipu_enabled: Callable[..., Any]
 is_autocast_ipu_enabled, set_autocast_ipu_enabled, get_autocast_ipu_dtype, set_autocast_ipu_dtype = _of("ipu")
+set_autocast_xla_dtype: Callable[..., Any]
+get_autocast_xla_dtype: Callable[..., Any]
+set_autocast_xla_enabled: Callable[..., Any]
+is_autocast_xla_enabled: Callable[..., Any]
 is_autocast_xla_enabled, set_autocast_xla_enabled, get_autocast_xla_dtype, set_autocast_xla_dtype = _of("xla")
+set_autocast_gpu_dtype: Callable[..., Any]
+get_autocast_gpu_dtype: Callable[..., Any]
 _, _, get_autocast_gpu_dtype, set_autocast_gpu_dtype = _of("cuda")
 
 

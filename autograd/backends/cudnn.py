@@ -1,6 +1,9 @@
 """The switches of cuDNN, which is not here. Every operation is deterministic whatever they say."""
 
-enabled, benchmark, deterministic, allow_tf32 = True, False, False, True
+enabled: bool = True
+benchmark: bool = False
+deterministic: bool = False
+allow_tf32: bool = True
 benchmark_limit = 10
 
 

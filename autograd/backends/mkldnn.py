@@ -1,6 +1,8 @@
 """The switches of oneDNN, which is not here."""
 
-enabled, deterministic, allow_tf32 = True, False, False
+enabled: bool = True
+deterministic: bool = False
+allow_tf32: bool = False
 
 
 def is_available() -> bool:

@@ -8,10 +8,20 @@ from typing import Any
 
 import numpy as np
 
-float16, float32, float64 = np.dtype("float16"), np.dtype("float32"), np.dtype("float64")
-int8, int16, int32, int64 = np.dtype("int8"), np.dtype("int16"), np.dtype("int32"), np.dtype("int64")
-uint8, uint16, uint32, uint64 = np.dtype("uint8"), np.dtype("uint16"), np.dtype("uint32"), np.dtype("uint64")
-complex64, complex128, bool_ = np.dtype("complex64"), np.dtype("complex128"), np.dtype("bool")
+float16: np.dtype[np.float16] = np.dtype("float16")
+float32: np.dtype[np.float32] = np.dtype("float32")
+float64: np.dtype[np.float64] = np.dtype("float64")
+int8: np.dtype[np.int8] = np.dtype("int8")
+int16: np.dtype[np.int16] = np.dtype("int16")
+int32: np.dtype[np.int32] = np.dtype("int32")
+int64: np.dtype[np.int64] = np.dtype("int64")
+uint8: np.dtype[np.uint8] = np.dtype("uint8")
+uint16: np.dtype[np.uint16] = np.dtype("uint16")
+uint32: np.dtype[np.uint32] = np.dtype("uint32")
+uint64: np.dtype[np.uint64] = np.dtype("uint64")
+complex64: np.dtype[np.complex64] = np.dtype("complex64")
+complex128: np.dtype[np.complex128] = np.dtype("complex128")
+bool_: np.dtype[np.bool_] = np.dtype("bool")
 
 
 class Default:
@@ -20,7 +30,7 @@ class Default:
     dtype: np.dtype[Any] = float32
 
 
-default = Default()                                  # asked by every file, at each call; set by set_default_dtype()
+default: Default = Default()                         # asked by every file, at each call; set by set_default_dtype()
 
 _CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 

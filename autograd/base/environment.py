@@ -94,6 +94,6 @@ class Environment:
         return {**os.environ, **changes}
 
 
-environment = Environment()
+environment: Environment = Environment()
 
 __all__ = ["Environment", "environment"]

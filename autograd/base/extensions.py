@@ -154,6 +154,6 @@ def failure(native: str = NATIVE) -> str:
     return ""
 
 
-in_use = __package__ != PACKAGE and prefer()     # setup.py imports `base` alone, in no package: it is not in use there
+in_use: bool = __package__ != PACKAGE and prefer()  # setup.py imports `base` alone, in no package: it is not in use there
 
 __all__ = ["CORE", "appearance", "failure", "fingerprint", "in_use", "note", "prefer", "stamp"]

@@ -50,7 +50,7 @@ class AnomalyMode(Interceptor):
         return grads
 
 
-anomaly = AnomalyMode()
+anomaly: AnomalyMode = AnomalyMode()
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
@@ -76,7 +76,8 @@ class set_detect_anomaly:
     """Switch anomaly mode on or off, at once; as a `with` block back at its end."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self.prev, self.prev_check_nan = anomaly.enabled, anomaly.check_nan
+        self.prev: bool = anomaly.enabled
+        self.prev_check_nan: bool = anomaly.check_nan
         set_anomaly_enabled(mode, check_nan)
 
     def __enter__(self) -> None:
@@ -96,7 +97,8 @@ class detect_anomaly(set_detect_anomaly):
     """
 
     def __init__(self, check_nan: bool = True) -> None:
-        self.prev, self.prev_check_nan = anomaly.enabled, anomaly.check_nan
+        self.prev: bool = anomaly.enabled
+        self.prev_check_nan: bool = anomaly.check_nan
         self.check_nan = check_nan
         warnings.warn(MSG_SLOW, UserWarning, stacklevel=2)
 

@@ -29,9 +29,10 @@ class Casting:
     used = False
 
 
-casting = Casting()
-DEFAULTS = {"cpu": None, "cuda": float16, "mtia": float16, "maia": None, "xpu": float16, "ipu": float16, "hpu": None,
-            "xla": None, "privateuseone": float16, "mps": float16}   # the dtype of each type of device; None: bfloat16
+casting: Casting = Casting()
+DEFAULTS: dict[str, Any] = {                         # the dtype of each type of device; None: bfloat16
+    "cpu": None, "cuda": float16, "mtia": float16, "maia": None, "xpu": float16, "ipu": float16, "hpu": None, "xla": None,
+    "privateuseone": float16, "mps": float16}
 
 
 # --- the state of this thread ----------------------------------------------------------------------------------------

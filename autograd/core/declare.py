@@ -309,7 +309,7 @@ def narrowed(x: TensorBase, a: Any) -> Any:
     return a if type(x) is Number else x if x.array.dtype.kind in "fV" else Cast.apply(x, dtype=a.dtype)
 
 
-limits_of = functools.cache(np.iinfo)
+limits_of: Callable[[Any], Any] = functools.cache(np.iinfo)
 
 
 def wrap_integer(number: Any, dtype: Any) -> Any:

@@ -25,8 +25,9 @@ from .graph import FREED, Edge, Node, OutputNumber, Position
 from .hooks import before_node, deliver_observed, run_post_hooks
 from .tensor import AccumulateGrad
 
-ndarray, add = np.ndarray, np.add
-by_number = attrgetter("seq")
+ndarray: type[np.ndarray[Any, Any]] = np.ndarray
+add: Callable[..., Any] = np.add
+by_number: Callable[[Node], int] = attrgetter("seq")
 
 
 class _Running(threading.local):
@@ -38,8 +39,8 @@ class _Running(threading.local):
         self.joining: Callable[[list[Node], Any, bool, bool], list[Any]] | None = None
 
 
-running = _Running()
-accumulating = threading.RLock()                     # threads may share leaves: one adds to .grad at a time
+running: _Running = _Running()
+accumulating: threading.RLock = threading.RLock()    # threads may share leaves: one adds to .grad at a time
 
 
 # --- order ------------------------------------------------------------------------------------------------------------
@@ -101,7 +102,9 @@ class BackwardPass:
     replayed = False                                 # of a recorded step: nodes have no graph, gradients their own memory
 
     def __init__(self, create: bool, keep: bool, uses: dict[Node, int], runner: Any = None) -> None:
-        self.create, self.keep, self.uses = create, keep, uses
+        self.create: bool = create
+        self.keep: bool = keep
+        self.uses: dict[Node, int] = uses
         self.pending: dict[Node, Any] = {}           # node -> gradient of its output, or list of them
         self.owned: set[Node] = set()                # whose pending gradient is an array that nobody else holds
         self.captures: dict[Node, dict[int, list[Any]]] = {}     # grad(): node -> output number -> where to put it

@@ -41,7 +41,7 @@ class ForwardMode(Interceptor):
             propagate_tangents(node, inputs, outputs)
 
 
-forward_mode = ForwardMode()
+forward_mode: ForwardMode = ForwardMode()
 
 
 def propagate_tangents(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...]) -> None:

@@ -39,6 +39,7 @@ class FunctionNode(Node):
 
     function: Any = None                             # the Function, in its node class
     to_save: tuple[Any, ...] | None
+    saved: Any
     plain: bool                                      # nothing of the following was asked for
     materialize_grads: bool = True
     dirty: tuple[Any, ...] = ()

@@ -19,9 +19,10 @@ from .versions import Counter, InferenceCounter
 if TYPE_CHECKING:
     from .grad_buffers import LeafCounter
 
-next_number = itertools.count().__next__            # one count for all threads; taking a number is atomic
+next_number: Callable[[], int] = itertools.count().__next__  # one count for all threads; taking a number is atomic
 _hook_number = itertools.count().__next__
-once = threading.RLock()                           # two threads must not give one leaf two accumulators, or counters
+# two threads must not give one leaf two accumulators, or counters
+once: threading.RLock = threading.RLock()
 
 Edge = tuple["Node", int]
 OutputNumber = int

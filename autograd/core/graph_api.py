@@ -30,7 +30,7 @@ class MultiHandle(RemovableHandle):
     """Takes out several hooks at once."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
-        self.handles = tuple(handles)
+        self.handles: tuple[RemovableHandle, ...] = tuple(handles)
 
     def remove(self) -> None:
         """Take out every hook that this handle stands for."""
@@ -100,7 +100,7 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
     """In the block, tensors saved for backward may be written to: what is saved is a copy. Backward belongs inside too."""
 
     def __init__(self) -> None:
-        self.active = False
+        self.active: bool = False
 
         def take_out(copy: Tensor) -> Tensor:
             assert self.active, ("Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the "

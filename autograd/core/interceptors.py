@@ -93,7 +93,7 @@ class ThisThread(threading.local):
     call_watchers: tuple[Interceptor, ...] = ()      # all of this thread, the last one installed at the end
 
 
-this_thread = ThisThread()
+this_thread: ThisThread = ThisThread()
 
 
 class without_watcher:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from .engine import BackwardPass, running
 from .graph import Node
@@ -15,8 +16,12 @@ class LanePass(BackwardPass):
 
     def __init__(self, parent: BackwardPass, nodes: list[Node]) -> None:
         super().__init__(parent.create, parent.keep, {}, parent.runner)
-        self.captures, self.accumulate, self.targets = parent.captures, parent.accumulate, parent.targets
-        self.nodes, self.parent, self.passes = nodes, parent, list(running.passes)
+        self.captures: dict[Node, dict[int, list[Any]]] = parent.captures
+        self.accumulate: bool = parent.accumulate
+        self.targets: set[Node] | None = parent.targets
+        self.nodes: list[Node] = nodes
+        self.parent: BackwardPass = parent
+        self.passes: list[BackwardPass] = list(running.passes)
         for node in nodes:
             if node in parent.pending:
                 self.pending[node] = parent.pending.pop(node)

@@ -27,7 +27,7 @@ class Process:
         self.inference_blocks: list[None] = []       # one for each open block of inference_mode, see versions.py
 
 
-process = Process()
+process: Process = Process()
 
 
 class Modes(threading.local):
@@ -50,7 +50,7 @@ class Modes(threading.local):
         self.autocast_cache: dict[Any, Any] | None = None            # the casts that are kept, None outside all blocks
 
 
-modes = Modes()
+modes: Modes = Modes()
 
 
 # state(): the modes of the current thread, as a dict, for code that runs at every call; in a compiled core see modes.pxd

@@ -20,6 +20,7 @@ from .spans import LANE, begin, end, number_of, recorders
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
+    from threading import Thread
 
 REST = 100                           # jobs until a thread that was moved for nothing may be moved again
 
@@ -106,7 +107,7 @@ def _this_core() -> Callable[[], int]:
     return lambda: -1
 
 
-this_core = _this_core()
+this_core: Callable[[], int] = _this_core()
 
 
 class _Job:
@@ -154,10 +155,11 @@ class _Worker:
 
     def __init__(self) -> None:
         self.jobs: SimpleQueue[tuple[contextvars.Context, _Job]] = import_module("queue").SimpleQueue()     # 0.8 ms
-        self.core = -1                               # where the last job ran
-        self.crowded, self.rest = False, 0           # whether it waited there; jobs to go until it may be moved
+        self.core: int = -1                          # where the last job ran
+        self.crowded: bool = False  # whether it waited there; jobs to go until it may be moved
+        self.rest: int = 0
         self.allowed: set[int] | None = None         # the cores it may use, while it is kept off some
-        self.thread = threading.Thread(target=self._serve, name="lane", daemon=True)
+        self.thread: Thread = threading.Thread(target=self._serve, name="lane", daemon=True)
         self.thread.start()
 
     def keep_off(self, taken: set[int]) -> None:
@@ -212,4 +214,4 @@ class _Workers:
             return _Worker()
 
 
-workers = _Workers()
+workers: _Workers = _Workers()

@@ -11,14 +11,14 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .interceptors import this_thread
+from .interceptors import Interceptor, this_thread
 from .modes import process
 from .spans import begin, describe, end, operation_number, profilers
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 OPERATIONS = ("autograd.ops.", "autograd.core.random")
-watchers = process.call_watchers      # of all threads: hot code asks `if watchers:` before all else
+watchers: list[Interceptor] = process.call_watchers  # of all threads: hot code asks `if watchers:` before all else
 
 
 def primitive(function: F) -> F:

@@ -88,7 +88,7 @@ class Branch(Generator):
     """A stream for work that runs beside other work. It begins, when it is first used, from where `parent` stands then and
     from `number`: `parent`, which is at rest meanwhile, is to draw something afterwards if a branch was `used`."""
 
-    used = False
+    used: bool = False
 
     def __init__(self, parent: Generator, number: int) -> None:
         self._parent, self._number, self._seed = parent, number, parent.initial_seed()

@@ -9,13 +9,16 @@ node.saved, with the versions that they are at; unpack() gives them back, checke
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import spans
 from .graph import FREED, MSG_FREED, Edge, Node, Position, next_number, raise_changed
 from .interceptors import notify_recorded
 from .modes import DUAL, GRAD
 from .tensor import Tensor, TensorBase, result
+
+if TYPE_CHECKING:
+    pass
 
 
 def begin_node(node: Node, state: dict[str, Any], edges: tuple[Edge | None, ...]) -> None:
@@ -67,8 +70,8 @@ class Output:
     __slots__ = ("array", "number")
 
     def __init__(self, array: Any, number: int) -> None:
-        self.array = array
-        self.number = number
+        self.array: Any = array
+        self.number: int = number
 
 
 PACKED = -1

@@ -96,7 +96,8 @@ class saved_tensors_hooks(Interceptor):
         for hook in (pack_hook, unpack_hook):
             if not callable(hook):
                 raise TypeError(f"saved_tensors_hooks takes two functions, not {type(hook).__name__}")
-        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+        self.pack_hook: Callable[[Tensor], Any] = pack_hook
+        self.unpack_hook: Callable[[Any], Tensor] = unpack_hook
 
     def __enter__(self) -> None:
         if modes.saving_refused is not None:

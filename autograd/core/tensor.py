@@ -383,7 +383,7 @@ class AccumulateGrad(Node):
         self.seq = 2**64 - 1                         # before all others, or gradient buckets leave late
         self.edges, self.outputs = (), 1
         self.saved = self.meta = self.hooks = self.lane = None
-        self.variable = variable
+        self.variable: Tensor = variable
 
     def run(self, g: Any, create: bool) -> Any:
         """Add g to the leaf's gradient."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-now = time.perf_counter_ns                           # on Linux CLOCK_MONOTONIC: one clock for all processes of a host
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# on Linux CLOCK_MONOTONIC: one clock for all processes of a host
+now: Callable[[], int] = time.perf_counter_ns
 
 
 class _Held(threading.local):

@@ -6,7 +6,7 @@ return TensorOrArray. A function that gives back the kind that it gets is annota
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 from ..base.types import Array, Number
@@ -17,6 +17,7 @@ TensorOrArray = Union[Tensor, Array]                            # noqa: UP007
 TensorOrNumber = Union[Tensor, Number]                          # noqa: UP007
 Gradients = Union[TensorOrArray, Sequence[Union[TensorOrArray, None]], None]     # noqa: UP007 (of the inputs: what a rule returns)
 Operand = TypeVar("Operand", bound=TensorOrArray)
+Declared = Callable[..., Any]                                   # what declare.py makes: arrays or Tensors -> the same kind
 
 if TYPE_CHECKING:
     class Context(OperationNode):
@@ -27,4 +28,4 @@ if TYPE_CHECKING:
 else:
     Context = OperationNode
 
-__all__ = ["Context", "Gradients", "Operand", "TensorOrArray", "TensorOrNumber"]
+__all__ = ["Context", "Declared", "Gradients", "Operand", "TensorOrArray", "TensorOrNumber"]

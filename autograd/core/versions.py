@@ -95,7 +95,7 @@ class InferenceCounter(Counter):
 
 
 # Who makes a tensor asks `if inferring:`, and only then what its counter is. Blocks of inference_mode open in any thread.
-inferring = process.inference_blocks
+inferring: list[None] = process.inference_blocks
 _lock = threading.Lock()
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING, Any
 
 from .. import amp
 from ..amp.by_device import DeviceAutocast, DeviceGradScaler
 
-custom_fwd = functools.partial(amp.custom_fwd, device_type="cuda")
-custom_bwd = functools.partial(amp.custom_bwd, device_type="cuda")
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+custom_fwd: Callable[..., Any] = functools.partial(amp.custom_fwd, device_type="cuda")
+custom_bwd: Callable[..., Any] = functools.partial(amp.custom_bwd, device_type="cuda")
 
 
 class autocast(DeviceAutocast):

@@ -35,7 +35,7 @@ class Owners:
                 if node.is_leaf or len(node.edges) == 1:
                     through[id(node)] = owner
         order = sorted((node for node in nodes if id(node) in self._names and not node.is_leaf), key=lambda node: node.seq)
-        self.all = list(dict.fromkeys([self._names[id(node)] for node in order] + list(self._names.values())))
+        self.all: list[str] = list(dict.fromkeys([self._names[id(node)] for node in order] + list(self._names.values())))
 
     def of(self, node: Node) -> str:
         """The name of a node's module; "" for none."""

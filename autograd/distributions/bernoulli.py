@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..base.size import Size
 from ..core.modes import no_grad
@@ -14,6 +15,9 @@ from ..ops.random.draw import bernoulli
 from . import constraints
 from .distribution import Distribution, between, broadcast_all, derived
 
+if TYPE_CHECKING:
+    from .constraints import Constraint
+
 
 class Bernoulli(Distribution):
     """1 with probability `probs`, else 0. Give either probs or logits = log(probs / (1 - probs)); ValueError for both
@@ -21,7 +25,7 @@ class Bernoulli(Distribution):
     """
 
     has_enumerate_support = True
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}  # noqa: RUF012
+    arg_constraints: dict[str, Constraint] = {"probs": constraints.unit_interval, "logits": constraints.real}  # noqa: RUF012
     support = constraints.boolean
 
     def __init__(self, probs: Tensor | float | None = None, logits: Tensor | float | None = None,

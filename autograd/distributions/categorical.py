@@ -28,7 +28,7 @@ class Categorical(Distribution):
     """
 
     has_enumerate_support = True
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
+    arg_constraints: dict[str, Constraint] = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
 
     def __init__(self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None) -> None:
         if (probs is None) == (logits is None):

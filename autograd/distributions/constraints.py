@@ -72,7 +72,8 @@ class Interval(Constraint):
     """Numbers between two bounds, both included."""
 
     def __init__(self, lower_bound: TensorOrNumber, upper_bound: TensorOrNumber) -> None:
-        self.lower_bound, self.upper_bound = lower_bound, upper_bound
+        self.lower_bound: TensorOrNumber = lower_bound
+        self.upper_bound: TensorOrNumber = upper_bound
 
     def check(self, value: TensorOrArray) -> Any:
         """True where lower_bound <= value <= upper_bound."""
@@ -103,7 +104,8 @@ class Boolean(Constraint):
 class OneHot(Constraint):
     """One-hot vectors: one component is 1, the others are 0."""
 
-    is_discrete, event_dim = True, 1
+    is_discrete: bool = True
+    event_dim: int = 1
 
     def check(self, value: Operand) -> Operand:
         """True for each one-hot vector: value (..., n) -> (...)."""
@@ -120,9 +122,14 @@ class Simplex(Constraint):
         return (value >= 0).all(-1) & (abs(value.sum(-1) - 1) < 1e-6) & (abs(value) < math.inf).all(-1)
 
 
-real, real_vector, positive, unit_interval = Real(), RealVector(), GreaterThan(0.0), Interval(0.0, 1.0)
-boolean, one_hot, simplex = Boolean(), OneHot(), Simplex()
-ON_ARRAYS = {Real, RealVector, GreaterThan, Interval, IntegerInterval, Boolean, OneHot, Simplex}
+real: Real = Real()
+real_vector: RealVector = RealVector()
+positive: GreaterThan = GreaterThan(0.0)
+unit_interval: Interval = Interval(0.0, 1.0)
+boolean: Boolean = Boolean()
+one_hot: OneHot = OneHot()
+simplex: Simplex = Simplex()
+ON_ARRAYS: set[type] = {Real, RealVector, GreaterThan, Interval, IntegerInterval, Boolean, OneHot, Simplex}
 greater_than, interval, integer_interval = GreaterThan, Interval, IntegerInterval
 
 __all__ = ["Constraint", "boolean", "greater_than", "integer_interval", "interval", "one_hot", "positive", "real",

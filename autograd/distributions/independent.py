@@ -21,7 +21,8 @@ class Independent(Distribution):
         if reinterpreted_batch_ndims > len(batch):
             raise ValueError("Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual "
                              f"{reinterpreted_batch_ndims} vs {len(batch)}")
-        self.base_dist, self.reinterpreted_batch_ndims = base_distribution, reinterpreted_batch_ndims
+        self.base_dist: Distribution = base_distribution
+        self.reinterpreted_batch_ndims: int = reinterpreted_batch_ndims
         cut = len(batch) - reinterpreted_batch_ndims
         super().__init__(batch[:cut], batch[cut:] + base_distribution.event_shape, validate_args=validate_args)
 

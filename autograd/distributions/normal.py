@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..core.tensor import Tensor
 from ..ops.random.draw import randn
 from ..ops.special.functions import erf, erfinv
 from . import constraints
 from .distribution import Distribution, broadcast_all
+
+if TYPE_CHECKING:
+    from .constraints import Constraint
 
 
 class Normal(Distribution):
@@ -19,8 +23,10 @@ class Normal(Distribution):
     """
 
     has_rsample = True
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
+    arg_constraints: dict[str, Constraint] = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
     support = constraints.real
+    loc: Tensor
+    scale: Tensor
 
     def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)

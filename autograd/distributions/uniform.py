@@ -18,7 +18,7 @@ class Uniform(Distribution):
     low: Any                                         # a Tensor; comparisons, which are bound at import, have no types
     high: Any
     has_rsample = True
-    arg_constraints = {"low": constraints.real, "high": constraints.real}  # noqa: RUF012
+    arg_constraints: dict[str, Constraint] = {"low": constraints.real, "high": constraints.real}  # noqa: RUF012
 
     def __init__(self, low: Tensor | float, high: Tensor | float, validate_args: bool | None = None) -> None:
         self.low, self.high = broadcast_all(low, high)

@@ -8,7 +8,7 @@ May import: nn. Read first: this page.
 
 import builtins
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from ..nn.module import Module
 from . import annotations
@@ -37,6 +37,9 @@ def unused(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fn
 
 
+interface: Callable[..., Any]
+script_if_tracing: Callable[..., Any]
+script_method: Callable[..., Any]
 export = script_method = script_if_tracing = interface = unused
 
 
@@ -69,8 +72,12 @@ def _refused(name: str) -> Callable[..., Any]:
     return refused
 
 
-trace, trace_module, freeze = _refused("trace"), _refused("trace_module"), _refused("freeze")
-load, save, optimize_for_inference = _refused("load"), _refused("save"), _refused("optimize_for_inference")
+trace: Callable[..., NoReturn] = _refused("trace")
+trace_module: Callable[..., NoReturn] = _refused("trace_module")
+freeze: Callable[..., NoReturn] = _refused("freeze")
+load: Callable[..., NoReturn] = _refused("load")
+save: Callable[..., NoReturn] = _refused("save")
+optimize_for_inference: Callable[..., NoReturn] = _refused("optimize_for_inference")
 
 __all__ = ["Final", "ScriptFunction", "ScriptModule", "annotate", "annotations", "export", "freeze", "ignore", "interface",
            "is_scripting", "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script",

@@ -62,9 +62,12 @@ class Accelerator:
     """
 
     def __init__(self, name: str, load: Callable[[], Any], find: Callable[[], str], brought: str, instead: str) -> None:
-        self.name, self._load, self._find, self.brought, self._instead = name, load, find, brought, instead
+        self.name: str = name
+        self._load, self._find = load, find
+        self.brought: str = brought
+        self._instead = instead
         self._library: Any = None
-        self.reason = ""                             # why it is not used
+        self.reason: str = ""                        # why it is not used
         self._tried = False
         self._lock = threading.Lock()
 

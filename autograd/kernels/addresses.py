@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base.types import Array
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 WORDS = 2                            # of Python's head of an object; NumPy's address of the numbers follows
 _at = ctypes.c_size_t.from_address
@@ -29,4 +32,5 @@ def _sure(array: Any) -> int:
     return address
 
 
-address = _fast if ctypes.sizeof(ctypes.c_void_p) == 8 and in_third_word() else _sure        # 0.2 against 1.8 us
+# 0.2 against 1.8 us
+address: Callable[[Any], int] = _fast if ctypes.sizeof(ctypes.c_void_p) == 8 and in_third_word() else _sure

@@ -32,13 +32,13 @@ class Pool:
     as an array holds it."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock: threading.Lock = threading.Lock()
         self.blocks: dict[int, list[Block]] = {}
         self.watched = 0                             # by so many who are to see each array's memory come and go: no blocks
         self.seen: list[tuple[int, int]] = []        # while it is watched: when which address was given to an array
 
 
-pool = Pool()
+pool: Pool = Pool()
 
 
 def owns_memory(array: Array) -> bool:

@@ -19,7 +19,7 @@ from .numba import kernels_for
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 SMALLEST_NORMAL = 2.0 ** -14                         # of float16, whose subnormal numbers are multiples of 2**-24
 # the numbers whose last bit is worth 2**-24, by dtype: adding one rounds a small number to a subnormal half, ties to even
-ROUNDER = {FLOAT32: np.float32(2.0 ** -1), FLOAT64: np.float64(2.0 ** 28)}
+ROUNDER: dict[Any, Any] = {FLOAT32: np.float32(2.0 ** -1), FLOAT64: np.float64(2.0 ** 28)}
 FEW = 64                             # elements: converting them takes NumPy less than 5 us
 WORTH_A_TABLE = 1 << 14              # elements from which all 65,536 halves are converted once, and looked up
 

@@ -34,6 +34,9 @@ ONE = ctypes.c_size_t(1)             # Fortran compilers pass the lengths of tex
 class Lapack:
     """The functions of one library, by NumPy's dtypes."""
 
+    getrf: dict[Any, Any]
+    trsm: dict[Any, Any]
+
     def __init__(self, library: Any, pattern: str) -> None:
         self.getrf = {dtype: _typed(library, pattern, f"{letter}getrf", 6, 0) for dtype, letter in LETTERS.items()}
         self.trsm = {dtype: _typed(library, pattern, f"{letter}trsm", 11, 4) for dtype, letter in LETTERS.items()}
@@ -112,7 +115,7 @@ def find() -> str:
     return str(module.__file__)
 
 
-lapack = Accelerator("lapack", load, find, BROUGHT, INSTEAD)
+lapack: Accelerator = Accelerator("lapack", load, find, BROUGHT, INSTEAD)
 
 
 def lapack_for(*arrays: Any) -> Lapack | None:

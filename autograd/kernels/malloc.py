@@ -33,4 +33,4 @@ def keep_freed_memory() -> bool:
         return False
 
 
-freed_memory_is_kept = keep_freed_memory()
+freed_memory_is_kept: bool = keep_freed_memory()

@@ -36,7 +36,11 @@ class Along:
     """A sparse matrix (rows, columns) for one dimension: entries to[i], origin[i], weight[i]; weight None: all 1."""
 
     def __init__(self, rows: int, columns: int, to: Array, origin: Array, weight: Array | None = None) -> None:
-        self.rows, self.columns, self.to, self.origin, self.weight = rows, columns, to, origin, weight
+        self.rows: int = rows
+        self.columns: int = columns
+        self.to: Array = to
+        self.origin: Array = origin
+        self.weight: Array | None = weight
 
     @cached_property
     def transpose(self) -> Along:

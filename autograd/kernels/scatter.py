@@ -215,7 +215,7 @@ def along(x: Array, index: Array, dim: int) -> tuple[int, int, int, int]:
     return blocks, n, index.shape[dim], inner
 
 
-UFUNC = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+UFUNC: dict[str, np.ufunc] = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 
 
 def start_value(reduce: str, dtype: np.dtype[Any]) -> Any:

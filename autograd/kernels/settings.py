@@ -16,7 +16,7 @@ class Settings:
     deterministic = False                            # of use_deterministic_algorithms()
 
 
-settings = Settings()
+settings: Settings = Settings()
 
 
 def get_num_threads() -> int:

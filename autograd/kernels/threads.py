@@ -40,11 +40,11 @@ class ThreadSettings:
 
     def __init__(self) -> None:
         # of the affinity mask, as autograd is imported: later a lane may have bound the thread that asks to a part of them
-        self.cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.cores: int = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self.number = 0                              # of threads; 0: not asked for yet
         self.given = False                           # by set_num_threads()
         self.changed: list[Callable[[], Any]] = []   # what is called when another number is set
-        self.finding = threading.Lock()              # around making the two below
+        self.finding: threading.Lock = threading.Lock()  # around making the two below
         self.blas: OpenBlas | None = None
         self.blas_sought = False
         self.workers: _Workers | None = None
@@ -162,6 +162,9 @@ def using(library: Any, count: int, call: Callable[..., Any], *args: Any) -> Any
 
 class OpenBlas:
     """The number of threads of the library that NumPy's products are made by; `with blas.alone:` for one thread."""
+
+    get: Any
+    set: Any
 
     def __init__(self, library: Any, suffix: tuple[str, str]) -> None:
         self.get, self.set = (getattr(library, suffix[0].format(verb) + suffix[1]) for verb in ("get", "set"))
@@ -286,10 +289,12 @@ class _Job:
     """Pieces of work, taken by whoever comes; the caller goes on when all are done, and none waits for who has none."""
 
     def __init__(self, pieces: list[Callable[[], Any]]) -> None:
-        self.pieces, self.left = pieces, len(pieces)
+        self.pieces: list[Callable[[], Any]] = pieces
+        self.left: int = len(pieces)
         self.error: BaseException | None = None
-        self.context = contextvars.copy_context()    # NumPy's handling of nan and overflow
-        self._lock, self.done = threading.Lock(), threading.Lock()
+        self.context: contextvars.Context = contextvars.copy_context()  # NumPy's handling of nan and overflow
+        self._lock = threading.Lock()
+        self.done: threading.Lock = threading.Lock()
         self.done.acquire()
 
     def help(self) -> None:
@@ -314,7 +319,8 @@ class _Workers:
 
     def __init__(self) -> None:
         self.jobs: Any = import_module("queue").SimpleQueue()
-        self.count, self.lock = 0, threading.Lock()
+        self.count: int = 0
+        self.lock: threading.Lock = threading.Lock()
 
     def call(self, job: _Job, count: int) -> None:
         """Have up to so many of them help."""
@@ -332,7 +338,7 @@ class _Workers:
             del job
 
 
-thread_settings = ThreadSettings()
+thread_settings: ThreadSettings = ThreadSettings()
 
 
 def shared(pieces: list[Callable[[], Any]]) -> None:

@@ -217,7 +217,15 @@ def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return fill
 
 
+dirac: Callable[..., Tensor]
+eye: Callable[..., Tensor]
+constant: Callable[..., Tensor]
+normal: Callable[..., Tensor]
+uniform: Callable[..., Tensor]
 uniform, normal, constant, eye, dirac = (_older(f) for f in (uniform_, normal_, constant_, eye_, dirac_))
-xavier_uniform, xavier_normal = _older(xavier_uniform_), _older(xavier_normal_)
-kaiming_uniform, kaiming_normal = _older(kaiming_uniform_), _older(kaiming_normal_)
-orthogonal, sparse = _older(orthogonal_), _older(sparse_)
+xavier_uniform: Callable[..., Tensor] = _older(xavier_uniform_)
+xavier_normal: Callable[..., Tensor] = _older(xavier_normal_)
+kaiming_uniform: Callable[..., Tensor] = _older(kaiming_uniform_)
+kaiming_normal: Callable[..., Tensor] = _older(kaiming_normal_)
+orthogonal: Callable[..., Tensor] = _older(orthogonal_)
+sparse: Callable[..., Tensor] = _older(sparse_)

@@ -6,7 +6,7 @@ import functools
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ..core.modes import GRAD, modes
 from ..core.spans import MODULE, profilers, record_function
 from ..core.tensor import Tensor, result
 from ..core.types import Gradients
+
+if TYPE_CHECKING:
+    from .module import Module
 
 KINDS = ("pre", "post", "backward_pre", "backward", "state_pre", "state", "load_pre", "load")
 
@@ -38,7 +41,7 @@ class GlobalHooks:
         self.any = False                             # whether there has been a hook: calls of modules ask
 
 
-of_all_modules = GlobalHooks()
+of_all_modules: GlobalHooks = GlobalHooks()
 
 MSG_MIXED = ("Cannot use both regular backward hooks and full backward hooks {where}. Please use only one of them.")
 
@@ -49,7 +52,9 @@ class HooksByNumber(MutableMapping[int, Any]):
     """
 
     def __init__(self, module: Hooked, kind: str, flag: str = "") -> None:
-        self.module, self.kind, self.flag = module, kind, flag
+        self.module: Hooked = module
+        self.kind: str = kind
+        self.flag: str = flag
 
     def _entries(self) -> dict[int, Any]:
         kinds = self.module.__dict__.get("_hooks")
@@ -300,8 +305,13 @@ class Crossing:
     gradients pass. In a second derivative gradients pass the inner identity without the outer one: no hook is called then.
     """
 
+    count: int
+    out_count: int
+
     def __init__(self, module: Any, hooks: list[Any], before: list[Any]) -> None:
-        self.module, self.hooks, self.before = module, hooks, before
+        self.module: Module = module
+        self.hooks: list[Any] = hooks
+        self.before: list[Any] = before
         self.grad_output: tuple[Any, ...] | None = None
         self.inputs: list[int] | None = None         # which arguments are tensors, if a gradient reaches one of them
         self.outputs: list[int] = []

@@ -30,7 +30,7 @@ class Shapeless(AbsentArray):
     """The array of a tensor whose shape is not known yet: it tells the dtype, any other use is a ValueError."""
 
     def __init__(self, dtype: DTypeLike) -> None:
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
 
     def present(self, use: str) -> NoReturn:
         """ValueError: there is no array yet."""
@@ -109,7 +109,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
 
     __slots__ = ()
 
-    cls_to_become = Parameter
+    cls_to_become: type[Tensor] = Parameter
 
     def __init__(self, requires_grad: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         start(self, Shapeless(empty(0, device=device, dtype=dtype).dtype))

@@ -38,7 +38,8 @@ class Members(MutableMapping[str, Any]):
     """
 
     def __init__(self, module: Module, kind: str) -> None:
-        self.attributes, self.kind = module.__dict__, kind
+        self.attributes: dict[str, Any] = module.__dict__
+        self.kind: str = kind
         self.module = module
 
     def _contains(self, name: str) -> bool:

@@ -7,7 +7,7 @@ by detach() or NumPy would keep the old memory). What can't be moved is stepped 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate, chain, compress, pairwise, repeat
 from operator import attrgetter, is_, not_
 from typing import Any, NamedTuple
@@ -21,7 +21,9 @@ from ..core.graph import shared_counter
 from ..core.tensor import Tensor, result
 
 BLOCK = 65536        # elements: AdamW on 670,000 float32 takes 0.9 ms in blocks of this size, 2.4 ms in one piece
-array_of, gradient_of, dtype_of = attrgetter("array"), attrgetter("_grad"), attrgetter("dtype")
+array_of: Callable[[Any], Array] = attrgetter("array")
+gradient_of: Callable[[Any], Any] = attrgetter("_grad")
+dtype_of: Callable[[Any], np.dtype[Any]] = attrgetter("dtype")
 Block = tuple[slice, list[tuple[int, slice | None]]]     # its slice, and the gradients in it: number, part (None: all)
 
 
@@ -67,11 +69,14 @@ class Run(NamedTuple):
 class FlatBuffers:
     """The buffers of some parameters of one dtype, and the slice of each parameter in them."""
 
+    values: Array
+    views: list[Array]
+
     def __init__(self, params: list[Tensor]) -> None:
         self.params = params
-        self.dtype = params[0].array.dtype
+        self.dtype: np.dtype[Any] = params[0].array.dtype
         ends = np.cumsum([p.array.size for p in params]).tolist()
-        self.parts = [slice(end - p.array.size, end) for p, end in zip(params, ends, strict=True)]
+        self.parts: list[slice] = [slice(end - p.array.size, end) for p, end in zip(params, ends, strict=True)]
         self.values, self.views = contiguous_span(params) or self._new_values(ends[-1])
         self.scratch: Array = np.empty(min(ends[-1], BLOCK), self.dtype)
         self.slots: dict[str, Array] = {}                  # by name, the state of all as one vector

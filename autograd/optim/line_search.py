@@ -42,9 +42,15 @@ def cubic_minimum(a: Point, b: Point, low: float, high: float) -> float:
 class LineSearch:
     """Search along d from a start with value f and slope `slope`; evaluate(t) gives the value and the gradient at t."""
 
+    evaluations: int
+    trials: int
+
     def __init__(self, evaluate: Callable[[float], tuple[float, Array]], d: Array, start: Point,
                  most: int = 25) -> None:
-        self.evaluate, self.d, self.start, self.most = evaluate, d, start, most
+        self.evaluate: Callable[[float], tuple[float, Array]] = evaluate
+        self.d: Array = d
+        self.start: Point = start
+        self.most: int = most
         self.evaluations = self.trials = 0
 
     def point(self, t: float) -> Point:

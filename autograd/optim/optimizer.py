@@ -39,8 +39,8 @@ class ThisThread(threading.local):
     stepping = False
 
 
-every_optimizer = GlobalHooks()
-this_thread = ThisThread()
+every_optimizer: GlobalHooks = GlobalHooks()
+this_thread: ThisThread = ThisThread()
 
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:

@@ -21,7 +21,7 @@ class Required:
         return self
 
 
-required = Required()
+required: Required = Required()
 
 
 def complete_group(group: dict[str, Any], defaults: dict[str, Any]) -> None:

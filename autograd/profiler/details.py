@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy import ndarray
 
 from ..core.spans import USER, names
 from ..core.tensor import Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
 
 OWN = ("autograd.core.", "autograd.profiler.")       # modules whose frames are the machinery's
 
@@ -31,7 +34,10 @@ class Noted:
     __slots__ = ("args", "settings", "stack", "text")
 
     def __init__(self, args: list[Any] | None, settings: Any, stack: Any, text: str | None) -> None:
-        self.args, self.settings, self.stack, self.text = args, settings, stack, text
+        self.args: list[Any] | None = args
+        self.settings: dict[str, Any] | None = settings
+        self.stack: Any = stack
+        self.text: str | None = text
 
     def read(self) -> Details:
         """The Details of the call."""
@@ -48,14 +54,16 @@ class Like:
     __slots__ = ("dtype", "shape")
 
     def __init__(self, array: Any) -> None:
-        self.shape, self.dtype = array.shape, array.dtype
+        self.shape: tuple[int, ...] = array.shape
+        self.dtype: np.dtype[Any] = array.dtype
 
 
 class Describer:
     """Notes what calls are made with."""
 
     def __init__(self, shapes: bool, stack: bool) -> None:
-        self.shapes, self.stack = shapes, stack
+        self.shapes: bool = shapes
+        self.stack: bool = stack
 
     def __call__(self, number: int, args: tuple[Any, ...], settings: dict[str, Any] | None) -> Noted:
         """What is to be known of a call, now."""

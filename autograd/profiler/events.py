@@ -19,7 +19,8 @@ class Interval:
     """When an event began and ended, in microseconds since the recording began."""
 
     def __init__(self, start: float, end: float) -> None:
-        self.start, self.end = start, end
+        self.start: float = start
+        self.end: float = end
 
     def elapsed_us(self) -> float:
         """How long it took."""
@@ -31,6 +32,9 @@ class Averaged:
 
     count: int
     cpu_time_total: float
+    device_time: float
+    self_device_time_total: float
+    device_time_total: float
     device_time_total = self_device_time_total = device_time = 0.0       # there are no devices
     device_memory_usage = self_device_memory_usage = 0
 
@@ -43,18 +47,23 @@ class Averaged:
 class FunctionEvent(Averaged):
     """One call of an operation, a Function, a node, a module, or one block of record_function."""
 
-    device_type, device_index, node_id, use_device = DeviceType.CPU, 0, -1, None
+    device_type: DeviceType = DeviceType.CPU
+    device_index: int = 0
+    node_id: int = -1
+    use_device: None = None
     is_remote = is_legacy = False
     overload_name = ""
 
     def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float, *, kind: int = 0,
                  sequence_nr: int = -1, a: int = 0, b: int = 0) -> None:
-        self.id, self.thread, self.kind = id, thread, kind
+        self.id: int = id
+        self.thread: int = thread
+        self.kind: int = kind
         self.trace_name = name                       # as traces have it, where steps are numbered
-        self.name = "ProfilerStep*" if name.startswith("ProfilerStep#") else name
-        self.time_range = Interval(start_us, end_us)
+        self.name: str = "ProfilerStep*" if name.startswith("ProfilerStep#") else name
+        self.time_range: Interval = Interval(start_us, end_us)
         self.count = 1
-        self.scope = SCOPES.get(kind, 0)
+        self.scope: int = SCOPES.get(kind, 0)
         self.sequence_nr = sequence_nr
         self.fwd_thread: int | None = None           # of a node that runs: the thread of the call that made it
         self.forward: FunctionEvent | None = None    # and that call
@@ -70,11 +79,12 @@ class FunctionEvent(Averaged):
         self.modules: list[str] = []                 # the modules around it, outermost first
         self.text: str | None = None                 # the `args` of record_function
         self.flops = 0
-        self.a, self.b = a, b
-        self.is_async = kind == FLIGHT
-        self.is_user_annotation = kind == USER
-        self.is_python_function = kind == MODULE
-        self.is_frame = kind in (MODULE, LANE)       # what operations are in, and no operation itself
+        self.a: int = a
+        self.b: int = b
+        self.is_async: bool = kind == FLIGHT
+        self.is_user_annotation: bool = kind == USER
+        self.is_python_function: bool = kind == MODULE
+        self.is_frame: bool = kind in (MODULE, LANE)  # what operations are in, and no operation itself
         self.cpu_memory_usage = self.cpu_memory_peak = 0     # peak: the most held in it above what it began with
 
     @property
@@ -106,18 +116,24 @@ class FunctionEvent(Averaged):
 class FunctionEventAvg(Averaged):
     """The sums over all events of one key."""
 
-    device_type, node_id, use_device = DeviceType.CPU, -1, None
+    device_type: DeviceType = DeviceType.CPU
+    node_id: int = -1
+    use_device: None = None
     is_remote = is_legacy = False
     overload_name = ""
+    cpu_time_total: float
+    self_cpu_time_total: float
+    is_async: bool
+    is_user_annotation: bool
 
     def __init__(self) -> None:
         self.key: str | None = None
         self.count = self.cpu_memory_usage = self.self_cpu_memory_usage = self.flops = 0
-        self.cpu_memory_peak = 0                     # the largest of one call
+        self.cpu_memory_peak: int = 0                # the largest of one call
         self.cpu_time_total = self.self_cpu_time_total = 0.0
         self.input_shapes: Any = ""
         self.stack: list[str] = []
-        self.scope = 0
+        self.scope: Any = 0
         self.is_async = self.is_user_annotation = False
         self.cpu_parent: FunctionEvent | None = None
         self.cpu_children: list[FunctionEvent] = []

@@ -31,6 +31,11 @@ class Move(NamedTuple):
 class Heap:
     """Stretches of one line of addresses that grows at its end."""
 
+    end: int
+    mapped: int
+    maps: int
+    most: int
+
     def __init__(self) -> None:
         self.end = self.mapped = self.maps = self.most = 0
         self.sizes: dict[int, int] = {}              # of what is used, by address

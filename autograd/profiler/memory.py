@@ -116,8 +116,9 @@ class Places:
     """In which module, operation and phase a row of a recording is."""
 
     def __init__(self, threads: list[Thread], modules: dict[int, str]) -> None:
-        self.threads, self.modules = threads, modules
-        self.made = {ran: made for made, ran in links(threads)}
+        self.threads: list[Thread] = threads
+        self.modules: dict[int, str] = modules
+        self.made: dict[tuple[int, int], tuple[int, int]] = {ran: made for made, ran in links(threads)}
 
     def around(self, thread: int, row: int) -> Iterator[int]:
         """The rows of the spans around a row, the innermost first."""
@@ -180,8 +181,8 @@ class Stretches:
     """Who holds which addresses, by an inventory."""
 
     def __init__(self, inventory: Inventory) -> None:
-        self.stretches = inventory.stretches
-        self.starts = [start for start, _, _ in self.stretches]
+        self.stretches: list[tuple[int, int, Claim]] = inventory.stretches
+        self.starts: list[int] = [start for start, _, _ in self.stretches]
 
     def within(self, start: int, size: int) -> Iterator[tuple[int, Claim]]:
         """The holders of parts of a stretch, with the bytes of each."""

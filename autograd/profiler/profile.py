@@ -37,7 +37,7 @@ class Recording(Interceptor):
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self.unix_time = time.time_ns() - time.perf_counter_ns()        # of the recorder's clock at 0
+        self.unix_time: int = time.time_ns() - time.perf_counter_ns()   # of the recorder's clock at 0
 
 
 class profile:
@@ -77,13 +77,17 @@ class profile:
             warnings.warn(f"The {use_device or 'cuda'} is not a valid device option: there are processors only, which are "
                           "profiled", stacklevel=2)
         self.enabled = enabled
-        self.activities = check_activities(activities)
-        self.record_shapes, self.with_flops = record_shapes or with_flops, with_flops
-        self.profile_memory, self.with_stack, self.with_modules = profile_memory, with_stack, with_modules
-        self.acc_events, self.on_trace_ready = acc_events, on_trace_ready
+        self.activities: set[ProfilerActivity] = check_activities(activities)
+        self.record_shapes: bool = record_shapes or with_flops
+        self.with_flops: bool = with_flops
+        self.profile_memory: bool = profile_memory
+        self.with_stack: bool = with_stack
+        self.with_modules: bool = with_modules
+        self.acc_events: bool = acc_events
+        self.on_trace_ready: Callable[[Any], Any] | None = on_trace_ready
         self.schedule = schedule
-        self.step_num = 0
-        self.current_action = self._action()
+        self.step_num: int = 0
+        self.current_action: ProfilerAction = self._action()
         self._recording: Recording | None = None     # while it records
         self._step_block: record_function | None = None
         self._recorded: list[Recording] = []

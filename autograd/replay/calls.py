@@ -24,10 +24,12 @@ class Value:
     __slots__ = ("adopted", "array", "fixed", "maker", "number", "uses")
 
     def __init__(self, number: int, array: Array, maker: Call | None) -> None:
-        self.number, self.array, self.maker = number, array, maker
-        self.fixed = maker is None
-        self.adopted = False                         # this very array becomes a leaf's .grad
-        self.uses = 0
+        self.number: int = number
+        self.array: Array = array
+        self.maker: Call | None = maker
+        self.fixed: bool = maker is None
+        self.adopted: bool = False                   # this very array becomes a leaf's .grad
+        self.uses: int = 0
 
     def __repr__(self) -> str:
         return f"v{self.number}"
@@ -40,13 +42,15 @@ class Call:
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], settings: dict[str, Any] | None = None, *,
                  label: str = "") -> None:
-        self.function, self.args, self.settings = function, args, settings or {}
-        self.label = label or name_of(function)
+        self.function: Callable[..., Any] = function
+        self.args: tuple[Any, ...] = args
+        self.settings: dict[str, Any] = settings or {}
+        self.label: str = label or name_of(function)
         self.outs: list[Value | None] = []
-        self.single = True                           # returns its one output, not a sequence of them
-        self.out = out_of(function, self.settings)
-        self.optional = False                        # it only reads: dropped where its result is not used
-        self.line = user_line()
+        self.single: bool = True                     # returns its one output, not a sequence of them
+        self.out: str = out_of(function, self.settings)
+        self.optional: bool = False                  # it only reads: dropped where its result is not used
+        self.line: str = user_line()
 
 
 def out_of(function: Callable[..., Any], settings: dict[str, Any]) -> str:
@@ -102,4 +106,4 @@ class Constant:
     __slots__ = ("value",)
 
     def __init__(self, value: object) -> None:
-        self.value = value
+        self.value: object = value

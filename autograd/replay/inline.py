@@ -29,10 +29,10 @@ from .calls import Array, Call, name_of
 if TYPE_CHECKING:
     pass
 
-VIEWS = {np.swapaxes, np.transpose, np.moveaxis, np.reshape, np.expand_dims, np.squeeze, np.broadcast_to}
+VIEWS: set[Any] = {np.swapaxes, np.transpose, np.moveaxis, np.reshape, np.expand_dims, np.squeeze, np.broadcast_to}
 PLAIN = (bool, int, float, complex)
 KERNELS, INSTRUMENTED = "autograd.kernels.", "__instrumented__"
-TAKES_OUT = {product, affine, masked, matmul}                     # kernels that take memory for their result
+TAKES_OUT: set[Any] = {product, affine, masked, matmul}                     # kernels that take memory for their result
 
 
 class NotInlinable(Exception):
@@ -45,7 +45,7 @@ class _Recording(threading.local):
     attempt: Any = None              # an Attempt, while a rule runs
 
 
-recording = _Recording()
+recording: _Recording = _Recording()
 
 
 def cast(x: Array, dtype: DTypeLike) -> Array:
@@ -57,7 +57,9 @@ class Flags:
     """The flags of a Watched array that a rule may read; all others raise NotInlinable."""
 
     def __init__(self, flags: Any) -> None:
-        self.c_contiguous, self.f_contiguous, self.writeable = flags.c_contiguous, flags.f_contiguous, flags.writeable
+        self.c_contiguous: bool = flags.c_contiguous
+        self.f_contiguous: bool = flags.f_contiguous
+        self.writeable: bool = flags.writeable
 
     def __getattr__(self, name: str) -> Any:
         raise NotInlinable

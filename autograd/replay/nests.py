@@ -14,7 +14,7 @@ class Nest:
     def __init__(self, nest: object) -> None:
         self.tensors: list[Tensor] = []
         self.constants: list[Any] = []
-        self.form = self._flatten(nest)
+        self.form: Any = self._flatten(nest)
 
     def _flatten(self, item: object) -> Any:
         """The form of one part: a position for a tensor, ("tuple", type, parts), ("dict", parts), or a constant."""

@@ -22,7 +22,8 @@ class OperationReplay:
     """Replays one call of an Operation, with one ctx that each replay fills again."""
 
     def __init__(self, cls: type[Operation], node: Node) -> None:
-        self.cls, self.ctx = cls, cls.node()
+        self.cls: type[Operation] = cls
+        self.ctx: Any = cls.node()
         self.inlined = False                         # replays do not call forward: what it saved stays in fixed memory
         self.ctx.saved = self.ctx.hooks = self.ctx.meta = None
         self.ctx.edges = getattr(node, "edges", None) or ()      # backward() replaces each edge by True
@@ -62,10 +63,11 @@ class FunctionReplay:
     time."""
 
     def __init__(self, cls: type[Function], args: tuple[Any, ...], settings: dict[str, Any]) -> None:
-        self.cls, self.settings = cls, settings
+        self.cls: type[Function] = cls
+        self.settings: dict[str, Any] = settings
         self.node: Any = None
-        self.args = tuple([as_leaf(a) if isinstance(a, Tensor) else a for a in args])
-        self.recording = modes.recording
+        self.args: tuple[Any, ...] = tuple([as_leaf(a) if isinstance(a, Tensor) else a for a in args])
+        self.recording: int = modes.recording
 
     def forward(self) -> Any:
         """Call the Function's apply() again, in the modes of the recorded call."""

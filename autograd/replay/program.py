@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import weakref
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ..kernels.products import affine, bound, product
 from .calls import Call, Constant, Value
 from .gradients import ADOPTING
 from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _numbers = count(1)
 MANY = 1 << 16                       # elements: below, the maximum of an array and zeros takes 1 us, with the number 0 3.5
@@ -45,14 +48,15 @@ class Program:
             plain += lines
             number = number_of(f"replay::{call.label}", OPERATION)
             spanned += [f"span = span_begins({number})", *lines, "span_ends(span)"]
-        self.source, self.recorded_source = self.source_of([*begins, *plain]), self.source_of([*begins, *spanned])
+        self.source: str = self.source_of([*begins, *plain])
+        self.recorded_source: str = self.source_of([*begins, *spanned])
         self.recorded_function: Any = None
-        self.passes = any("begin_pass" in line for line in plain)
-        self.file = f"<trace {next(_numbers)}>"
+        self.passes: bool = any("begin_pass" in line for line in plain)
+        self.file: str = f"<trace {next(_numbers)}>"
         linecache.cache[self.file] = (len(self.source), None, self.source.splitlines(True), self.file)
         weakref.finalize(self, linecache.cache.pop, self.file, None)         # 10 kB for each trace otherwise
         exec(compile(self.source, self.file, "exec"), self.names)
-        self.function = self.names["replay"]
+        self.function: Callable[..., Any] = self.names["replay"]
 
     def run(self) -> Any:
         """Run the function; the arrays that the step returns."""

@@ -8,12 +8,15 @@ import functools
 import types
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base.plugins import plugin_packages
 from ..core.random import Generator, default_generator
 from ..core.tensor import Tensor
 from .errors import TraceError
+
+if TYPE_CHECKING:
+    from ..base.types import Array
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 STOP = (type, types.ModuleType, types.CodeType, types.FrameType)
@@ -132,6 +135,8 @@ def set_variable(holder: Any, name: str, value: Any) -> None:
 class Snapshot:
     """Copies of tensors' values and gradients, of attributes of stateful objects, of variables, and of random streams."""
 
+    tensors: list[tuple[Tensor, Array, Tensor | None, Array | None]]
+
     def __init__(self, step: object) -> None:
         objects = reachable(step)
         for obj in objects:
@@ -140,14 +145,14 @@ class Snapshot:
                 raise TraceError(f"trace: {reason} can't be recorded: call the step itself")
         self.tensors = [(t, t.array.copy(), t._grad, None if t._grad is None else t._grad.array.copy())
                         for t in objects if isinstance(t, Tensor)]
-        self.modules = [t for t in objects if hasattr(t, "_parameters") and hasattr(t, "training")]
-        self.objects = [(t, attributes(t)) for t in objects if stateful(t)]
-        self.dicts = [(d, dict(d)) for d in objects if isinstance(d, dict)]
-        self.lists = [(x, list(x)) for x in objects if isinstance(x, (list, deque))]
+        self.modules: list[Any] = [t for t in objects if hasattr(t, "_parameters") and hasattr(t, "training")]
+        self.objects: list[tuple[Any, dict[str, Any]]] = [(t, attributes(t)) for t in objects if stateful(t)]
+        self.dicts: list[tuple[dict[Any, Any], dict[Any, Any]]] = [(d, dict(d)) for d in objects if isinstance(d, dict)]
+        self.lists: list[tuple[Any, list[Any]]] = [(x, list(x)) for x in objects if isinstance(x, (list, deque))]
         functions = (t for t in objects if isinstance(t, types.FunctionType) and is_user_code(t.__module__))
-        self.variables = [variable for function in functions for variable in variables(function)]
+        self.variables: list[tuple[str, Any, Any]] = [variable for function in functions for variable in variables(function)]
         generators = {id(g): g for g in (default_generator(), *(t for t in objects if isinstance(t, Generator)))}
-        self.streams = [(g, g.get_state()) for g in generators.values()]
+        self.streams: list[tuple[Generator, Tensor]] = [(g, g.get_state()) for g in generators.values()]
 
     def restore(self) -> None:
         """Restore all of it. A tensor keeps its present memory, which gets the old values."""

@@ -45,7 +45,8 @@ class TracedPass(BackwardPass):
 
     def __init__(self, tracer: Any, create: bool, keep: bool, uses: dict[Node, int], runner: Any = None) -> None:
         super().__init__(create, True, uses, self.run_node)
-        self.tracer, self.started = tracer, set[Any]()   # counters that were told of the pass
+        self.tracer: Any = tracer  # counters that were told of the pass
+        self.started: set[Any] = set[Any]()
         self._always: list[Any] = []
         tracer.calls.append(Call(begin_pass, (Constant(self._always),), label="begin_pass"))
 

@@ -21,8 +21,8 @@ class Tracer(Backward, Effects, Interceptor):
 
     def __init__(self) -> None:
         super().__init__()
-        self.gradients = Gradients(self)
-        self.returned = Nest(())                     # what the step returned
+        self.gradients: Gradients = Gradients(self)
+        self.returned: Nest = Nest(())               # what the step returned
         self.results: list[Value] = []               # of the tensors in it
 
     def __enter__(self) -> Tracer:

@@ -16,7 +16,9 @@ class Decoder:
     """Rebuilds the values of a tree. Tensors that shared memory share it again."""
 
     def __init__(self, source: Source, entries: dict[str, Entry], table: dict[str, Any]) -> None:
-        self.source, self.entries, self.table = source, entries, table
+        self.source: Source = source
+        self.entries: dict[str, Entry] = entries
+        self.table: dict[str, Any] = table
         self.memories: dict[str, Memory] = {}
         self.values: dict[str, Any] = {}
 

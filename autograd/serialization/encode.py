@@ -29,7 +29,7 @@ class Encoder:
         self.arrays: dict[str, Array] = {}
         self.names: dict[int, str] = {}              # of tensors by id: one that occurs twice is one object again
         self.open: set[int] = set()                  # the containers that we are in
-        self.tree = self.value(state, ())
+        self.tree: Any = self.value(state, ())
 
     def value(self, value: Any, path: Path) -> Any:
         """The JSON of one value; path: the keys that lead to it."""

@@ -52,7 +52,7 @@ def _shapeless(cls: type) -> Atom:
 
 NUMBER = Atom("number", lambda v: [v.dtype.name, bytes(raw(np.asarray(v))).hex()], _number)
 DTYPE = Atom("dtype", lambda v: v.name, named_dtype)
-ATOMS = {
+ATOMS: dict[Any, Any] = {
     int: Atom("int", hex, lambda v: int(v, 16)),                     # those beyond 64 bits
     float: Atom("float", repr, float),                               # inf and nan
     complex: Atom("complex", lambda v: [repr(v.real), repr(v.imag)], lambda v: complex(float(v[0]), float(v[1]))),

@@ -23,7 +23,11 @@ class Memory:
 
     def __init__(self, source: Source, start: int, count: int, order: str = "little", crc32: int | None = None) -> None:
         source.check(start, count)
-        self.source, self.start, self.count, self.order, self.crc32 = source, start, count, order, crc32
+        self.source: Source = source
+        self.start: int = start
+        self.count: int = count
+        self.order: str = order
+        self.crc32: int | None = crc32
         self.data: Array | None = None               # the bytes, once read, in this machine's order
         self.converted: dict[Any, Array] = {}             # converted stretches of it
         self.first: Tensor | None = None             # the first tensor that was laid in it

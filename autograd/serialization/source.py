@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import mmap
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base.types import Array
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Source:
@@ -21,12 +24,12 @@ class Source:
     def __init__(self, file: Any, mapped: bool = False) -> None:
         self.mapped = mapped
         self.map: Any = None
-        self.copied = 0                              # bytes of copies, beside what the file holds
+        self.copied: int = 0                         # bytes of copies, beside what the file holds
         self.warned = False                          # that something in the file is loaded as something else
         if isinstance(file, (str, os.PathLike)):
-            self.name = os.fspath(file)
+            self.name: str = os.fspath(file)
             self.file: Any = open(file, "rb")            # noqa: SIM115 (closed by close())
-            self.size = os.fstat(self.file.fileno()).st_size
+            self.size: int = os.fstat(self.file.fileno()).st_size
         elif callable(getattr(file, "read", None)):
             if mapped:
                 raise RuntimeError("mmap=True needs the name of a file, not a file-like object")
@@ -99,7 +102,9 @@ class Stream:
     """A file whose read() never asks for more bytes than the file has, whatever a damaged length says."""
 
     def __init__(self, file: Any, size: int) -> None:
-        self.file, self.size, self.tell = file, size, file.tell
+        self.file: Any = file
+        self.size: int = size
+        self.tell: Callable[[], int] = file.tell
 
     def read(self, count: int) -> bytes:
         """At most `count` bytes."""

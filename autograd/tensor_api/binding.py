@@ -25,14 +25,14 @@ def reflected(operation: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 
 # name: (operation, its reflected form or None where order does not matter)
-BINARY = {
+BINARY: dict[str, Any] = {
     "add": (arithmetic.plus, None), "sub": (arithmetic.minus, reflected), "mul": (arithmetic.mul, None),
     "truediv": (arithmetic.quotient, reflected), "floordiv": (arithmetic.floor_divide, reflected),
     "mod": (arithmetic.remainder, reflected), "pow": (powers.power, reflected), "matmul": (matmul.matmul, reflected),
     "and": (logic.bitwise_and, None), "or": (logic.bitwise_or, None), "xor": (logic.bitwise_xor, None),
     "lshift": (logic.bitwise_left_shift, reflected), "rshift": (logic.bitwise_right_shift, reflected),
 }
-OPERATORS = {
+OPERATORS: dict[str, Callable[..., Any]] = {
     **{f"__{name}__": operation for name, (operation, _) in BINARY.items()},
     **{f"__r{name}__": swap(operation) if swap else operation for name, (operation, swap) in BINARY.items()},
     "__rdiv__": reflected(arithmetic.quotient), "__neg__": sign.neg, "__pos__": sign.positive, "__abs__": sign.abs,
@@ -64,7 +64,8 @@ class LazyMethod:
     __slots__ = ("family", "name")
 
     def __init__(self, family: str, name: str) -> None:
-        self.family, self.name = family, name
+        self.family: str = family
+        self.name: str = name
 
     def __get__(self, instance: Tensor | None, owner: Any = None) -> Callable[..., Any]:
         bind_family(self.family)

@@ -232,9 +232,10 @@ def _cast_to(name: str, dtype: Any) -> Any:
     return method
 
 
-CASTS = {"float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "bfloat16": None, "long": dtypes.int64,
-         "int": dtypes.int32, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
-         "cfloat": dtypes.complex64, "cdouble": dtypes.complex128}
+CASTS: dict[str, Any] = {
+    "float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "bfloat16": None, "long": dtypes.int64,
+    "int": dtypes.int32, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
+    "cfloat": dtypes.complex64, "cdouble": dtypes.complex128}
 
 def shallow(self: Tensor) -> Any:
     """copy.copy(): a leaf on the same memory, of its class."""
@@ -244,7 +245,7 @@ def shallow(self: Tensor) -> Any:
     return make(*args)
 
 
-METHODS = {
+METHODS: dict[str, Any] = {
     **{name: _cast_to(name, dtype) for name, dtype in CASTS.items()},
     "to": to, "type": type_, "type_as": type_as, "cpu": cpu, "cuda": cuda, "pin_memory": pin_memory, "stride": stride,
     "data_ptr": data_ptr, "storage_offset": storage_offset, "is_contiguous": is_contiguous, "is_set_to": is_set_to,

@@ -36,6 +36,8 @@ class Operations:
         return self.named(name, f"numpy's counterpart of {name}()")
 
 
+ag: Operations
+operations: Operations
 operations = ag = Operations()
 Axis = Any
 

@@ -121,4 +121,4 @@ def plain(value: Any, tracked: bool) -> Any:
     return value.array
 
 
-METHODS = {"__array_ufunc__": array_ufunc, "__array_function__": array_function}
+METHODS: dict[str, Any] = {"__array_ufunc__": array_ufunc, "__array_function__": array_function}

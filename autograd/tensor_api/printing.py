@@ -14,7 +14,8 @@ from ..base.types import Array
 from ..core.forward_mode import tangent_of
 from ..core.tensor import Tensor
 
-PROFILES = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, math.inf, 3, 80)}
+PROFILES: dict[str, tuple[int, float, int, int]] = {
+    "default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, math.inf, 3, 80)}
 
 
 class Options:
@@ -25,7 +26,7 @@ class Options:
         self.sci_mode: bool | None = None
 
 
-options = Options()
+options: Options = Options()
 
 
 def set_printoptions(precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,
@@ -52,8 +53,10 @@ class Format:
     """One format for all elements, so that they align: whole numbers ("2."), fixed point or scientific."""
 
     def __init__(self, values: Array) -> None:
-        self.floating = values.dtype.kind == "f"
-        self.whole, self.scientific, self.width = True, False, 1
+        self.floating: bool = values.dtype.kind == "f"
+        self.whole: bool = True
+        self.scientific: bool = False
+        self.width: int = 1
         if not self.floating:
             self.width = max([len(str(v)) for v in values.ravel().tolist()], default=1)
             return
@@ -86,8 +89,9 @@ class ComplexFormat:
     """Real and imaginary parts, each in its own format."""
 
     def __init__(self, values: Any) -> None:
-        self.real, self.imaginary = Format(values.real), Format(values.imag)
-        self.width = self.real.width + self.imaginary.width + 1
+        self.real: Format = Format(values.real)
+        self.imaginary: Format = Format(values.imag)
+        self.width: int = self.real.width + self.imaginary.width + 1
 
     def __call__(self, value: complex) -> str:
         imaginary = (self.imaginary(value.imag) + "j").lstrip()
@@ -190,4 +194,4 @@ def html_of(tensor: Tensor) -> str:
     return f"<div><code>{escaped(about)}</code><pre>{escaped(repr(tensor))}</pre></div>"
 
 
-METHODS = {"__repr__": text_of, "__format__": format_of, "_repr_html_": html_of}
+METHODS: dict[str, Any] = {"__repr__": text_of, "__format__": format_of, "_repr_html_": html_of}

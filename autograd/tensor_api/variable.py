@@ -16,7 +16,7 @@ class ExecutionEngine:
     """The engine as `Variable._execution_engine`."""
 
     queue_callback = staticmethod(queue_callback)
-    is_checkpoint_valid = staticmethod(is_checkpoint_valid)
+    is_checkpoint_valid: staticmethod[[], bool] = staticmethod(is_checkpoint_valid)
 
 
 class _AnyTensor(type):

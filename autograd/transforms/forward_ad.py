@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.declare import linear
 from ..core.forward_mode import forward_mode, set_tangent, tangent_of
@@ -16,9 +16,12 @@ from ..core.interceptors import install, remove
 from ..core.modes import DUAL, modes
 from ..core.tensor import Tensor
 
+if TYPE_CHECKING:
+    from ..core.types import Declared
+
 _numbers = itertools.count().__next__
 
-alias = linear("Alias", lambda x: x.view(), lambda g, shape: g, view=True)
+alias: Declared = linear("Alias", lambda x: x.view(), lambda g, shape: g, view=True)
 
 MSG_NO_LEVEL = ("Trying to {what} for forward AD but no level exists, make sure to enter_dual_level() first.")
 

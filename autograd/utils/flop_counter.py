@@ -95,15 +95,18 @@ class FlopCounterMode:
     >>> counter.get_total_flops()
     """
 
+    flop_registry: dict[Key, Formula]
+
     def __init__(self, mods: Any = None, depth: int | None = 2, display: bool = True,
                  custom_mapping: dict[Key, Formula] | None = None) -> None:
         if mods is not None:
             warn("mods argument is not needed anymore, you can stop passing it", stacklevel=2)
         self.flop_counts: dict[str, dict[Any, int]] = defaultdict(lambda: defaultdict(int))
-        self.depth, self.display = depth, display
+        self.depth: int | None = depth
+        self.display: bool = display
         self.flop_registry = {**flop_registry, **{key_of(key): f if getattr(f, "_get_raw", False) else of_shapes(f)
                                                   for key, f in (custom_mapping or {}).items()}}
-        self.mod_tracker = ModuleTracker()
+        self.mod_tracker: ModuleTracker = ModuleTracker()
 
     def __enter__(self) -> FlopCounterMode:
         self._calls = Calls(self)
@@ -164,9 +167,10 @@ class Calls(Interceptor):
         if around is not None and not isinstance(around, Calls):
             raise RuntimeError("FlopCounterMode can't count inside a step that is being recorded for replay: count the step "
                                "where it is called without trace_step")
-        self.counter, self.around = counter, around
+        self.counter: FlopCounterMode = counter
+        self.around: Calls | None = around
         self.shapes: WeakKeyDictionary[Node, list[Any]] = WeakKeyDictionary()       # of the inputs of nodes that are counted
-        self.applying = False                        # a Function that a formula is for
+        self.applying: bool = False                  # a Function that a formula is for
 
     def operated(self, operation: Any, node: Any, args: tuple[Any, ...], arrays: list[Any], settings: dict[str, Any],
                  out: Any) -> None:

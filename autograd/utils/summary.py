@@ -102,16 +102,25 @@ class Place:
     """Where a module stands in the model."""
 
     def __init__(self, module: Module, name: str, around: tuple[Place, ...]) -> None:
-        self.module, self.name, self.around = module, name, around
+        self.module: Module = module
+        self.name: str = name
+        self.around: tuple[Place, ...] = around
 
 
 class LayerInfo:
     """A row: a call of a module, or a module that holds others that are called."""
 
+    num_params: int
+    trainable_params: int
+    param_bytes: int
+
     def __init__(self, place: Place) -> None:
-        self.place, self.module, self.var_name, self.depth = place, place.module, place.name, len(place.around)
-        self.class_name = type(place.module).__name__
-        self.is_leaf_layer = next(place.module.children(), None) is None
+        self.place: Place = place
+        self.module: Module = place.module
+        self.var_name: str = place.name
+        self.depth: int = len(place.around)
+        self.class_name: str = type(place.module).__name__
+        self.is_leaf_layer: bool = next(place.module.children(), None) is None
         self.is_recursive = False                    # the module has a row above
         self.depth_index = 0                         # among those of its depth
         self.input_size: list[int] = []
@@ -282,7 +291,11 @@ class Format:
     """What the table shows, and how wide."""
 
     def __init__(self, columns: tuple[str, ...], width: int, depth: int, settings: set[str], verbose: bool) -> None:
-        self.columns, self.width, self.depth, self.settings, self.verbose = columns, width, depth, settings, verbose
+        self.columns: tuple[str, ...] = columns
+        self.width: int = width
+        self.depth: int = depth
+        self.settings: set[str] = settings
+        self.verbose: bool = verbose
         self.name_width = 40
 
     def line(self, name: str, values: Mapping[str, str]) -> str:
@@ -339,13 +352,17 @@ class ModelStatistics:
     """What summary() returns: the rows and the totals; its text is the table."""
 
     def __init__(self, rows: list[LayerInfo], input_bytes: int, ran: bool, form: Format) -> None:
-        self.summary_list, self.total_input, self.ran, self.formatting = rows, input_bytes, ran, form
+        self.summary_list: list[LayerInfo] = rows
+        self.total_input: int = input_bytes
+        self.ran: bool = ran
+        self.formatting: Format = form
         model = rows[0]                              # parameters that modules share count once
-        self.total_params, self.trainable_params, self.total_param_bytes = (
-            model.num_params, model.trainable_params, model.param_bytes)
-        self.total_mult_adds = model.flops // 2
+        self.total_params: int = model.num_params
+        self.trainable_params: int = model.trainable_params
+        self.total_param_bytes: int = model.param_bytes
+        self.total_mult_adds: int = model.flops // 2
         # what layers with parameters give, and its gradients
-        self.total_output_bytes = 2 * sum(row.output_bytes for row in rows if row.is_leaf_layer and row.num_params)
+        self.total_output_bytes: int = 2 * sum(row.output_bytes for row in rows if row.is_leaf_layer and row.num_params)
         longest = max(len(form.title(row)) + 5 * row.depth + 1 for row in rows)
         if longest >= form.name_width:
             form.name_width = math.ceil(longest / 5) * 5

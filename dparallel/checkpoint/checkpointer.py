@@ -26,7 +26,7 @@ from ..comm.lost import is_loss
 from . import files
 from .encoding import Taken, checksum, stored
 from .errors import CheckpointError, Ranks, joined, told
-from .keeping import Kept, keep_of
+from .keeping import Keep, Kept, keep_of
 from .memory import MemoryCopies
 from .parts import Part, SharedStreams, part_of
 from .plan import Staging, share_out
@@ -64,17 +64,21 @@ class Checkpointer:
     ...         progress["epoch"] += 1
     """
 
+    parts: dict[str, Part]
+
     def __init__(self, folder: str | os.PathLike[str], model: Any = None, optimizer: Any = None, scheduler: Any = None,
                  loader: Any = None, scaler: Any = None, *, comm: Communicator | None = None, keep: Any = 2,
                  background: bool = True, memory: bool = False, on_error: str = "raise", **extra: Any) -> None:
         if on_error not in ON_ERROR:
             raise ValueError(f"on_error={on_error!r} is one of {ON_ERROR}")
-        self.folder = os.path.abspath(os.fsdecode(folder))
-        self.keep, self.background, self.on_error = keep_of(keep), background, on_error
+        self.folder: str = os.path.abspath(os.fsdecode(folder))
+        self.keep: Keep | None = keep_of(keep)
+        self.background: bool = background
+        self.on_error = on_error
         self.parts = parts_of({"model": model, "optimizer": optimizer, "scheduler": scheduler, "scaler": scaler, **extra,
                              "loader": loader})
         found = comm if comm is not None else next((m.comm for m in _several(model) if hasattr(m, "comm")), None)
-        self.ranks = Ranks(communicator(found))
+        self.ranks: Ranks = Ranks(communicator(found))
         weights = sum(p.numel() * p.dtype.itemsize for m in _several(model) if isinstance(m, Module) for p in m.parameters())
         probe(self.folder, self.ranks, weights)
         self._memory = MemoryCopies(identity(self.folder, self.ranks), self.ranks, self.folder) if memory else None
@@ -89,7 +93,7 @@ class Checkpointer:
         if self._memory is not None:
             self._number = max(self._number, self._memory.newest_number())
         self._due = Due(self.ranks)
-        self.last_error = ""                         # of the last save that failed, with on_error="continue"
+        self.last_error: str = ""                    # of the last save that failed, with on_error="continue"
 
     # --- out ------------------------------------------------------------------------------------------------------------
 

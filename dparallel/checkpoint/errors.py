@@ -18,6 +18,9 @@ class CheckpointError(RuntimeError):
 class Ranks:
     """The processes that save and restore together, whatever the communicator's places are. All methods are collective."""
 
+    size: int
+    rank: int
+
     def __init__(self, comm: Communicator) -> None:
         self.comm = comm
         self.size, self.rank = (1, 0) if comm.alone else (comm.size, comm.rank)

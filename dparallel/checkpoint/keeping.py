@@ -29,7 +29,10 @@ class Keep:
                 raise ValueError(f"Keep: {name}={value!r} is a whole number of at least {least}")
         if mode not in ("min", "max"):
             raise ValueError(f"Keep: mode={mode!r} is 'min' or 'max'")
-        self.newest, self.every, self.best, self.mode = newest, every, best, mode
+        self.newest: int = newest
+        self.every: int | None = every
+        self.best: int = best
+        self.mode = mode
 
     def superfluous(self, there: Sequence[Kept]) -> list[Kept]:
         """Those of the complete checkpoints that are to be deleted."""

@@ -41,12 +41,12 @@ class MemoryCopies:
     def __init__(self, identity: str, ranks: Ranks, folder: str = "", *, hosts: Sequence[int] | None = None,
                  base: str | None = None) -> None:
         self.ranks = ranks
-        self.hosts = hosts_of(ranks) if hosts is None else list(hosts)
+        self.hosts: list[int] = hosts_of(ranks) if hosts is None else list(hosts)
         if base is None:
             base = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else tempfile.gettempdir()
         user = os.getuid() if hasattr(os, "getuid") else 0
         family = f"dparallel-{user}-{hashlib.blake2b(folder.encode(), digest_size=6).hexdigest()}-"
-        self.root = os.path.join(base, family + identity)
+        self.root: str = os.path.join(base, family + identity)
         with ranks.together(f"the memory of the host, {base}"):
             for name in os.listdir(base):            # of a folder that was deleted since
                 if name.startswith(family) and name != family + identity:

@@ -6,7 +6,7 @@ import io
 import os
 import zlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +17,18 @@ from autograd.serialization.source import Source
 from .encoding import Array, Rebuilt
 from .errors import CheckpointError
 
+if TYPE_CHECKING:
+    from autograd.serialization.safetensors import Entry
+
 
 class Shard:
     """One rank's file of arrays. place: its path; or its bytes, brought from another host."""
 
+    entries: dict[str, Entry]
+
     def __init__(self, name: str, place: str | Array, about: Mapping[str, Any]) -> None:
-        self.name, self.place = name, place
+        self.name: str = name
+        self.place: str | Array = place
         try:
             with self._source() as source:
                 size = int.from_bytes(source.read(0, 8), "little") if source.size >= 8 else 0
@@ -56,10 +62,12 @@ class StoredArray:
     """An array of a saved state, in one piece or several. own: whose ranks saved different ones under this name."""
 
     def __init__(self, name: str, entry: Mapping[str, Any], shards: Callable[[int], Shard], own: bool) -> None:
-        self.name, self.own, self.sliced = name, own, bool(entry.get("sliced"))
-        self.shape = tuple(entry["shape"])
-        self.dtype = named_dtype(entry["dtype"])
-        self.size = int(np.prod(self.shape, dtype=int))
+        self.name: str = name
+        self.own: bool = own
+        self.sliced: bool = bool(entry.get("sliced"))
+        self.shape: tuple[int, ...] = tuple(entry["shape"])
+        self.dtype: np.dtype[Any] = named_dtype(entry["dtype"])
+        self.size: int = int(np.prod(self.shape, dtype=int))
         self._pieces = sorted((p["start"], p["stop"], p["shard"], p["crc32"]) for p in entry["pieces"])
         self._shards = shards
 
@@ -94,7 +102,9 @@ class Saved:
     """A complete checkpoint. title: what errors call it; place_of(file): the path or the bytes of a shard."""
 
     def __init__(self, title: str, manifest: Mapping[str, Any], place_of: Callable[[str], str | Array]) -> None:
-        self.title, self.manifest, self._place_of = title, manifest, place_of
+        self.title: str = title
+        self.manifest: Mapping[str, Any] = manifest
+        self._place_of = place_of
         self.ranks: int = manifest["ranks"]
         self.step: int = manifest["step"]
         self._open: dict[int, Shard] = {}

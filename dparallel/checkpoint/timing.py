@@ -15,13 +15,18 @@ class Due:
     left, and look again after half of them: about 2 log2(calls) messages between two saves.
     """
 
+    calls: int
+
     def __init__(self, ranks: Ranks, clock: Callable[[], float] = time.monotonic) -> None:
-        self.ranks, self.clock = ranks, clock
+        self.ranks: Ranks = ranks
+        self.clock: Callable[[], float] = clock
         self.saved()
 
     def saved(self) -> None:
         """A save was made, or a run begins: count from here."""
-        self.start, self.calls, self.next = self.clock(), 0, 1
+        self.start: float = self.clock()
+        self.calls = 0
+        self.next: int = 1
 
     def now(self, seconds: float) -> bool:
         """Whether it is time. Collective at some calls."""

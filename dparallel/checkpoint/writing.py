@@ -45,8 +45,12 @@ class Writer:
 
     def __init__(self, folder: str | None, job: Job, memory: Memory | None, neighbours: Sequence[Any], keep: Keep | None,
                  there: list[Kept]) -> None:
-        self.folder, self.job, self.keep, self.there = folder, job, keep, there
-        self.memory, self.neighbours = memory, neighbours
+        self.folder: str | None = folder
+        self.job: Job = job
+        self.keep: Keep | None = keep
+        self.there: list[Kept] = there
+        self.memory: Memory | None = memory
+        self.neighbours: Sequence[Any] = neighbours
         self._shard_done, self._given_up = threading.Event(), threading.Event()
         self._problem = self._late_problem = ""
         self._thread: threading.Thread | None = None

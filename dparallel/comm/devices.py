@@ -25,6 +25,7 @@ class Devices(Communicator):
     """
 
     kind = "devices"
+    cores: list[frozenset[int]] | None
 
     def __init__(self, size: int | Sequence[int], cores: Sequence[int | Collection[int]] | None = None) -> None:
         names: Any = size
@@ -33,9 +34,9 @@ class Devices(Communicator):
         valid = isinstance(names, (list, tuple, range)) and all(isinstance(n, (int, np.integer)) and n >= 0 for n in names)
         if not valid or not names or len(set(names)) < len(names):
             raise ValueError(f"Devices({size!r}): a whole number of places, at least one, or a list of different numbers")
-        self.size = len(names)
-        self.held = tuple(range(self.size))
-        self.names = tuple(int(name) for name in names)
+        self.size: int = len(names)
+        self.held: tuple[int, ...] = tuple(range(self.size))
+        self.names: tuple[int, ...] = tuple(int(name) for name in names)
         self.cores = None if cores is None else [_cores(cores, place, self.size) for place in self.held]
         self._mailbox: dict[Any, Any] = {}              # ((dest, source, tag), number of the message) -> message
         self._message_counts: Counter[Any] = Counter()

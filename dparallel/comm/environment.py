@@ -159,7 +159,7 @@ class Environment:
                 if not name.startswith("PYTEST_XDIST") and name != "PYTEST_CURRENT_TEST"}
 
 
-environment = Environment()
+environment: Environment = Environment()
 
 
 def leave_mark(kind: str, text: str = "", rank: str = "") -> None:

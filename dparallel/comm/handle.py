@@ -30,7 +30,7 @@ class _Obligations(threading.local):
             self.close(comm)
 
 
-obligations = _Obligations()
+obligations: _Obligations = _Obligations()
 
 
 class Handle:

@@ -71,15 +71,21 @@ class Call:
 
     def __init__(self, name: str, size: int, x: Any = None, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
                  value: Any = 0.0, error: str = "", dim: Any = 0, ties: Any = "split", function: str = "") -> None:
-        self.name, self.root, self.op, self.key, self.value = name, root, op, 0, 0.0
-        self.function, self.backward_of = function, 0
-        self.dim, self.ties = dim, ties
+        self.name: str = name
+        self.root: Any = root
+        self.op: Any = op
+        self.key: int = 0
+        self.value: float = 0.0
+        self.function: str = function
+        self.backward_of: int = 0
+        self.dim: Any = dim
+        self.ties: Any = ties
         if op.__class__ is str and op == "avg":      # PyTorch's word
             self.op = "mean"
         self.dtype: Any = None if x is None else x.dtype
         self.shape: tuple[int, ...] = () if x is None else x.shape
         self.sizes: tuple[int, ...] | None = None
-        self.error = (error or self._settings_error(size, value) or (self._array_error() if x is not None else "")
+        self.error: str = (error or self._settings_error(size, value) or (self._array_error() if x is not None else "")
                       or (self._sizes_error(size, sizes) if name in SPLITTING else ""))
 
     def _settings_error(self, size: int, value: Any) -> str:

@@ -38,8 +38,11 @@ class Hierarchical(Communicator):
         comm = communicator(comm)
         if len(comm.held) > 1:
             raise ValueError("Hierarchical is for one place per process; local devices share their memory already")
-        self.comm, self.size, self.held, self.kind = comm, comm.size, comm.held, comm.kind
-        self.max_tag = comm.max_tag
+        self.comm: Communicator = comm
+        self.size: int = comm.size
+        self.held: tuple[int, ...] = comm.held
+        self.kind: str = comm.kind
+        self.max_tag: int = comm.max_tag
         self._node_comm: Communicator = comm.split_node() if node is None else communicator(node)
         self._leader_comm: Communicator | None = comm.split(0 if self._node_comm.rank == 0 else None)
         self._owned = [c for c in (self._leader_comm, self._node_comm if node is None else None) if c is not None]

@@ -84,7 +84,7 @@ class ThisJob:
         self.when_settled: list[Callable[[int, int], object]] = []   # by all of a membership: its number, steps before
 
 
-this_job = ThisJob()
+this_job: ThisJob = ThisJob()
 
 
 def world() -> Communicator:

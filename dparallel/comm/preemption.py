@@ -60,10 +60,11 @@ class graceful_exit:
             raise ValueError(f"grace is a number of seconds above 0, not {grace!r}")
         self._comm = None if comm is None else communicator(comm)
         world()                                      # a spare waits here, and has not asked for signals yet
-        self.save, self.code = save, code
-        self.grace = grace if grace is not None else environment.grace_seconds or GRACE
-        self.signal = 0                              # the number of the one that came
-        self.agreed = False                          # all ranks know of it
+        self.save: Callable[[], object] | None = save
+        self.code: int = code
+        self.grace: float = grace if grace is not None else environment.grace_seconds or GRACE
+        self.signal: int = 0                         # the number of the one that came
+        self.agreed: bool = False                    # all ranks know of it
         self._since = 0.0                            # when it came
         self._process = os.getpid()
         self._pipe = self._old_pipe = -1             # into which numbers of signals are written; where they went before

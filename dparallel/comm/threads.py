@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from .header import ROOT_RESULT, Call, collective_error, mismatch
 from .messages import may_stay_unreceived
 from .reference import combined, results
 from .watchdog.call_site import Site, at_site, user_site
+
+if TYPE_CHECKING:
+    from threading import Condition
 
 DEADLOCK_AFTER = 3.0                 # seconds after which a rank checks whether all ranks wait
 MESSAGE = "message"                  # the first item of the keys of point-to-point messages
@@ -37,9 +40,10 @@ class ThreadExchange:
     """The shared state of the ranks of a run: for each collective (or message), by its number, each rank's item."""
 
     def __init__(self, size: int, timeout: float) -> None:
-        self.size, self.timeout = size, timeout
-        self.lock = threading.Lock()
-        self.end = threading.Condition(self.lock)    # of a rank
+        self.size: int = size
+        self.timeout: float = timeout
+        self.lock: threading.Lock = threading.Lock()
+        self.end: Condition = threading.Condition(self.lock)  # of a rank
         self.deposits: dict[Any, dict[int, Any]] = {}
         self.reads: dict[Any, int] = {}
         self.conditions: dict[Any, threading.Condition] = {}    # one for each number: waking a thread costs 5 to 50 us
@@ -158,7 +162,8 @@ class ThreadComm(Communicator):
     def __init__(self, exchange: ThreadExchange, rank: int, channel: tuple[int, ...] = (),
                  ranks: Sequence[int] | None = None) -> None:
         self._ranks = range(exchange.size) if ranks is None else ranks        # the exchange's, in this communicator's order
-        self.size, self.held = len(self._ranks), (self._ranks.index(rank),)
+        self.size: int = len(self._ranks)
+        self.held: tuple[int] = (self._ranks.index(rank),)
         self._exchange_point, self._channel, self._exchange_rank = exchange, channel, rank
         self._number = self._duplicates = 0
         self._message_counts: Counter[Any] = Counter()       # messages so far, by operation, source, dest and tag

@@ -35,7 +35,8 @@ class Waited:
         self.ns = 0
 
 
-waiting, waited = Waiting(), Waited()
+waiting: Waiting = Waiting()
+waited: Waited = Waited()
 
 
 class Flight:

@@ -26,9 +26,9 @@ class GlobalBatchSampler(Sampler[list[int]]):
 
     def __init__(self, data_source: Sized, batch_size: int, *, comm: Communicator | None = None, shards: int | None = None,
                  shuffle: bool = True, seed: int = 0, drop_last: bool = False) -> None:
-        self.comm = communicator(comm)
+        self.comm: Communicator = communicator(comm)
         processes = self.comm.size // len(self.comm.held)
-        self.shards = processes if shards is None else shards
+        self.shards: int = processes if shards is None else shards
         if self.shards < 1 or self.shards % processes:
             raise ValueError(f"shards={shards} is not a multiple of the {processes} ranks")
         if not isinstance(batch_size, int) or batch_size < self.shards:
@@ -36,10 +36,14 @@ class GlobalBatchSampler(Sampler[list[int]]):
                              f"{self.shards} shards")
         if len(data_source) < self.shards:
             raise ValueError(f"{len(data_source)} rows are fewer than {self.shards} shards")
-        self.data_source, self.batch_size = data_source, batch_size
-        self.shuffle, self.seed, self.drop_last = shuffle, seed, drop_last
-        self.share = self.shards // processes
-        self.epoch, self.sample = 0, 0               # how many samples of the epoch all ranks together have been given
+        self.data_source: Sized = data_source
+        self.batch_size: int = batch_size
+        self.shuffle: bool = shuffle
+        self.seed: int = seed
+        self.drop_last: bool = drop_last
+        self.share: int = self.shards // processes
+        self.epoch: int = 0  # how many samples of the epoch all ranks together have been given
+        self.sample: int = 0
 
     def __len__(self) -> int:
         """The number of batches in a whole epoch."""

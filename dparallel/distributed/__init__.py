@@ -5,7 +5,10 @@ Importing it does not start MPI; init_process_group() does, where there are seve
 May import: comm, functions, hooks, model, pytree, replicas, sharding. Read first: groups.py.
 """
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING
 
 from ..comm.environment import environment
 from ..hooks.bucket_hook import GradBucket
@@ -84,11 +87,14 @@ from .stores import (
 )
 from .work import Future, Work
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
 _make_nccl_premul_sum, _coalescing_manager = PremulSum, coalescing_manager       # PyTorch's names
 _get_default_group = default_group
 all_gather_single, reduce_scatter_single = all_gather_into_tensor, reduce_scatter_tensor        # 2.13's shorter names
 
-distributed_c10d = sys.modules[__name__]             # the module of PyTorch's in which these names are defined
+distributed_c10d: ModuleType = sys.modules[__name__]  # the module of PyTorch's in which these names are defined
 sys.modules[f"{__name__}.distributed_c10d"] = distributed_c10d
 
 

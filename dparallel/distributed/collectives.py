@@ -48,7 +48,7 @@ class PremulSum:
     """A reduction: the sum of all ranks' tensors, each multiplied by its rank's factor."""
 
     def __init__(self, factor: Tensor | float) -> None:
-        self.factor = factor.item() if isinstance(factor, Tensor) else factor
+        self.factor: float | Array = factor.item() if isinstance(factor, Tensor) else factor
 
 
 Op: TypeAlias = ReduceOp | PremulSum

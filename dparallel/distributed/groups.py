@@ -23,7 +23,7 @@ NOT_INITIALIZED = "Default process group has not been initialized, please make s
 OTHER_SIZE = ("init_process_group: world_size={wanted} (the argument, or WORLD_SIZE in the environment) on rank{s} {ranks}, "
               "but this job has {size}. Start the script with as many ranks as it wants (`dprun -n {wanted}`, or mpirun, "
               "srun), or leave world_size out and unset WORLD_SIZE")
-default_pg_timeout = timedelta(minutes=30)
+default_pg_timeout: timedelta = timedelta(minutes=30)
 
 
 Group: TypeAlias = "ProcessGroup | int | None"       # an argument: None is the default group, an int NON_GROUP_MEMBER

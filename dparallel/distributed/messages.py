@@ -84,7 +84,12 @@ class P2POp:
         if op not in (isend, irecv):
             raise ValueError("Invalid ``op``. Expected ``op`` to be of type ``isend`` or ``irecv`` of this package.")
         array_of(tensor, "tensor")
-        self.op, self.tensor, self.peer, self.group, self.tag, self.group_peer = op, tensor, peer, group, tag, group_peer
+        self.op: Callable[..., Any] = op
+        self.tensor: Tensor = tensor
+        self.peer: int | None = peer
+        self.group: Group = group
+        self.tag: int = tag
+        self.group_peer: int | None = group_peer
 
     def __repr__(self) -> str:
         return f"P2POp({self.op.__name__}, peer={self.peer}, tag={self.tag}, {tuple(self.tensor.shape)})"

@@ -74,7 +74,9 @@ class DistributedDataParallel(DataParallel):
                          forward_sync_buffers=forward_sync_buffers, device_mesh=device_mesh,
                          skip_all_reduce_unused_params=skip_all_reduce_unused_params,
                          bucket_cap_mb_list=bucket_cap_mb_list, batched_grad_copy=batched_grad_copy)
-        self.process_group, self.device_ids, self.output_device = pg, None, None
+        self.process_group: Any = pg
+        self.device_ids: None = None
+        self.output_device: None = None
         self._synchronizing = True
 
     def _make_reducer(self) -> Any:

@@ -17,6 +17,10 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Container, Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threading import Condition
 
 POLL_SECONDS = 0.01                                        # seconds between two reads of a file
 
@@ -124,7 +128,7 @@ class KeyTable:
 
     def __init__(self) -> None:
         self.data: dict[str, bytes] = {}
-        self.condition = threading.Condition()
+        self.condition: Condition = threading.Condition()
 
     def answer(self, request: str, keys: Sequence[str], values: Sequence[bytes], timeout: float) -> list[bytes]:
         """apply_request() under a lock. DistStoreError if the keys that a request waits for are not set in time."""
@@ -182,7 +186,7 @@ class FileStore(Store):
 
     def __init__(self, file_name: str, world_size: int = -1) -> None:
         super().__init__()
-        self.path = os.fspath(file_name)
+        self.path: str = os.fspath(file_name)
         open(self.path, "ab").close()
 
     def _request(self, request: str, keys: Sequence[str], values: Sequence[bytes] = (), timeout: float = 0.0) -> list[bytes]:
@@ -210,7 +214,8 @@ class PrefixStore(Store):
 
     def __init__(self, prefix: str, store: Store) -> None:
         super().__init__(store.timeout)
-        self.prefix, self.underlying_store = prefix, store
+        self.prefix: str = prefix
+        self.underlying_store: Store = store
 
     def _request(self, request: str, keys: Sequence[str], values: Sequence[bytes] = (), timeout: float = 0.0) -> list[bytes]:
         return self.underlying_store._request(request, [f"{self.prefix}/{key}" for key in keys], values, timeout)
@@ -228,7 +233,9 @@ class TCPStore(Store):
         super().__init__(timeout)
         if master_listen_fd is not None:
             raise NotImplementedError("TCPStore(master_listen_fd=...): it opens a socket of its own here")
-        self.host, self.port, self._lock = host_name, port, threading.Lock()
+        self.host: str = host_name
+        self.port: int = port
+        self._lock = threading.Lock()
         self._server: _Server | None = None
         if is_master:
             try:

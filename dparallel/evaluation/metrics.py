@@ -33,7 +33,7 @@ class Metric:
 
     def reset(self) -> None:
         """Set the totals to 0."""
-        self.totals = np.zeros(self.count)
+        self.totals: Array = np.zeros(self.count)
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         """Add some of this rank's rows to the totals."""
@@ -96,7 +96,8 @@ class Accuracy(Metric):
         super().__init__(comm)
         if top_k < 1:
             raise ValueError(f"top_k={top_k}: at least one class")
-        self.top_k, self.ignore_index = top_k, ignore_index
+        self.top_k: int = top_k
+        self.ignore_index: int | None = ignore_index
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
         """Compare scores (n, classes, ...), or predicted classes (n, ...), with the right classes (n, ...).

@@ -60,7 +60,7 @@ from ..autograd import Tensor, as_tensor
 from ..comm import Communicator, Handle
 from ..comm.handle import obligations
 from ..comm.messages import ZEROS, Message, gradient_tag, status_tag
-from ..comm.watchdog.call_site import at_site, user_site
+from ..comm.watchdog.call_site import Site, at_site, user_site
 
 WARN_AT = 1000                       # pending messages without a backward pass, from which to warn
 LAST = 16                            # in a gradient's note, beside GRAD and DUAL: no further gradient will follow
@@ -72,16 +72,19 @@ class PendingMessage:
     """One end of a recorded message whose gradient has not been sent (or received) yet."""
 
     def __init__(self, comm: Communicator, place: int | None, peer: int, tag: int, own_pass: bool = False) -> None:
-        self.comm, self.place, self.peer = comm, place, peer
-        self.local = peer in comm.held              # whether both ends are in this process
+        self.comm: Communicator = comm
+        self.place: int | None = place
+        self.peer: int = peer
+        self.local: bool = peer in comm.held        # whether both ends are in this process
         self.number = -1
         self.like: tuple[tuple[int, ...], np.dtype[Any]] = ((), np.dtype(float))      # shape and dtype
         self.own_pass = own_pass                     # takes part in passes that reach it, and in no other
-        self.graph_kept = tag < 0                         # whether a pass that kept its graph took part in it, or sent it
-        self.closed = False                            # no further pass will take part
+        # whether a pass that kept its graph took part in it, or sent it
+        self.graph_kept: bool = tag < 0
+        self.closed: bool = False                      # no further pass will take part
         self.joined_without_path = False                           # whether it took part without a path to the user's tensor
         self.node: weakref.ref[Node] | None = None   # of the user's tensor
-        self.site = user_site() if tag >= 0 else None     # the user's line
+        self.site: Site | None = user_site() if tag >= 0 else None  # the user's line
 
     def set_result(self, tensor: Tensor) -> None:
         """Remember the node of the tensor that the user gets, weakly."""
@@ -136,11 +139,11 @@ class PendingSend(PendingMessage):
     gradient_edge: Any = None                                 # the edge that receives the gradient; keeps the graph alive
     gradient_handle: Handle | None = None                     # the gradient, while it is being received
     partner: PendingRecv | None = None                  # the other end, if this process holds it
-    partner_not_reached = False                                   # the pass does not reach the other end
+    partner_not_reached: bool = False                             # the pass does not reach the other end
 
     def __init__(self, comm: Communicator, place: int | None, peer: int, tag: int, own_pass: bool = False) -> None:
         super().__init__(comm, place, peer, tag, own_pass)
-        self.joined_without_path = tag < 0                         # no token leads to the Send of a gradient
+        self.joined_without_path: bool = tag < 0                   # no token leads to the Send of a gradient
 
     def start_receiving(self) -> None:
         """Start to receive the gradient."""
@@ -191,15 +194,20 @@ class PendingSend(PendingMessage):
 
     def drop_graph(self) -> None:
         """Free the graph: no gradient will come."""
-        self.closed, self.gradient_edge = True, None
+        self.closed: bool = True
+        self.gradient_edge = None
 
 
 class PendingRecv(PendingMessage):
     """The receiver's end, which sends a gradient."""
 
-    misses = 0                                       # passes since one with a kept graph that did not reach it, in eighths
-    unanswered = False                                   # a pass did not reach it, and zeros are not sent yet
-    keeps_graph = False                                     # whether that pass kept its graph
+    # passes since one with a kept graph that did not reach it, in eighths
+    misses: int = 0
+    unanswered: bool = False                             # a pass did not reach it, and zeros are not sent yet
+    keeps_graph: bool = False                               # whether that pass kept its graph
+    graph_kept: bool
+    closed: bool
+    joined_without_path: bool
 
     def on_pass_start(self, pass_start: PassStart) -> None:
         """Tell the sender whether this pass sends a gradient; the first time, note whether zeros will be due."""
@@ -268,7 +276,7 @@ class _PendingMessages(threading.local):
         self.messages: list[PendingMessage] = []
         self.with_kept_graph: list[PendingRecv] = []               # those whose senders may ask for a status in each pass
         self.communicators: list[Communicator] = []  # that had messages
-        self.warned = False
+        self.warned: bool = False
 
     def add(self, message: PendingMessage) -> None:
         """Add a message that the next backward pass has to look at."""
@@ -310,7 +318,7 @@ class _PendingMessages(threading.local):
                     message.send_zeros()
 
 
-pending = _PendingMessages()
+pending: _PendingMessages = _PendingMessages()
 
 
 def nodes_behind(roots: Iterable[Any], messages: Iterable[PendingMessage]) -> set[Any]:
@@ -335,10 +343,13 @@ class PassStart:
 
     def __init__(self, order: Sequence[Any], targets: list[Any] | None, keep: bool, accumulate: bool,
                  messages: Sequence[PendingMessage]) -> None:
-        self.members, self.targets, self.keeps_graph, self.accumulate = set(order), targets, keep, accumulate
+        self.members: set[Any] = set(order)
+        self.targets: list[Any] | None = targets
+        self.keeps_graph: bool = keep
+        self.accumulate: bool = accumulate
         self.messages = messages
         self.roots: list[Any] = []
-        self.joining_sends = self._choose([m for m in messages if isinstance(m, PendingSend)])
+        self.joining_sends: set[PendingSend] = self._choose([m for m in messages if isinstance(m, PendingSend)])
 
     def _choose(self, sends: list[PendingSend]) -> set[PendingSend]:
         """The Sends that take part for the first time although the pass does not reach their tokens."""

@@ -118,13 +118,15 @@ class CommHook:
     def __init__(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
         if not callable(hook):
             raise TypeError(f"Communication hook must be callable, not {type(hook).__name__}.")
-        self.state, self.hook = state, hook
-        self.name = getattr(hook, "__qualname__", type(hook).__name__)
+        self.state: Any = state
+        self.hook: Callable[[Any, GradBucket], Any] = hook
+        self.name: str = getattr(hook, "__qualname__", type(hook).__name__)
         kind = getattr(hook, "state_type", None)
         if kind is not None and not isinstance(state, kind):
             raise TypeError(f"{self.name} keeps a state, a hooks.{kind.__name__}, and got {state!r}: "
                             f"register_comm_hook(hooks.{kind.__name__}(...), {self.name})")
-        self.identity = getattr(hook, "__module__", ""), self.name, type(state).__name__     # the same on all ranks
+        # the same on all ranks
+        self.identity: tuple[str, str, str] = getattr(hook, "__module__", ""), self.name, type(state).__name__
         annotation = self._annotation()
         if isinstance(annotation, type) and annotation is not GradBucket:
             raise ValueError(f"Communication hook: bucket annotation should be GradBucket, not {annotation.__name__}.")
@@ -166,7 +168,8 @@ class on_all_ranks:
     the other ranks, in their current or next collective of `comm`."""
 
     def __init__(self, comm: Communicator, what: str) -> None:
-        self.comm, self.what = comm, what
+        self.comm: Communicator = comm
+        self.what: str = what
 
     def __enter__(self) -> None:
         """Do nothing."""

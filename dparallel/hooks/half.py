@@ -75,7 +75,7 @@ class NarrowComm:
 
     def __init__(self, comm: Communicator, codec: Codec) -> None:
         self._comm, self._codec = comm, codec
-        self.bytes_saved = 0                         # by the encoding, so far
+        self.bytes_saved: int = 0                    # by the encoding, so far
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._comm, name)

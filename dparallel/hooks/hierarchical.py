@@ -20,7 +20,8 @@ class HierarchicalState:
     def __init__(self, process_group: Communicator | None = None, ranks_per_node: int | None = None) -> None:
         if ranks_per_node is not None and ranks_per_node < 1:
             raise ValueError(f"ranks_per_node={ranks_per_node}: a node has at least one rank")
-        self.process_group, self.ranks_per_node = process_group, ranks_per_node
+        self.process_group: Communicator | None = process_group
+        self.ranks_per_node: int | None = ranks_per_node
         self._levels: tuple[Communicator, Communicator | None] | None = None
 
     def levels(self, comm: Communicator) -> tuple[Communicator, Communicator | None]:

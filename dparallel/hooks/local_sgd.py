@@ -22,10 +22,11 @@ class PostLocalSGDState:
 
     def __init__(self, process_group: Communicator | None = None, subgroup: Communicator | None = None,
                  start_localSGD_iter: int = 1000, post_local_gradient_allreduce: bool = True) -> None:
-        self.process_group, self.subgroup = process_group, subgroup
+        self.process_group: Communicator | None = process_group
+        self.subgroup: Communicator | None = subgroup
         self.start_localSGD_iter = start_localSGD_iter
         self.post_local_gradient_allreduce = post_local_gradient_allreduce
-        self.iter = 0
+        self.iter: int = 0
 
     def state_dict(self) -> dict[str, Any]:
         """The number of steps taken, as {"iter": n}, for a checkpoint."""

@@ -29,8 +29,10 @@ class PeriodicModelAverager:
             raise ValueError("Arg ``warmup_steps`` must be a non-negative number.")
         if period < 1:
             raise ValueError("Arg ``period`` must be a positive value.")
-        self.period, self.warmup_steps, self.process_group = period, warmup_steps, process_group
-        self.step = 0
+        self.period: int = period
+        self.warmup_steps: int = warmup_steps
+        self.process_group: Communicator | None = process_group
+        self.step: int = 0
 
     def average_parameters(self, params: Iterable[Tensor | dict[str, Any]]) -> None:
         """Count a step, and average in every `period`-th. params: Tensors, or an optimiser's param_groups."""
@@ -62,8 +64,10 @@ class PostLocalSGDOptimizer(Optimizer):
     """
 
     def __init__(self, optim: Optimizer, averager: PeriodicModelAverager) -> None:
-        self.optim, self.averager = optim, averager
-        self.param_groups, self.defaults = optim.param_groups, optim.defaults
+        self.optim: Optimizer = optim
+        self.averager: PeriodicModelAverager = averager
+        self.param_groups: list[dict[str, Any]] = optim.param_groups
+        self.defaults: dict[str, Any] = optim.defaults
         self._make_hooks()
 
     @property

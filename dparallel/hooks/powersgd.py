@@ -19,7 +19,7 @@ from .error_feedback import Residuals, in_single_precision
 from .plain import start_mean
 
 Array = np.ndarray[Any, Any]
-log = logging.getLogger(__name__)
+log: logging.Logger = logging.getLogger(__name__)
 
 
 class PowerSGDState:
@@ -32,6 +32,9 @@ class PowerSGDState:
     every compression_stats_logging_frequency steps. batch_tensors_with_same_shape has no effect.
     """
 
+    total_numel_before_compression: int
+    total_numel_after_compression: int
+
     def __init__(self, process_group: Communicator | None = None, matrix_approximation_rank: int = 1,
                  start_powerSGD_iter: int = 1000, min_compression_rate: float = 2, use_error_feedback: bool = True,
                  warm_start: bool = True, orthogonalization_epsilon: float = 0, random_seed: int = 0,
@@ -41,14 +44,18 @@ class PowerSGDState:
         if (use_error_feedback or warm_start) and start_powerSGD_iter <= 1:
             raise ValueError(f"start_powerSGD_iter={start_powerSGD_iter}: Expect `start_powerSGD_iter` > 1 if "
                              "`use_error_feedback` or `warm_start` is enabled")
-        self.process_group, self.matrix_approximation_rank = process_group, matrix_approximation_rank
-        self.start_powerSGD_iter, self.min_compression_rate = start_powerSGD_iter, min_compression_rate
-        self.use_error_feedback, self.warm_start = use_error_feedback, warm_start
-        self.orthogonalization_epsilon, self.random_seed = orthogonalization_epsilon, random_seed
+        self.process_group: Communicator | None = process_group
+        self.matrix_approximation_rank: int = matrix_approximation_rank
+        self.start_powerSGD_iter: int = start_powerSGD_iter
+        self.min_compression_rate: float = min_compression_rate
+        self.use_error_feedback: bool = use_error_feedback
+        self.warm_start: bool = warm_start
+        self.orthogonalization_epsilon: float = orthogonalization_epsilon
+        self.random_seed: int = random_seed
         self.compression_stats_logging_frequency = compression_stats_logging_frequency
         self.batch_tensors_with_same_shape = batch_tensors_with_same_shape
-        self.iter = 0
-        self.residuals = Residuals()
+        self.iter: int = 0
+        self.residuals: Residuals = Residuals()
         self.qs: dict[str, Array] = {}               # the same on all ranks
         self.total_numel_before_compression = self.total_numel_after_compression = 0
 

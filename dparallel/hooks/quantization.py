@@ -19,8 +19,10 @@ class QuantizationState:
     def __init__(self, process_group: Communicator | None = None, chunk: int = 512, use_error_feedback: bool = True) -> None:
         if chunk < 1:
             raise ValueError(f"chunk={chunk}: a scale is for at least one element")
-        self.process_group, self.chunk, self.use_error_feedback = process_group, chunk, use_error_feedback
-        self.residuals = Residuals()
+        self.process_group: Communicator | None = process_group
+        self.chunk: int = chunk
+        self.use_error_feedback: bool = use_error_feedback
+        self.residuals: Residuals = Residuals()
 
     def state_dict(self) -> dict[str, Any]:
         """The errors of this rank's messages, which differ between ranks."""

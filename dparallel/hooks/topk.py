@@ -23,9 +23,12 @@ class TopKState:
                  start_iter: int = 0) -> None:
         if not 0 < ratio <= 1:
             raise ValueError(f"ratio={ratio}: the share of elements to send is above 0, and at most 1")
-        self.ratio, self.process_group, self.use_error_feedback = ratio, process_group, use_error_feedback
-        self.start_iter, self.iter = start_iter, 0
-        self.residuals = Residuals()
+        self.ratio: float = ratio
+        self.process_group: Communicator | None = process_group
+        self.use_error_feedback: bool = use_error_feedback
+        self.start_iter: int = start_iter
+        self.iter: int = 0
+        self.residuals: Residuals = Residuals()
 
     def state_dict(self) -> dict[str, Any]:
         """The step, and the errors of this rank's messages, which differ between ranks."""

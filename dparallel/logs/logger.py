@@ -74,18 +74,19 @@ class Logger(Joinable):
                  jsonl: str | os.PathLike[str] | None = None, tensorboard: str | os.PathLike[str] | None = None,
                  wandb: bool | Mapping[str, Any] = False, mlflow: bool | Mapping[str, Any] = False,
                  outputs: Sequence[Output] = (), step: int = 0, comm: Communicator | None = None) -> None:
-        self.every, self.step = _whole("every", every, 1), _whole("step", step, 0)
+        self.every: int = _whole("every", every, 1)
+        self.step: int = _whole("step", step, 0)
         for given, words in ((reduce or {}, "reduce"), (wandb, "wandb"), (mlflow, "mlflow")):
             if not isinstance(given, (Mapping, bool) if words != "reduce" else Mapping):
                 raise TypeError(f"Logger({words}={given!r}): a dict" + ", True or False" * (words != "reduce"))
-        self.reduce = dict(reduce or {})
+        self.reduce: dict[str, str] = dict(reduce or {})
         for name, kind in self.reduce.items():
             if kind not in KINDS:
                 raise ValueError(f"Logger(reduce={{{name!r}: {kind!r}}}): one of {', '.join(map(repr, KINDS))}")
         for one in outputs:
             if not callable(getattr(one, "write", None)) or not callable(getattr(one, "close", None)):
                 raise TypeError(f"Logger(outputs=...): objects with write(step, time, values) and close(), not {one!r}")
-        self.comm = communicator(comm)
+        self.comm: Communicator = communicator(comm)
         settings = [(self.every, self.step, sorted(self.reduce.items()))] * len(self.comm.held)
         for rank, other in enumerate(everywhere := self.comm.allgather_object(settings)):
             if other != everywhere[0]:

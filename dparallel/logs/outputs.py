@@ -27,7 +27,8 @@ class Console:
     """Lines for people, on standard output; above tqdm's bars, if there are some. Sums also as a rate."""
 
     def __init__(self, sums: frozenset[str] = frozenset(), stream: TextIO | None = None) -> None:
-        self.sums, self.stream = sums, stream
+        self.sums: frozenset[str] = sums
+        self.stream: TextIO | None = stream
         self._before: float | None = None            # the time of the last line
 
     def write(self, step: int, time: float, values: Values) -> None:
@@ -125,7 +126,7 @@ class MLflow:
         self.mlflow: Any = needed("mlflow", "mlflow")
         active = self.mlflow.active_run()
         self._owned = active is None
-        self.run = self.mlflow.start_run(**settings) if self._owned else active
+        self.run: Any = self.mlflow.start_run(**settings) if self._owned else active
 
     def write(self, step: int, time: float, values: Values) -> None:
         """Log the values."""

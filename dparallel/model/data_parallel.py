@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograd.core.primitive import side_effect
 
@@ -22,6 +22,11 @@ from .model_state import ModelWatch, broadcast_state, broadcast_tensors
 from .skipping import Skipping
 from .summed_model import SummedModel
 from .wrapped_module import WrappedModule
+
+if TYPE_CHECKING:
+    from autograd.nn import Module
+
+    from ..comm import Communicator
 
 
 class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, MeasuredModel):
@@ -57,11 +62,19 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         if config.per_rank and not config.trained():
             raise RuntimeError(f"{type(self).__name__} is not needed when a module doesn't have any parameter that requires "
                                "a gradient.")
-        self.module, self.comm, self.devices = config.module, config.places, config.local
-        self.batch, self.average, self.dim = "own" if config.per_rank else "root", config.average, config.dim
-        self.bucket_cap_mb, self.forward_sync_buffers = config.cap_mb, config.sync_buffers
-        self.ignored, self.output_place = config.ignored, config.output_place
-        self.shard, self.shard_units, self.verify_every = config.stage, config.shard_units, config.verify_every
+        self.module: Module = config.module
+        self.comm: Communicator = config.places
+        self.devices: Devices | None = config.local
+        self.batch = "own" if config.per_rank else "root"
+        self.average: str = config.average
+        self.dim: int = config.dim
+        self.bucket_cap_mb: float = config.cap_mb
+        self.forward_sync_buffers: bool = config.sync_buffers
+        self.ignored: frozenset[str] = config.ignored
+        self.output_place: int = config.output_place
+        self.shard: int = config.stage
+        self.shard_units: Any = config.shard_units
+        self.verify_every: int = config.verify_every
         self.skipped_steps = 0                       # by skipping()
         self._config, self._unused = config, UnusedParameters(config.find_unused_parameters, config.static_graph)
         self._watch = ModelWatch(self.module, self.ignored)

@@ -40,7 +40,10 @@ class OnThisRank:
     """The module's output for the rows of this rank, computed on its local devices if it has several."""
 
     def __init__(self, module: Module, devices: Devices | None, output_place: int, dim: int) -> None:
-        self.module, self.devices, self.output_place, self.dim = module, devices, output_place, dim
+        self.module: Module = module
+        self.devices: Devices | None = devices
+        self.output_place: int = output_place
+        self.dim: int = dim
         self.sharded: ShardedReducer | None = None   # has the values of the module's parameters
         self._tree: ModuleTree | None = None         # of the last call on several devices
 
@@ -60,7 +63,9 @@ class FromRoot:
     """The output for all rows, on the root: the batch is scattered, replicas run in parallel, outputs are gathered."""
 
     def __init__(self, module: Module, comm: Communicator, dim: int) -> None:
-        self.module, self.comm, self.dim = module, comm, dim
+        self.module: Module = module
+        self.comm: Communicator = comm
+        self.dim: int = dim
 
     def __call__(self, args: Args, kwargs: Kwargs) -> Any:
         """Scatter, replicate, run in parallel, gather."""
@@ -82,8 +87,12 @@ class SummedForward:
     outputs will tell the reducer when backward comes from them. sync_buffers: whether buffers follow rank 0's."""
 
     def __init__(self, compute: Compute, reducer: Reducer, watch: ModelWatch, dim: int, sync_buffers: bool) -> None:
-        self.compute, self.reducer, self.watch, self.dim, self.sync_buffers = compute, reducer, watch, dim, sync_buffers
-        self.comm = reducer.users_comm
+        self.compute: Compute = compute
+        self.reducer: Reducer = reducer
+        self.watch: ModelWatch = watch
+        self.dim: int = dim
+        self.sync_buffers: bool = sync_buffers
+        self.comm: Communicator = reducer.users_comm
 
     def __call__(self, args: Args, kwargs: Kwargs, training: bool) -> Any:
         """The output. training: the mode of the DataParallel."""

@@ -73,13 +73,15 @@ class Join:
             if not hasattr(j, "join_process_group"):
                 raise TypeError(f"Join takes Joinables, as DataParallel is, not {type(j).__name__}: a rank that has run out "
                                 "of batches could not take part in its steps")
-        self.joinables, self.enable, self.throw = list(joinables), enable, throw_on_early_termination
+        self.joinables: list[Joinable] = list(joinables)
+        self.enable: bool = enable
+        self.throw: bool = throw_on_early_termination
         comms = [communicator(j.join_process_group) for j in self.joinables]
-        self.comm = comms[0]
+        self.comm: Communicator = comms[0]
         if any(comm is not self.comm for comm in comms):
             raise ValueError("Using join context manager with multiple process groups: all joinables need the same")
-        self.hooks = [j.join_hook(**kwargs) for j in self.joinables]
-        self.active = list(range(self.comm.size))    # the ranks that had a batch at the last notification
+        self.hooks: list[JoinHook] = [j.join_hook(**kwargs) for j in self.joinables]
+        self.active: list[int] = list(range(self.comm.size))  # the ranks that had a batch at the last notification
 
     def __enter__(self) -> Join:
         """From here on the other ranks are notified of steps."""
@@ -146,7 +148,8 @@ class JoinedModel:
     """Notifies the other ranks of a model's passes while the model is inside a Join."""
 
     def __init__(self, model: Any, join: Join) -> None:
-        self.model, self.join = model, join
+        self.model: Any = model
+        self.join: Join = join
 
     def forward_begins(self) -> int:
         """Notify of a step. Returns the rank whose buffers count."""
@@ -162,7 +165,8 @@ class ModelHook(JoinHook):
     """What a rank without batches does. initial: it counts in a mean that all ranks count alike in."""
 
     def __init__(self, model: Any, initial: bool) -> None:
-        self.model, self.initial = model, initial
+        self.model: Any = model
+        self.initial: bool = initial
 
     def main_hook(self) -> None:
         """The broadcast of buffers in forward."""

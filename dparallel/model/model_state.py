@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from operator import is_not
+from typing import Any
 
 import numpy as np
 
@@ -34,8 +35,9 @@ class ModelWatch:
     modules' own dicts hold, and walks the tree only if one of them has changed."""
 
     def __init__(self, module: Module, ignored: Collection[str]) -> None:
-        self.module, self.ignored = module, ignored
-        self.wrapped = {name: p for name, p in module.named_parameters() if name not in ignored}
+        self.module: Module = module
+        self.ignored: Collection[str] = ignored
+        self.wrapped: dict[str, Any] = {name: p for name, p in module.named_parameters() if name not in ignored}
         self._frozen = [(name, p) for name, p in self.wrapped.items() if not p.requires_grad]
         self._dtypes = [p.dtype for p in self.wrapped.values()]
         self._remember()

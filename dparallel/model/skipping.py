@@ -8,13 +8,20 @@ others wait for.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..comm import CollectiveError
 from ..reduction.reducer import StepSkipped
 from ..reduction.weights import SKIPPED
+
+if TYPE_CHECKING:
+    from autograd import Tensor
+    from autograd.base.types import Array
+
+    from ..comm import Communicator
+    from .data_parallel import DataParallel
 
 MARK = "this rank skips its step"
 
@@ -34,9 +41,12 @@ class Skipping:
     """with Skipping(model, on, nonfinite) as step: ...; see DataParallel.skipping."""
 
     def __init__(self, model: Any, on: tuple[type[BaseException], ...], nonfinite: bool) -> None:
-        self.model, self.on, self.nonfinite = model, on, nonfinite
-        self.comm, self.reducer = model.comm, model._reducer
-        self.alone = self.reducer is None or self.comm.size == 1
+        self.model: DataParallel = model
+        self.on: tuple[type[BaseException], ...] = on
+        self.nonfinite: bool = nonfinite
+        self.comm: Communicator = model.comm
+        self.reducer: Any = model._reducer
+        self.alone: bool = self.reducer is None or self.comm.size == 1
 
     def __enter__(self) -> Step:
         """Remember what a skipped step must leave as it was."""
@@ -44,8 +54,8 @@ class Skipping:
             if self.reducer.skipping is not None or self.reducer.joined is not None:
                 raise NotImplementedError("skipping() inside skipping() or join() is not implemented")
             self.reducer.skipping = self
-        self.step = Step()
-        self.buffers = [(b, b.array.copy()) for b in self.model.module.buffers()]
+        self.step: Step = Step()
+        self.buffers: list[tuple[Tensor, Array]] = [(b, b.array.copy()) for b in self.model.module.buffers()]
         return self.step
 
     # --- called by the reducer and by forward -------------------------------------------------------------------------

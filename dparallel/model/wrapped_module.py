@@ -27,7 +27,7 @@ class WrappedModule(Module):
     verify_every: int
     ignored: frozenset[str]
     _reducer: Any
-    forwards = 0                                    # with gradients: counted where verify_every is set
+    forwards: int = 0                               # with gradients: counted where verify_every is set
 
     @property
     def _sharded(self) -> ShardedReducer | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ..comm import Devices, Handle, run_ranks
 from ..hooks.bucket_hook import CommHook, GradBucket
 from ..pytree.flat_arrays import unflatten
 from .steps import ParameterTrace, Task
+
+if TYPE_CHECKING:
+    from autograd.base.types import Array
 
 COLLECTIVES = ("allreduce", "allgather", "alltoall", "reduce_scatter", "broadcast")
 WARMUP, REPEATS = 3, 3               # powerSGD_hook's first steps are plain means
@@ -42,16 +45,18 @@ class FakeBucket:
 
     def __init__(self, group: Sequence[ParameterTrace]) -> None:
         named = [p.named() for p in group]
-        self.names, self.params = [name for name, _ in named], [p for _, p in named]
-        self.gradients = np.zeros(sum(math.prod(p.shape) for p in group), group[0].dtype)
-        self.views = unflatten(self.gradients, [p.shape for p in group])
+        self.names: list[str] = [name for name, _ in named]
+        self.params: list[Any] = [p for _, p in named]
+        self.gradients: Array = np.zeros(sum(math.prod(p.shape) for p in group), group[0].dtype)
+        self.views: list[Array] = unflatten(self.gradients, [p.shape for p in group])
 
 
 class LoggedComm:
     """A communicator that notes which collectives are started and waited for; everything else is the communicator's."""
 
     def __init__(self, comm: Any) -> None:
-        self._comm, self.events = comm, list[Event]()
+        self._comm = comm
+        self.events: list[Event] = list[Event]()
         self._last, self._count = time.perf_counter(), 0
 
     def __getattr__(self, name: str) -> Any:
@@ -106,7 +111,8 @@ class HookProgram:
     """A comm hook by what it does. make_state makes its state, one for each rank; None for hooks without."""
 
     def __init__(self, hook: Callable[..., Any], make_state: Callable[[], Any] | None = None) -> None:
-        self.hook, self.make_state = hook, make_state or (lambda: None)
+        self.hook: Callable[..., Any] = hook
+        self.make_state: Callable[[], Any] = make_state or (lambda: None)
         self._known: dict[Any, tuple[list[Event], list[int]]] = {}
 
     def _new(self) -> CommHook:

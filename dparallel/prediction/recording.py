@@ -15,7 +15,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from .quiet import FEWEST, quietest, stolen
 from .replay import STAGES
 from .steps import ParameterTrace, StepTrace
 
+if TYPE_CHECKING:
+    from ..reduction.reducer import Reducer
+
 WARMUP, STEPS, MOST_STEPS = 4, 24, 200
 ENOUGH = 1.0                         # seconds: short steps are recorded more often, up to MOST_STEPS
 PATIENCE = 10.0                      # seconds after which what there is has to do, quiet or not
@@ -45,7 +48,7 @@ class TimedDeparture(Departure):
 
     def __init__(self, other: Departure) -> None:
         self.__dict__.update(other.__dict__)
-        self.spent = 0.0
+        self.spent: float = 0.0
 
     def leave(self, *args: Any) -> None:
         """Start sums, timed."""
@@ -65,8 +68,17 @@ class TimedDeparture(Departure):
 class Sample:
     """One step as it was recorded: seconds."""
 
+    forward: float
+    backward: float
+    finish: float
+    after: float
+    optimizer: float
+    period: float
+
     def __init__(self) -> None:
-        self.start, self.waited_before, self.stolen = time.perf_counter(), waiting.ns, stolen()
+        self.start: float = time.perf_counter()
+        self.waited_before: int = waiting.ns
+        self.stolen: int = stolen()
         self.forward = self.backward = self.finish = self.after = self.optimizer = self.period = 0.0
         self.losses: dict[str, float] = {}           # see lose()
         self.passes = 0
@@ -112,12 +124,17 @@ class StepRecorder:
         refuse(model)
         reducer = model._needed_reducer()
         assert reducer is not None
-        self.model, self.comm, self.reducer = model, model.comm, reducer
-        self.warmup, self.limit, self.more, self.samples = warmup, steps, steps, list[Sample]()
-        self.numbers = {p: number for number, (_, p) in enumerate(reducer.named)}
-        self.each_gradient = False
+        self.model: DataParallel = model
+        self.comm: Communicator = model.comm
+        self.reducer: Reducer = reducer
+        self.warmup: int = warmup
+        self.limit: int = steps
+        self.more: int = steps
+        self.samples: list[Sample] = list[Sample]()
+        self.numbers: dict[Tensor, int] = {p: number for number, (_, p) in enumerate(reducer.named)}
+        self.each_gradient: bool = False
         self.optimizers: list[Any] = []
-        self.count = 0
+        self.count: int = 0
         self._on_done = on_done
         self._sample: Sample | None = None
         self._summed = False                         # the running step has had its summed pass

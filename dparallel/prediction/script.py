@@ -13,7 +13,7 @@ import os
 import runpy
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from autograd.nn.module_hooks import register_module_forward_pre_hook
 
@@ -22,6 +22,9 @@ from ..model.data_parallel import DataParallel
 from .measuring import measure_network
 from .network import Network
 from .recording import StepRecorder
+
+if TYPE_CHECKING:
+    from autograd.core.graph import RemovableHandle
 
 LEAST, MOST = 1 << 16, 64 << 20      # bytes up to which the network is measured: the gradients, within these
 
@@ -34,9 +37,10 @@ class ScriptRecorder:
     """Attaches a StepRecorder to the first DataParallel that is trained."""
 
     def __init__(self, folder: Path, network: str) -> None:
-        self.folder, self.network = folder, Network.parse(network) if network else None
+        self.folder: Path = folder
+        self.network: Network | None = Network.parse(network) if network else None
         self.recorder: StepRecorder | None = None
-        self.handle = register_module_forward_pre_hook(self._called)
+        self.handle: RemovableHandle = register_module_forward_pre_hook(self._called)
 
     def _called(self, module: Any, args: Any) -> None:
         """A module is called."""

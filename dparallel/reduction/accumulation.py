@@ -31,8 +31,11 @@ class Accumulation:
 
     def __init__(self, named: list[tuple[str, Tensor]], weights: Weights, unused: UnusedParameters,
                  counted_elsewhere: Collection[Tensor], stashes_gradients: bool = True) -> None:
-        self.named, self.weights, self.unused = named, weights, unused
-        self.counted_elsewhere, self.stashes_gradients = counted_elsewhere, stashes_gradients
+        self.named: list[tuple[str, Tensor]] = named
+        self.weights: Weights = weights
+        self.unused: UnusedParameters = unused
+        self.counted_elsewhere: Collection[Tensor] = counted_elsewhere
+        self.stashes_gradients: bool = stashes_gradients
         self.stashed: list[tuple[Tensor, Array]] = []    # gradients of summed passes, added to the new sums
         self.before_pass: list[tuple[Tensor, Array]] = []     # gradients before a pass of weight 0, which restores them
         self._zero_versions: dict[int, int] = {}             # waiting gradients that are all 0: versions by id

@@ -20,6 +20,7 @@ from ..comm import Communicator
 from ..pytree.flat_arrays import group_until, unflatten
 
 if TYPE_CHECKING:
+    from ..comm.persistent import PersistentSum
     from .shared_parameters import SharedParameters
 
 Array = np.ndarray[Any, Any]
@@ -56,8 +57,9 @@ class GradientBucket(LeafCounter):
 
     def __init__(self, named: Sequence[tuple[str, Any]]) -> None:
         super().__init__()
-        self.names, self.params = [name for name, _ in named], [p for _, p in named]
-        self.number_of = {p: number for number, p in enumerate(self.params)}
+        self.names: list[str] = [name for name, _ in named]
+        self.params: list[Any] = [p for _, p in named]
+        self.number_of: dict[Any, int] = {p: number for number, p in enumerate(self.params)}
 
     # --- the memory of gradients -------------------------------------------------------------------------------------------
 
@@ -111,7 +113,8 @@ class GradientBucket(LeafCounter):
 
     def start_pass(self, backward_pass: BackwardPass | None) -> None:
         """Count from 0 the gradients of this pass; None: the reducer gets each gradient by gradient_arrived()."""
-        self.backward_pass, self.left = backward_pass, len(self.params)
+        self.backward_pass = backward_pass
+        self.left: int = len(self.params)
         self.counted.clear()
         self.used[...] = 0
         self.forget()
@@ -124,7 +127,7 @@ class GradientBucket(LeafCounter):
             for p in self.counted:
                 self.used[self.number_of[p]] = 1
         self.counted.clear()
-        self.backward_pass = None
+        self.backward_pass: Any = None
 
     def fill(self, adding_up: bool, counted_elsewhere: Collection[Tensor]) -> None:
         """Complete the gradients of a bucket that leaves before it is full. adding_up: after passes inside no_sync()."""
@@ -155,12 +158,12 @@ class Bucket(GradientBucket):
         dtype = self.params[0].array.dtype
         count = count * 2 if dtype.kind == "c" else count        # complex numbers are two reals: flags are compared
         self.elements = count                        # of gradients, in real numbers
-        self.sum = comm.persistent_sum(count + len(self.params) + 1, dtype.type(0).real.dtype)
-        self.buffer = self.sum.array
-        self.flat = self.buffer[:count].view(dtype)
-        self.used = self.buffer[count:-1]
-        self.nbytes = self.buffer.nbytes
-        self.views = unflatten(self.flat, [p.array.shape for p in self.params])
+        self.sum: PersistentSum = comm.persistent_sum(count + len(self.params) + 1, dtype.type(0).real.dtype)
+        self.buffer: Array = self.sum.array
+        self.flat: np.ndarray[Any, Any] = self.buffer[:count].view(dtype)
+        self.used: Array = self.buffer[count:-1]
+        self.nbytes: int = self.buffer.nbytes
+        self.views: list[Array] = unflatten(self.flat, [p.array.shape for p in self.params])
         self.unused_before: list[tuple[int, Array]] = []         # earlier gradients of unused parameters, by number
 
     @property

@@ -29,7 +29,8 @@ class Departure:
 
     def __init__(self, buckets: Sequence[GradientBucket], transport: Transport, stats: Stats) -> None:
         self.buckets: list[Any] = list(buckets)      # GradientBuckets: Buckets, or the Units of a sharded model
-        self.transport, self.stats = transport, stats
+        self.transport: Transport = transport
+        self.stats: Stats = stats
         self._next = 0                               # the first bucket that has not left
         self._agreed = False                         # whether Transport.agree() has been called in this pass
         self._meanwhile: list[Callable[[], object]] = []     # the pass's list of functions called between nodes

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from autograd.core.engine import BackwardPass
 
-creation_numbers = itertools.count()                 # of reducers: all ranks create them in one order
+creation_numbers: itertools.count[int] = itertools.count()  # of reducers: all ranks create them in one order
 
 
 class PassKind(enum.Enum):

@@ -97,27 +97,33 @@ class Reducer:
     parameters in separate buckets that leave last. rebuild: whether buckets are assigned again in the order of arrival."""
 
     stashes_gradients = True                                # see Accumulation
+    accumulation: Accumulation
+    shared: SharedParameters
 
     def __init__(self, named: list[tuple[str, Tensor]], comm: Communicator, cap_mb: float, average: str, *,
                  delayed: frozenset[str] = frozenset(), rebuild: bool = True,
                  unused: UnusedParameters | None = None) -> None:
-        self.comm, self.users_comm, self.number = comm.duplicate(), comm, next(creation_numbers)
-        self.named, self.delayed, self.cap = named, delayed, cap_mb * 2**20
+        self.comm: Communicator = comm.duplicate()
+        self.users_comm: Communicator = comm
+        self.number: int = next(creation_numbers)
+        self.named: list[tuple[str, Tensor]] = named
+        self.delayed: frozenset[str] = delayed
+        self.cap: float = cap_mb * 2**20
         self.enabled = True                          # False in no_sync(); read when a pass begins
         self.grad_in_bucket = True                   # whether .grad is a view of its bucket
         self.skipping: StepGuard | None = None       # of the model.skipping() block that runs
         self.joined: JoinedStep | None = None        # of the model.join() block that runs
         self.watch: PassWatch | None = None
-        self.state = PassState()
-        self.weights = Weights(average, comm.size == 1)
-        self.unused = unused or UnusedParameters()
-        self.stats = Stats()
+        self.state: PassState = PassState()
+        self.weights: Weights = Weights(average, comm.size == 1)
+        self.unused: UnusedParameters = unused or UnusedParameters()
+        self.stats: Stats = Stats()
         counted_elsewhere: set[Tensor] = set()
         self.accumulation = Accumulation(named, self.weights, self.unused, counted_elsewhere, self.stashes_gradients)
         self.shared = SharedParameters(self, self.state, self.accumulation, counted_elsewhere, comm.size == 1)
-        self.second_order = SecondOrder(self, named, comm, self.weights)
+        self.second_order: SecondOrder = SecondOrder(self, named, comm, self.weights)
         buckets = self._make_buckets()
-        self.departure = Departure(buckets, self._make_transport(buckets), self.stats)
+        self.departure: Departure = Departure(buckets, self._make_transport(buckets), self.stats)
         self._arrival_order: list[Tensor] | None = [] if rebuild and len(buckets) > 1 else None
         self._take_parameters()
 

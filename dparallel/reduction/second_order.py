@@ -46,7 +46,10 @@ class SecondOrder:
 
     def __init__(self, listener: PassListener, named: list[tuple[str, Tensor]], users_comm: Communicator,
                  weights: Weights) -> None:
-        self.listener, self.named, self.users_comm, self.weights = listener, named, users_comm, weights
+        self.listener: PassListener = listener
+        self.named: list[tuple[str, Tensor]] = named
+        self.users_comm: Communicator = users_comm
+        self.weights: Weights = weights
         self._comm: Communicator | None = None
         self._grad_passes: dict[BackwardPass, GradPass] = {}
         self._stashed: list[tuple[Tensor, Tensor]] = []

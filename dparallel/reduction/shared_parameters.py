@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograd.core.engine import BackwardPass, running
 from autograd.core.grad_buffers import counter_of
@@ -12,6 +12,9 @@ from .accumulation import Accumulation
 from .backward_signal import PassListener, calls_in
 from .buckets import GradientBucket
 from .pass_state import PassState
+
+if TYPE_CHECKING:
+    from .weights import Weights
 
 MSG_WEIGHTS = ("one backward pass comes from two DataParallels that share {name}, and this rank's losses do not count the "
                "same in both ({one:g} and {other:g}), so what the sum counts is unknown; call backward() for each of them, "
@@ -29,8 +32,12 @@ class SharedParameters:
 
     def __init__(self, listener: PassListener, state: PassState, accumulation: Accumulation, counted_elsewhere: set[Tensor],
                  alone: bool) -> None:
-        self.listener, self.state, self.accumulation, self.weights = listener, state, accumulation, accumulation.weights
-        self.alone, self.order = alone, 0
+        self.listener: PassListener = listener
+        self.state: PassState = state
+        self.accumulation: Accumulation = accumulation
+        self.weights: Weights = accumulation.weights
+        self.alone: bool = alone
+        self.order: int = 0
         self.bucket_of: dict[Tensor, GradientBucket] = {}
         self.counted_elsewhere = counted_elsewhere   # parameters that a later reducer counts in this pass
         self.prepared: set[Tensor] = set()           # parameters whose earlier gradients another reducer has stashed

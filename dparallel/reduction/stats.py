@@ -28,14 +28,20 @@ class Stats:
     norms cross ranks in forward) is no computation. The clock of forward starts before the first of these waits.
     """
 
+    iteration: int
+    sampled: int
+    passes: int
+    bytes_sent: int
+    last_bytes: int
+
     def __init__(self) -> None:
-        self.sampling = True
+        self.sampling: bool = True
         self.rate = SAMPLE_RATE
         self.iteration = self.sampled = self.passes = 0
         self.rebuilt = False
         self.bytes_sent = self.last_bytes = self.skipped = 0
-        self.sums = dict.fromkeys(PHASES, 0)
-        self.last = dict.fromkeys(PHASES, 0)
+        self.sums: dict[str, int] = dict.fromkeys(PHASES, 0)
+        self.last: dict[str, int] = dict.fromkeys(PHASES, 0)
         self._communication = 0                      # when it began
         self._forward = self._backward = self._computed = (0, 0)         # moments, see now()
         self._span = 0                               # of the phase that is open

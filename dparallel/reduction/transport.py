@@ -76,8 +76,9 @@ class AllReduceTransport(Transport):
     """
 
     def __init__(self, comm: Communicator, counts: bool = False) -> None:
-        self.comm, self.blocks = comm, comm.sum_start_blocks
-        self.weight_unit = 0.0 if counts else 1.0           # 0: not determined yet
+        self.comm: Communicator = comm
+        self.blocks: bool = comm.sum_start_blocks
+        self.weight_unit: float = 0.0 if counts else 1.0    # 0: not determined yet
         self._pending: list[tuple[Bucket, Any]] = []
 
     def agree(self, factor: float, weight: float, buckets: Sequence[Bucket]) -> float:
@@ -188,8 +189,10 @@ class HookTransport(ScaledTransport):
 
     def __init__(self, comm: Communicator, bucket_comm: Communicator, hook: CommHook, replaced: Transport) -> None:
         super().__init__(comm)
-        self.bucket_comm, self.hook, self.replaced = bucket_comm, hook, replaced
-        self.compares_hooks = comm.size > 1
+        self.bucket_comm: Communicator = bucket_comm
+        self.hook: CommHook = hook
+        self.replaced: Transport = replaced
+        self.compares_hooks: bool = comm.size > 1
         self._pending: list[tuple[Bucket, GradBucket, Any]] = []
 
     def agree(self, factor: float, weight: float, buckets: Sequence[Bucket]) -> float:
@@ -220,7 +223,7 @@ class HookTransport(ScaledTransport):
             return False
         for bucket, grad_bucket, returned in handles:
             self.hook.finish(grad_bucket, returned, bucket.gradients)
-        self.bytes_sent = [grad_bucket.bytes_sent for _, grad_bucket, _ in handles]
+        self.bytes_sent: list[int] = [grad_bucket.bytes_sent for _, grad_bucket, _ in handles]
         flags = np.concatenate([bucket.used for bucket in buckets]).astype(np.float64)
         summed = self.comm.allreduce([np.append(flags, self._total)])[0]
         for bucket in buckets:
@@ -247,7 +250,7 @@ class HookTransport(ScaledTransport):
             bucket.buffer[...] = replaced
         same = on_all_ranks and len(set(self.bucket_comm.allgather_object([self.hook.identity]))) == 1
         self.compares_hooks = not same
-        self.problem = "" if same else MSG_HOOKS.format(self.hook.name)
+        self.problem: str = "" if same else MSG_HOOKS.format(self.hook.name)
 
     def drop(self) -> None:
         """Drop the handles without waiting: ranks may have started different numbers of them."""

@@ -23,7 +23,8 @@ class UnusedParameters:
     every rank. static_graph: all ranks raise unless every pass uses the same parameters."""
 
     def __init__(self, find: bool | str = False, static_graph: bool = False) -> None:
-        self.find, self.static_graph = find, static_graph
+        self.find: bool | str = find
+        self.static_graph: bool = static_graph
         self.everywhere: list[str] = []              # unused on all ranks in the last summed pass
         self.somewhere: dict[str, int] = {}          # used on some ranks only, and their number
         self._first_counts: dict[str, int] | None = None

@@ -34,20 +34,23 @@ class ForwardCall:
     __slots__ = ("evaluated", "given", "rows")
 
     def __init__(self, rows: float, given: bool = False) -> None:
-        self.rows, self.given, self.evaluated = rows, given, False
+        self.rows: float = rows
+        self.given: bool = given
+        self.evaluated: bool = False
 
 
 class Weights:
     """The weights of the running pass, and of earlier passes whose gradients wait for their sum."""
 
     def __init__(self, average: str, alone: bool = False) -> None:
-        self.average, self.alone = average, alone
+        self.average: str = average
+        self.alone: bool = alone
         self.override: ForwardCall | None = None       # of the weighted() block that runs
         self.calls: set[ForwardCall] = set()         # of the running pass
         self.passes: list[float] = []                # the weights of the waiting passes
-        self.given = False                           # whether the user gave one of those
-        self.scale = 1.0
-        self.problem = ""                            # a mistake, to be raised on all ranks
+        self.given: bool = False                     # whether the user gave one of those
+        self.scale: float = 1.0
+        self.problem: str = ""                       # a mistake, to be raised on all ranks
 
     def weight_of(self, calls: Collection[ForwardCall]) -> tuple[float, bool]:
         """The weight of one pass that comes from these calls, and whether the user gave it."""

@@ -78,7 +78,8 @@ class ModuleTree:
     0.1 ms of a step, so an object is reused as long as it is_current()."""
 
     def __init__(self, module: Module) -> None:
-        self.parameters, self.buffers = list(module.parameters()), list(module.buffers())
+        self.parameters: list[Tensor] = list(module.parameters())
+        self.buffers: list[Tensor] = list(module.buffers())
         self._modules: list[Module] = []
         self._paths: list[tuple[str, ...]] = []      # the attribute names that lead from the root module to each
         self._numbers: dict[int, int] = {}           # by id: a module that is used twice has one replica

@@ -43,9 +43,13 @@ class VirtualShards:
         if synchronised:
             raise NotImplementedError(f"reproducible={count}: {synchronised[0] or 'the module'} is a SyncBatchNorm, whose "
                                       "sums depend on the number of ranks; use BatchNorm, which sees one shard")
-        self.module, self.devices, self.average, self.dim = module, devices, average, dim
-        self.ranks = Devices(1) if devices is comm else comm
-        self.count, self.share = count, count // size
+        self.module: Module = module
+        self.devices: Devices | None = devices
+        self.average: str = average
+        self.dim: int = dim
+        self.ranks: Devices | Communicator = Devices(1) if devices is comm else comm
+        self.count: int = count
+        self.share: int = count // size
         self.broadcast_buffers = broadcast_buffers
         self.current: Module | None = None           # the replica of the shard that shards() has yielded
 

@@ -81,15 +81,16 @@ class Gathering:
     def __init__(self, comm: Communicator) -> None:
         self.comm = comm
         self.units: list[Unit] = []
-        self.open = 0
-        self.pinned = False
-        self.version = 0                             # grows when slices change
+        self.open: int = 0
+        self.pinned: bool = False
+        self.version: int = 0                        # grows when slices change
         self.owners: dict[int, Unit] = {}            # id of the memory -> whose values it is
-        self.forward_order, self.backward_order = UnitOrder(), UnitOrder()
+        self.forward_order: UnitOrder = UnitOrder()
+        self.backward_order: UnitOrder = UnitOrder()
         self.order: list[int] = []                   # of units in the last forward: the same on all ranks
         self._gathered: list[int] = []               # by number, since the last end of a forward or backward
         self._gathered_for_others: list[Any] = []                 # handles of what was gathered for other ranks only
-        self.peak = 0                                # the most elements that were here at once, in bytes
+        self.peak: int = 0                           # the most elements that were here at once, in bytes
         self._readers: dict[Module, tuple[Unit, ...]] = {}           # modules, and the units of parameters that they hold
         self._hooks: list[RemovableHandle] = []
         self._walk: Any = None                       # the backward pass at whose end all is dropped

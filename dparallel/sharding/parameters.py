@@ -107,7 +107,7 @@ class ParameterSlice(Parameter):
         if "shard" in self.__dict__ and bool(flag) != self.requires_grad:
             raise NotImplementedError(f"requires_grad of {self.shard.name!r} can't change while it is sharded; freeze or "
                                       "unfreeze before wrapping")
-        self.tracked = bool(flag)
+        self.tracked: bool = bool(flag)
 
     def norm_over_ranks(self, here: float | None, order: float) -> float:
         """The norm of order `order` of all ranks' elements, from that of this rank's (None: it has none). Collective."""
@@ -129,10 +129,14 @@ class ShardedArray(AbsentArray):
     brings them together when they are used."""
 
     def __init__(self, unit: ValueSource, number: int) -> None:
-        self.unit, self.number = unit, number
-        self.shape, self.dtype = unit.shapes[number], unit.dtype
-        self.ndim, self.size = len(self.shape), math.prod(self.shape)
-        self.itemsize, self.nbytes = self.dtype.itemsize, self.size * self.dtype.itemsize
+        self.unit: ValueSource = unit
+        self.number: int = number
+        self.shape: tuple[int, ...] = unit.shapes[number]
+        self.dtype: np.dtype[Any] = unit.dtype
+        self.ndim: int = len(self.shape)
+        self.size: int = math.prod(self.shape)
+        self.itemsize: int = self.dtype.itemsize
+        self.nbytes: int = self.size * self.dtype.itemsize
 
     def present(self, use: str) -> np.ndarray[Any, Any]:
         """The values. RuntimeError outside of forward, backward and summon_full_params()."""

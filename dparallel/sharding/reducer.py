@@ -12,7 +12,7 @@ import warnings
 import weakref
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograd.core.engine import current_pass
 from autograd.nn import Module, Parameter
@@ -31,7 +31,10 @@ from .transport import ReduceScatterTransport
 from .unit import MSG_REPLACED, Unit, grouped, lay_out, refresh
 from .wrapping import by_module
 
-STAGES = {None: 0, "optimizer": 1, "gradients": 2, "parameters": 3, 1: 1, 2: 2, 3: 3}
+if TYPE_CHECKING:
+    from .parameters import ParameterSlice
+
+STAGES: dict[str | int | None, int] = {None: 0, "optimizer": 1, "gradients": 2, "parameters": 3, 1: 1, 2: 2, 3: 3}
 
 
 def stage_of(shard: Any) -> int:
@@ -46,10 +49,13 @@ class ShardedReducer(Reducer):
     that stay as they are."""
 
     stashes_gradients = False                               # sums are in the slices
+    slices: dict[int, ParameterSlice]
 
     def __init__(self, module: Module, comm: Communicator, cap_mb: float, average: str, stage: int, units: Any = None, *,
                  ignored: Collection[str] = (), unused: UnusedParameters | None = None, wire: str = "") -> None:
-        self.stage, self.module, self._kinds, self._wire = stage, module, units, wire
+        self.stage: int = stage
+        self.module: Module = module
+        self._kinds, self._wire = units, wire
         self.gathering: Gathering | None = None
         if stage < 3 and units is not None:
             raise ValueError("shard_units= says what is gathered together, with shard='parameters' only")
@@ -76,7 +82,7 @@ class ShardedReducer(Reducer):
             groups = [g for group in found for g in grouped(group, math.inf)]
         else:
             groups = grouped(self._sharded, self.cap)
-        self.units = lay_out(groups, self.comm, self, self.gathering)
+        self.units: list[Unit] = lay_out(groups, self.comm, self, self.gathering)
         if self.gathering is not None:
             self.gathering.watch(self.module, self.units)
         self.slices = {id(p): s for unit in self.units for p, s in zip(unit.params, unit.slices, strict=True)}

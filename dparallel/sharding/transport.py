@@ -14,7 +14,7 @@ from ..reduction.transport import Transport
 from .gathering import COUNT, SEND, Gathering
 from .unit import Unit
 
-CODECS = {"float16": Float16, "bfloat16": BFloat16}
+CODECS: dict[str, Any] = {"float16": Float16, "bfloat16": BFloat16}
 SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 IN_FLIGHT = 2                        # sums under way: more would keep whole gradients in memory
 
@@ -27,8 +27,11 @@ class ReduceScatterTransport(Transport):
     same_on_all_ranks = False
 
     def __init__(self, comm: Communicator, keep: bool, gathering: Gathering | None, wire: str = "") -> None:
-        self.comm, self.keep, self.gathering, self.wire = comm, keep, gathering, wire
-        self.blocks = bool(wire) or gathering is None    # weights are summed first; ranks meet where a sum starts
+        self.comm: Communicator = comm
+        self.keep: bool = keep
+        self.gathering: Gathering | None = gathering
+        self.wire: str = wire
+        self.blocks: bool = bool(wire) or gathering is None  # weights are summed first; ranks meet where a sum starts
         self._sent: list[Unit] = []
         self._scale = 1.0
 
@@ -82,7 +85,7 @@ class ReduceScatterTransport(Transport):
             unit.used[...] = sums[start:start + len(unit.used)]
             start += len(unit.used)
         if self.wire:
-            self.bytes_sent = [unit.total * SIZES[self.wire] for unit in units]
+            self.bytes_sent: list[int] = [unit.total * SIZES[self.wire] for unit in units]
         return not self.wire
 
     def drop(self) -> None:

@@ -42,16 +42,17 @@ class Unit(GradientBucket):
     def __init__(self, number: int, named: Sequence[tuple[str, Any]], comm: Communicator, owner: StepListener,
                  local: Array | None = None) -> None:
         super().__init__(named)
-        self.number, self.comm = number, comm
-        self.shapes = [tuple(p.array.shape) for p in self.params]
-        self.dtype = self.params[0].array.dtype
+        self.number: int = number
+        self.comm: Communicator = comm
+        self.shapes: list[tuple[int, ...]] = [tuple(p.array.shape) for p in self.params]
+        self.dtype: np.dtype[Any] = self.params[0].array.dtype
         ends = np.cumsum([p.array.size for p in self.params]).tolist()
-        self.parts = [slice(end - p.array.size, end) for p, end in zip(self.params, ends, strict=True)]
+        self.parts: list[slice] = [slice(end - p.array.size, end) for p, end in zip(self.params, ends, strict=True)]
         self.total: int = ends[-1]
-        self.nbytes = self.total * self.dtype.itemsize
-        self.sizes = even_split(self.total, comm.size)
-        self.first = sum(self.sizes[:comm.rank])
-        self.last = self.first + self.sizes[comm.rank]
+        self.nbytes: int = self.total * self.dtype.itemsize
+        self.sizes: list[int] = even_split(self.total, comm.size)
+        self.first: int = sum(self.sizes[:comm.rank])
+        self.last: int = self.first + self.sizes[comm.rank]
         self.flat: Array | None = np.concatenate([p.array.reshape(-1) for p in self.params])
         self.views: list[Array] = []
         self.sharded_arrays: list[Any] = []          # stand in the parameters for values that are not on this rank
@@ -59,17 +60,17 @@ class Unit(GradientBucket):
         self.gatherer: Gatherer | None = None        # None: the values stay on this rank
         self.gathering: Any = None                   # the handle of an allgather under way
         if local is None:
-            self.local = self.flat[self.first:self.last]
+            self.local: Array = self.flat[self.first:self.last]
         else:
             self.local = local
             local[...] = self.flat[self.first:self.last]
-        self.slices = [self._slice(i, owner) for i in range(len(self.params))]
+        self.slices: list[ParameterSlice] = [self._slice(i, owner) for i in range(len(self.params))]
         self.view(self.flat)
         # gradients
         self.grads: Array | None = None              # of all parameters on this rank, until they leave
-        self.collecting = False                      # whether some of `grads` is of passes that have not left
-        self.used = np.zeros(len(self.params))
-        self.weight = 0.0
+        self.collecting: bool = False                # whether some of `grads` is of passes that have not left
+        self.used: Array = np.zeros(len(self.params))
+        self.weight: float = 0.0
         self.handle: Any = None
         self.local_sum: Any = None                       # this rank's elements of the summed gradients
 

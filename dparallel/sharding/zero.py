@@ -40,14 +40,14 @@ class ZeroRedundancyOptimizer(Optimizer):
         comm = communicator(process_group)
         if len(comm.held) > 1:
             raise TypeError(f"process_group is a Communicator over ranks, not {comm!r}")
-        self.comm = comm.duplicate()
+        self.comm: Communicator = comm.duplicate()
         self.units: list[Unit] = []
         self.slices: dict[int, ParameterSlice] = {}
         self.optim: Any = None                       # PyTorch's name for the optimiser over slices
         self._full: dict[str, Any] | None = None
         super().__init__(params, defaults)
         self.optim = optimizer_class([self._sliced(group) for group in self.param_groups], **defaults)
-        self.defaults = self.optim.defaults
+        self.defaults: dict[str, Any] = self.optim.defaults
         self._take_options()
 
     def stepped_by(self, optimizer: Any) -> None:

@@ -53,8 +53,12 @@ def lies_in_slices(parts: Iterable[Part]) -> bool:
 class LiveState:
     """The small parts of a state, copied; the rest as it is, or copied, too, while `whole` is set."""
 
+    steps: int
+    clock: int
+
     def __init__(self, parts: Mapping[str, Part], whole: bool) -> None:
-        self.parts, self.whole = parts, whole
+        self.parts: Mapping[str, Part] = parts
+        self.whole: bool = whole
         self.steps = self.clock = -1                 # finished steps; by how many collectives of all ranks
         self._small: dict[str, Any] = {}
         self._copy: State | None = None              # of the whole state
@@ -102,7 +106,9 @@ class CopiedState:
     """
 
     def __init__(self, file: int, memory: mmap.mmap, ranks: int, comm: Any = None) -> None:
-        self.file, self.ranks, self.comm = file, ranks, comm
+        self.file: int = file
+        self.ranks: int = ranks
+        self.comm: Any = comm
         self.rank: int | None = None if comm is None else comm.rank
         self._memory = memoryview(memory)
         self._room = (len(memory) - ALIGN) // (2 * ranks)
@@ -253,12 +259,14 @@ class TensorArray(NamedTuple):
 class Pieces:
     """An array that ranks have in slices, as a Leaf's source."""
 
-    own, sliced = False, True
+    own: bool = False
+    sliced: bool = True
 
     def __init__(self, slices: list[Slice]) -> None:
-        self.slices = sorted(slices, key=lambda one: one.start)
-        self.shape, self.dtype = tuple(slices[0].shape), slices[0].array.dtype
-        self.size = int(np.prod(self.shape, dtype=int))
+        self.slices: list[Slice] = sorted(slices, key=lambda one: one.start)
+        self.shape: tuple[int, ...] = tuple(slices[0].shape)
+        self.dtype: np.dtype[Any] = slices[0].array.dtype
+        self.size: int = int(np.prod(self.shape, dtype=int))
 
     def elements(self, start: int, stop: int) -> np.ndarray[Any, Any]:
         """Elements start to stop, as a vector."""
@@ -281,7 +289,9 @@ class Survived:
     """
 
     def __init__(self, states: list[State], everyone: list[State]) -> None:
-        self.states, self.everyone, self.ranks = states, everyone, len(states)
+        self.states: list[State] = states
+        self.everyone: list[State] = everyone
+        self.ranks: int = len(states)
         self.title = "the state in memory"
 
     def part(self, part: str, rank: int) -> Any:

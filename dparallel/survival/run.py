@@ -39,6 +39,9 @@ class Run:
     attempt   how many memberships (sets of ranks at work) there were before this one
     """
 
+    steps: int
+    attempt: int
+
     def __init__(self) -> None:
         self.steps = self.attempt = 0
         self._parts: Mapping[str, Part] = {}

@@ -40,7 +40,9 @@ class Network:
     def __init__(self, seed: int = 0, *, delay: float = 0.001, reorder: int = 8) -> None:
         if not delay >= 0 or not reorder >= 0:
             raise ValueError(f"Network(delay={delay!r}, reorder={reorder!r}): seconds and looks, not below 0")
-        self.seed, self.delay, self.reorder = int(seed), float(delay), int(reorder)
+        self.seed: int = int(seed)
+        self.delay: float = float(delay)
+        self.reorder: int = int(reorder)
 
     def joined(self, comm: ThreadComm) -> NetworkComm:
         """The same rank as that of `comm`, on this network."""
@@ -55,8 +57,9 @@ class DelayedExchange:
 
     def __init__(self, comm: ThreadComm, network: Network) -> None:
         self.exchange: Any = comm._exchange_point
-        self.network, self.rank = network, comm.rank
-        self.rng = np.random.default_rng([network.seed % 2**63, comm.rank])
+        self.network: Network = network
+        self.rank: int = comm.rank
+        self.rng: np.random.Generator = np.random.default_rng([network.seed % 2**63, comm.rank])
         self.delayed_puts: list[tuple[int, Any, int, Any, int]] = []     # calls until the put, and its arguments
         self.tests_left: dict[Any, int] = {}              # number -> tests that return False
         self.delays_puts = False                            # whether put() may delay an item

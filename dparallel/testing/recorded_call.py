@@ -94,13 +94,13 @@ class RecordedCall:
         with enable_grad():
             outputs = differentiable_tensors(func(*args))
         self.func = func
-        self.recorded_outputs = [number for number, y in enumerate(outputs) if y.requires_grad]
+        self.recorded_outputs: list[int] = [number for number, y in enumerate(outputs) if y.requires_grad]
         flags = gather_from_all(comm, bool(self.recorded_outputs))
-        self.recorded = any(flags)
+        self.recorded: bool = any(flags)
         if not self.recorded:                        # no output requires grad on any rank: all must be constant
             self.recorded_outputs = list(range(len(outputs)))
-        self.count = len(outputs)
-        self.outputs = [outputs[number] for number in self.recorded_outputs]
+        self.count: int = len(outputs)
+        self.outputs: list[Tensor] = [outputs[number] for number in self.recorded_outputs]
         problem = "" if not self.recorded or self.recorded_outputs else (
             f"no output of {name(func)} leads back to its inputs here, while on other ranks some do: their backward would "
             "wait for this rank's for ever. A collective is recorded on every rank or on none; where a rank has no result, "

@@ -26,8 +26,11 @@ class SlowTransport(Transport):
                                       "slowed down, not those of comm hooks or of sharded models")
         if not 0 <= latency < math.inf or not 0 < bandwidth < math.inf:
             raise ValueError(f"latency={latency!r}, bandwidth={bandwidth!r}: seconds of at least 0, bytes a second above 0")
-        self.inner, self.latency, self.bandwidth = inner, latency, bandwidth
-        self.blocks, self.fixed_buckets = inner.blocks, inner.fixed_buckets
+        self.inner: AllReduceTransport = inner
+        self.latency: float = latency
+        self.bandwidth: float = bandwidth
+        self.blocks: bool = inner.blocks
+        self.fixed_buckets: bool = inner.fixed_buckets
         self._ends = 0.0                             # time.perf_counter() when the last sum that has started ends
 
     def agree(self, factor: float, weight: float, buckets: Sequence[Any]) -> float:

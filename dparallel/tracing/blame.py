@@ -101,7 +101,7 @@ class Blame:
         self._taken: dict[int, tuple[Any, Any]] = {} # of segments: what the counter showed, and by part what it had grown
         self.delays = {rank.rank: delays_of(run, rank) for rank in run.ranks}
         self._rows = {rank.rank: rows_of(run, rank) for rank in run.ranks}
-        self.meetings = meetings_of(run)
+        self.meetings: dict[int, Meeting] = meetings_of(run)
         self._note_advanced()
         spans = sorted(self._spans())
         messages = synchronising_messages(self.meetings, spans)

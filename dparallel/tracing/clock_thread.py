@@ -36,8 +36,12 @@ class ClockThread:
 
     def __init__(self, comm: Any, leaders: list[int], measured: Callable[[Offset], object],
                  now: Callable[[], int] = time.perf_counter_ns, period: float | None = None) -> None:
-        self.comm, self.rank, self.others, self.now = comm.comm.Dup(), comm.rank, leaders[1:], now
-        self.measured, self.period = measured, period or PERIOD
+        self.comm: Any = comm.comm.Dup()
+        self.rank: int = comm.rank
+        self.others: list[int] = leaders[1:]
+        self.now: Callable[[], int] = now
+        self.measured: Callable[[Offset], object] = measured
+        self.period: float = period or PERIOD
         self._buffer = np.zeros(1, np.int64)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None

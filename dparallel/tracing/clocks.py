@@ -110,9 +110,9 @@ class Clock:
     def __init__(self, offsets: Sequence[Offset], system: Sequence[tuple[int, int]] = (),
                  reference: Sequence[tuple[int, int]] = ()) -> None:
         least = min((offset.bound for offset in offsets), default=0)
-        self.offsets = [offset for offset in offsets if offset.bound <= DISTURBED * least + 1000]
-        self.drift = 0.0                             # of the offset, after the last measurement and before the first
-        self.measured = len(self.offsets) > 1
+        self.offsets: list[Offset] = [offset for offset in offsets if offset.bound <= DISTURBED * least + 1000]
+        self.drift: float = 0.0                      # of the offset, after the last measurement and before the first
+        self.measured: bool = len(self.offsets) > 1
         if self.measured:
             first, last = self.offsets[0], self.offsets[-1]
             self.drift = (last.offset - first.offset) / max(1, last.at - first.at)

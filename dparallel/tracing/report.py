@@ -30,13 +30,13 @@ class Report:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.blame = Blame(run)
-        self.steps = {rank.rank: steps_of(run, rank) for rank in run.ranks}
-        self.spares = [rank.rank for rank in run.ranks if not rank.info.get("memberships")]
+        self.blame: Blame = Blame(run)
+        self.steps: dict[int, list[Step]] = {rank.rank: steps_of(run, rank) for rank in run.ranks}
+        self.spares: list[int] = [rank.rank for rank in run.ranks if not rank.info.get("memberships")]
         if len(self.spares) == len(run.ranks):       # not under `dprun --survive`
             self.spares = []
-        self.numbers = self._common_steps()
-        self.data = self._data()
+        self.numbers: list[int] = self._common_steps()
+        self.data: dict[str, Any] = self._data()
 
     def _common_steps(self) -> list[int]:
         """The numbers of the steps that all ranks have recorded; of those that died, and of those that came later, all ranks

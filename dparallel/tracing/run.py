@@ -92,10 +92,12 @@ class Run:
     """
 
     def __init__(self, names: list[str], ranks: list[Rank], size: int) -> None:
-        self.names, self.ranks, self.size = names, ranks, size
-        self.numbers = {name: number for number, name in enumerate(names)}
-        self.missing = sorted(set(range(size)) - {rank.rank for rank in ranks})
-        self.bound = max((rank.info["bound"] for rank in ranks), default=0)
+        self.names: list[str] = names
+        self.ranks: list[Rank] = ranks
+        self.size: int = size
+        self.numbers: dict[str, int] = {name: number for number, name in enumerate(names)}
+        self.missing: list[int] = sorted(set(range(size)) - {rank.rank for rank in ranks})
+        self.bound: int = max((rank.info["bound"] for rank in ranks), default=0)
 
     @property
     def begin(self) -> int:

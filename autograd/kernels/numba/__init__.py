@@ -32,7 +32,7 @@ def find() -> str:
     return f"numba {found[0][1]}"
 
 
-numba = Accelerator("numba", load, find, "`pip install numba` brings it",
+numba: Accelerator = Accelerator("numba", load, find, "`pip install numba` brings it",
                        "NumPy does the work of the compiled kernels, more slowly")
 
 

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 import llvmlite.binding as llvm
 from numba import types
@@ -20,9 +21,9 @@ from .processor import config, njit
 from .signatures import DOUBLE, SIGNATURES
 
 CONTRACT, SUMS = {"contract"}, {"contract", "reassoc"}       # fused multiply-add; sums by vectors
-FLOATS = types.CPointer(types.CPointer(types.float32))
-DOUBLES = types.CPointer(types.CPointer(types.float64))
-TYPES = {"a": FLOATS, "d": DOUBLES, "i": types.CPointer(types.CPointer(types.int64)),
+FLOATS: Any = types.CPointer(types.CPointer(types.float32))
+DOUBLES: Any = types.CPointer(types.CPointer(types.float64))
+TYPES: dict[str, Any] = {"a": FLOATS, "d": DOUBLES, "i": types.CPointer(types.CPointer(types.int64)),
          "h": types.CPointer(types.CPointer(types.uint16)), "n": types.int64, "f": types.float32, "e": types.float64}
 PLAIN = {"a": "ptr", "d": "ptr", "i": "ptr", "h": "ptr", "n": "i64", "f": "float", "e": "double"}
 OPTIONS = ("-disable-loop-idiom-all",            # no calls of memset and memcpy, which the linker would have to find

@@ -18,7 +18,7 @@ NOTHING_BELOW = -709.0                           # 2^-1023, of which the formula
 FARTHEST = 64.0
 DENSITY, ROOT_HALF = 1 / math.sqrt(2 * math.pi), math.sqrt(0.5)
 
-inlined = njit(fastmath={"contract"}, error_model="numpy", forceinline=True)
+inlined: Any = njit(fastmath={"contract"}, error_model="numpy", forceinline=True)
 
 
 def horner(coefficients: Sequence[float]) -> Callable[[Any], Any]:
@@ -31,8 +31,8 @@ def horner(coefficients: Sequence[float]) -> Callable[[Any], Any]:
     return inlined(lambda t: ((((rest(t) * t + e) * t + d) * t + c) * t + b) * t + a)  # type: ignore[no-any-return]
 
 
-series = horner([1 / math.factorial(k) for k in range(15)])           # |r| < 0.35: exact to 1e-19
-tail = horner(list(cheb2poly(ERFCX)))                                 # (1 + 2a) erfcx(a), t = (a - 3.75) / (a + 3.75)
+series: Any = horner([1 / math.factorial(k) for k in range(15)])      # |r| < 0.35: exact to 1e-19
+tail: Any = horner(list(cheb2poly(ERFCX)))                            # (1 + 2a) erfcx(a), t = (a - 3.75) / (a + 3.75)
 
 
 @inlined

@@ -12,7 +12,8 @@ from .scalar_math import F, inlined, sigmoid, squashed
 
 DATA = 2
 ONE, NOTHING = F(1), F(0)
-FLOATS, WHOLE = types.CPointer(types.float32), types.int64
+FLOATS: Any = types.CPointer(types.float32)
+WHOLE: Any = types.int64
 # multiply(sgemm, rows, columns, inner, a, b, beta, c, start): c[start:] = a[...] @ b + beta c; build.py writes it
 multiply: Any = types.ExternalFunction("multiply", types.void(*[WHOLE] * 4, FLOATS, WHOLE, FLOATS, types.float32, FLOATS,
                                                                WHOLE))

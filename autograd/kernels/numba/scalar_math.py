@@ -29,7 +29,7 @@ L1, L2, L3, L4, L5, L6, L7 = (F(1 / (2 * k + 1)) for k in range(1, 8))
 NEARLY_ONE = F(3.8325068)                        # from here on erf is 1 in single precision
 ONE, TWO, HALF, EIGHT = F(1), F(2), F(0.5), F(8)
 
-inlined = njit(fastmath={"contract"}, error_model="numpy", forceinline=True)     # a call would be no vector
+inlined: Any = njit(fastmath={"contract"}, error_model="numpy", forceinline=True)  # a call would be no vector
 
 
 @inlined

@@ -7,6 +7,7 @@ weights; in plain (n, c, h, w) memory 86 to 131. Each function gives None where 
 from __future__ import annotations
 
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,14 +19,20 @@ from . import primitives as dnn
 from .library import FLOAT32, onednn, supported
 from .reorder import to_channels_last
 
+if TYPE_CHECKING:
+    from .primitives import Primitive
+
 DIRECT = 1                                           # dnnl_convolution_direct
 
 
 class Pass:
     """A primitive, and what takes the weight from rows to the order that it wants, or from there to rows."""
 
+    sizes: tuple[int, int, int]
+
     def __init__(self, primitive: dnn.Primitive, weight: int, rows: dnn.Description) -> None:
-        self.primitive, self.weight = primitive, weight
+        self.primitive: Primitive = primitive
+        self.weight: int = weight
         self.copying: dnn.Primitive | None = None
         if not primitive.takes(weight, rows):
             ends = (rows, primitive.wants(weight))

@@ -118,5 +118,5 @@ def supported(*arrays: Any) -> bool:
     return 2 <= arrays[0].ndim <= 5 and onednn.library() is not None
 
 
-onednn = Accelerator("onednn", load, find, "`pip install onednn-cpu-gomp`, without --target, brings it",
+onednn: Accelerator = Accelerator("onednn", load, find, "`pip install onednn-cpu-gomp`, without --target, brings it",
                      "NumPy does its work: convolutional networks take 3 times as long, large products twice")

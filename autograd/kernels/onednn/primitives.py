@@ -17,7 +17,7 @@ from .. import choose, threads
 from .library import onednn
 
 Pointer = ctypes.c_void_p
-Dims = ctypes.c_int64 * 12
+Dims: type[ctypes.Array[ctypes.c_int64]] = ctypes.c_int64 * 12
 KEPT = 512                                           # primitives of a kind that are kept
 ROOM = 1 << 26                                       # bytes of scratch memory above which a thread does not keep it
 FLOAT, ANY = 3, 1                                    # dnnl_f32, dnnl_format_tag_any
@@ -27,7 +27,7 @@ DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS = 129, 145, 161, 169
 MEAN, VARIANCE, SCALE, SHIFT, DIFF_SCALE, DIFF_SHIFT = 49, 50, 51, 52, 255, 256
 
 
-once = threading.Lock()
+once: threading.Lock = threading.Lock()
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -43,10 +43,10 @@ class width:
     for the threads that it was made for, so it runs with these."""
 
     def __init__(self, work: int, least: int = threads.WIDE) -> None:
-        self.count = threads.number() if work >= least else 1
+        self.count: int = threads.number() if work >= least else 1
 
     def __enter__(self) -> None:
-        self.before = onednn.library().get_threads()
+        self.before: int = onednn.library().get_threads()
         onednn.library().set_threads(self.count)
         _making.count = self.count
 
@@ -116,9 +116,9 @@ class Description:
     """
 
     def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] | None) -> None:
-        self.destroy = onednn.library().dnnl_memory_desc_destroy     # within reach also when the interpreter ends
+        self.destroy: Any = onednn.library().dnnl_memory_desc_destroy  # within reach also when the interpreter ends
         count, sizes = len(shape), dims(shape)
-        self.handle = (create("dnnl_memory_desc_create_with_tag", count, sizes, FLOAT, ANY) if strides is None else
+        self.handle: Any = (create("dnnl_memory_desc_create_with_tag", count, sizes, FLOAT, ANY) if strides is None else
                               create("dnnl_memory_desc_create_with_strides", count, sizes, FLOAT, dims(strides)))
 
     def __del__(self) -> None:
@@ -151,16 +151,18 @@ class Primitive:
 
     def __init__(self, descriptor: Any, *arguments: int) -> None:
         self._free: list[Call] = []
-        self.threads = _making.count
-        self.library = onednn.library()              # within reach also when the interpreter ends
-        self.descriptor, self.handle, self.arguments = descriptor, None, arguments
+        self.threads: int = _making.count
+        self.library: Any = onednn.library()         # within reach also when the interpreter ends
+        self.descriptor: Any = descriptor
+        self.handle: Any = None
+        self.arguments: tuple[int, ...] = arguments
         name = ctypes.c_char_p()
         self.library.dnnl_primitive_desc_query(descriptor, 8, 0, ctypes.byref(name))
-        self.name = (name.value or b"").decode()
+        self.name: str = (name.value or b"").decode()
         if choose.reference(self.name):
             raise Refused("only the reference implementation")
         self.handle = create("dnnl_primitive_create", descriptor)
-        self.room = self.bytes(SCRATCH)
+        self.room: int = self.bytes(SCRATCH)
         if self.room:
             self.arguments = (*arguments, SCRATCH)
 
@@ -196,15 +198,18 @@ class Call:
     """One thread's way into a primitive: a stream, and memory objects for its arguments."""
 
     def __init__(self, primitive: Primitive) -> None:
-        self.library, self.handle, self.threads = primitive.library, primitive.handle, primitive.threads
+        self.library: Any = primitive.library
+        self.handle: Any = primitive.handle
+        self.threads: int = primitive.threads
         self.memories: list[Any] = []
-        self.stream = create("dnnl_stream_create", engine(), 1)
+        self.stream: Any = create("dnnl_stream_create", engine(), 1)
         for what in primitive.arguments:
             self.memories.append(create("dnnl_memory_create", primitive.wants(what), engine(), None))
-        self.place, self.execute = self.library.dnnl_memory_set_data_handle, self.library.dnnl_primitive_execute
+        self.place: Any = self.library.dnnl_memory_set_data_handle
+        self.execute: Any = self.library.dnnl_primitive_execute
         self.placed: tuple[int, ...] = (0,) * len(self.memories)
-        pairs = zip(primitive.arguments, self.memories, strict=True)
-        self.list = (Argument * len(self.memories))(*[Argument(what, memory) for what, memory in pairs])
+        pairs = [Argument(what, memory) for what, memory in zip(primitive.arguments, self.memories, strict=True)]
+        self.list: ctypes.Array[Argument] = (Argument * len(pairs))(*pairs)
 
     def __call__(self, addresses: tuple[int, ...]) -> None:
         if addresses != self.placed:                 # malloc gives a loop the same memory again

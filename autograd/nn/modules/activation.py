@@ -83,8 +83,8 @@ class Hardtanh(Module):
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: float | None = None,
                  max_value: float | None = None) -> None:
-        self.min_val = min_val if min_value is None else min_value        # the older names
-        self.max_val = max_val if max_value is None else max_value
+        self.min_val: float = min_val if min_value is None else min_value  # the older names
+        self.max_val: float = max_val if max_value is None else max_value
         self.inplace = inplace
         if not self.max_val > self.min_val:
             raise AssertionError(f"max_val must be larger than min_val, got {self.min_val} and {self.max_val}")
@@ -113,7 +113,9 @@ class Threshold(Module):
     """x where x > threshold, the constant `value` elsewhere."""
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        self.threshold, self.value, self.inplace = threshold, value, inplace
+        self.threshold: float = threshold
+        self.value: float = value
+        self.inplace: bool = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
@@ -130,7 +132,9 @@ class RReLU(Module):
     """
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
-        self.lower, self.upper, self.inplace = lower, upper, inplace
+        self.lower: float = lower
+        self.upper: float = upper
+        self.inplace: bool = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
@@ -145,7 +149,8 @@ class LeakyReLU(Module):
     """x where x > 0, negative_slope * x elsewhere."""
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
-        self.negative_slope, self.inplace = negative_slope, inplace
+        self.negative_slope: float = negative_slope
+        self.inplace: bool = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
@@ -160,7 +165,8 @@ class ELU(Module):
     """x where x > 0, alpha * (exp(x) - 1) elsewhere. Clevert et al. 2015 (arXiv:1511.07289)."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        self.alpha, self.inplace = alpha, inplace
+        self.alpha: float = alpha
+        self.inplace: bool = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
@@ -175,7 +181,8 @@ class CELU(Module):
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere. Barron 2017 (arXiv:1704.07483)."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        self.alpha, self.inplace = alpha, inplace
+        self.alpha: float = alpha
+        self.inplace: bool = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
@@ -195,7 +202,8 @@ class PReLU(Module):
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
-        self.num_parameters, self.init = num_parameters, init
+        self.num_parameters: int = num_parameters
+        self.init: float = init
         self.weight = Parameter(empty(num_parameters, device=device, dtype=dtype))
         self.reset_parameters()
 
@@ -278,7 +286,8 @@ class Softplus(Module):
     """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold, to avoid overflow."""
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        self.beta, self.threshold = beta, threshold
+        self.beta: float = beta
+        self.threshold: float = threshold
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""

@@ -41,13 +41,17 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 int(c) != c for c in cutoffs):
             raise ValueError("cutoffs should be a sequence of unique, positive integers sorted in an increasing order, "
                              f"where each value is between 1 and n_classes-1, got {cutoffs}")
-        self.in_features, self.n_classes, self.cutoffs = in_features, n_classes, [*cutoffs, n_classes]
-        self.div_value, self.head_bias = div_value, head_bias
-        self.shortlist_size, self.n_clusters = self.cutoffs[0], len(self.cutoffs) - 1
-        self.head_size = self.shortlist_size + self.n_clusters
+        self.in_features: int = in_features
+        self.n_classes: int = n_classes
+        self.cutoffs: list[int] = [*cutoffs, n_classes]
+        self.div_value: float = div_value
+        self.head_bias: bool = head_bias
+        self.shortlist_size: int = self.cutoffs[0]
+        self.n_clusters: int = len(self.cutoffs) - 1
+        self.head_size: int = self.shortlist_size + self.n_clusters
         kind: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.head = Linear(in_features, self.head_size, bias=head_bias, **kind)
-        self.tail = ModuleList()
+        self.head: Linear = Linear(in_features, self.head_size, bias=head_bias, **kind)
+        self.tail: ModuleList = ModuleList()
         for i in range(self.n_clusters):
             inner = int(in_features // div_value ** (i + 1))
             classes = self.cutoffs[i + 1] - self.cutoffs[i]

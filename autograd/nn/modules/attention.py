@@ -30,6 +30,8 @@ class MultiheadAttention(Module):
     bias_k, bias_v: one more key and value; add_zero_attn: one more, of zeros.
     """
 
+    out_proj: NonDynamicallyQuantizableLinear
+
     def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True, add_bias_kv: bool = False,
                  add_zero_attn: bool = False, kdim: int | None = None, vdim: int | None = None, batch_first: bool = False,
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
@@ -37,10 +39,15 @@ class MultiheadAttention(Module):
             raise ValueError(f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and "
                              f"num_heads={num_heads} instead")
         super().__init__()
-        self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
-        self.kdim, self.vdim = embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
+        self.embed_dim: int = embed_dim
+        self.num_heads: int = num_heads
+        self.head_dim: int = embed_dim // num_heads
+        self.kdim: int = embed_dim if kdim is None else kdim
+        self.vdim: int = embed_dim if vdim is None else vdim
         self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
-        self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
+        self.dropout: float = dropout
+        self.batch_first: bool = batch_first
+        self.add_zero_attn: bool = add_zero_attn
         if self.head_dim * num_heads != embed_dim:
             raise AssertionError("embed_dim must be divisible by num_heads")
         same, e = self._qkv_same_embed_dim, embed_dim

@@ -28,9 +28,16 @@ class _ConvNd(Module):
                  padding: SizeLike | str, dilation: tuple[int, ...], transposed: bool, output_padding: tuple[int, ...],
                  groups: int, bias: bool, padding_mode: str, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         _check(in_channels, out_channels, groups, padding, stride, padding_mode)
-        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size, self.stride, self.padding, self.dilation = kernel_size, stride, padding, dilation
-        self.transposed, self.output_padding, self.padding_mode = transposed, output_padding, padding_mode
+        self.in_channels: int = in_channels
+        self.out_channels: int = out_channels
+        self.groups: int = groups
+        self.kernel_size: tuple[int, ...] = kernel_size
+        self.stride: tuple[int, ...] = stride
+        self.padding = padding
+        self.dilation: tuple[int, ...] = dilation
+        self.transposed: bool = transposed
+        self.output_padding: tuple[int, ...] = output_padding
+        self.padding_mode: str = padding_mode
         self._reversed_padding_repeated_twice = _borders(padding, kernel_size, dilation)
         channels = (in_channels, out_channels // groups) if transposed else (out_channels, in_channels // groups)
         self.weight = Parameter(empty((*channels, *kernel_size), device=device, dtype=dtype))

@@ -14,7 +14,8 @@ class _DropoutNd(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         if not 0 <= p <= 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p, self.inplace = p, inplace
+        self.p: float = p
+        self.inplace: bool = inplace
 
     def extra_repr(self) -> str:
         """p and inplace."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ...core.tensor import Tensor
 from ..module import Module
 from .extra_repr import format_attributes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Flatten(Module):
     """Merge dimensions start_dim to end_dim (inclusive) into one."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        self.start_dim, self.end_dim = start_dim, end_dim
+        self.start_dim: int = start_dim
+        self.end_dim: int = end_dim
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, *dims) -> (n, prod(dims)) with the default arguments; a view where memory order allows it."""
@@ -27,7 +31,7 @@ class Flatten(Module):
 class Unflatten(Module):
     """Split dimension dim into several of the sizes unflattened_size; one of them may be -1."""
 
-    def __init__(self, dim: int, unflattened_size: Any) -> None:
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         if isinstance(dim, str):
             raise NotImplementedError(f"Unflatten(dim={dim!r}): dimensions have no names here; give a number")
         if not isinstance(unflattened_size, (tuple, list)):
@@ -36,7 +40,8 @@ class Unflatten(Module):
             if not isinstance(size, int):
                 raise TypeError(f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} "
                                 f"at pos {position}")
-        self.dim, self.unflattened_size = dim, unflattened_size
+        self.dim: int = dim
+        self.unflattened_size: Sequence[int] = unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
         """input (..., prod(sizes), ...) -> (..., *sizes, ...). RuntimeError if the sizes do not multiply to the

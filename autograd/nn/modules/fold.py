@@ -14,8 +14,11 @@ class Fold(Module):
 
     def __init__(self, output_size: SizeLike, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0,
                  stride: SizeLike = 1) -> None:
-        self.output_size, self.kernel_size = output_size, kernel_size
-        self.dilation, self.padding, self.stride = dilation, padding, stride
+        self.output_size: SizeLike = output_size
+        self.kernel_size: SizeLike = kernel_size
+        self.dilation: SizeLike = dilation
+        self.padding: SizeLike = padding
+        self.stride: SizeLike = stride
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c * prod(kernel_size), windows) or without n -> (n, c, *output_size); overlapping windows are
@@ -32,7 +35,10 @@ class Unfold(Module):
     """The windows of (n, c, h, w) as columns: (n, c * window, windows)."""
 
     def __init__(self, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0, stride: SizeLike = 1) -> None:
-        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
+        self.kernel_size: SizeLike = kernel_size
+        self.dilation: SizeLike = dilation
+        self.padding: SizeLike = padding
+        self.stride: SizeLike = stride
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> (n, c * prod(kernel_size), windows)."""

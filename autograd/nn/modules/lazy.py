@@ -91,14 +91,14 @@ class LazyModuleMixin(Module):
 class LazyLinear(LazyModuleMixin, Linear):
     """Linear whose in_features are the size of the first input's last dimension."""
 
-    cls_to_become = Linear
+    cls_to_become: type[Module] = Linear
 
     def __init__(self, out_features: int, bias: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__(0, 0, False)                # without bias: no memory for what is replaced at once
-        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        self.weight: UninitializedParameter = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features
         if bias:
-            self.bias = UninitializedParameter(device=device, dtype=dtype)
+            self.bias: Any = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
         """Initialise as Linear does, once the parameters have shapes."""
@@ -118,7 +118,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             if input.shape[-1] != self.weight.shape[-1]:
                 raise AssertionError(f"The in_features inferred from input: {input.shape[-1]} is not equal to in_features "
                                      f"from self.weight: {self.weight.shape[-1]}")
-            self.in_features = input.shape[-1]
+            self.in_features: int = input.shape[-1]
 
 
 # --- convolutions -----------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ class _LazyConvNd(LazyModuleMixin):
 
     def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Shapes and first values for inputs like this one."""
-        self.in_channels = self._get_in_channels(input)        # also where a state was loaded before
+        self.in_channels: int = self._get_in_channels(input)   # also where a state was loaded before
         if self.has_uninitialized_params():
             if self.in_channels % self.groups:
                 raise ValueError("in_channels must be divisible by groups")
@@ -194,37 +194,37 @@ class _LazyConvTranspose(_LazyConvNd):
 class LazyConv1d(_LazyConv, Conv1d):
     """Conv1d whose in_channels are those of the first input."""
 
-    cls_to_become = Conv1d
+    cls_to_become: type[Module] = Conv1d
 
 
 class LazyConv2d(_LazyConv, Conv2d):
     """Conv2d whose in_channels are those of the first input."""
 
-    cls_to_become = Conv2d
+    cls_to_become: type[Module] = Conv2d
 
 
 class LazyConv3d(_LazyConv, Conv3d):
     """Conv3d whose in_channels are those of the first input."""
 
-    cls_to_become = Conv3d
+    cls_to_become: type[Module] = Conv3d
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """ConvTranspose1d whose in_channels are those of the first input."""
 
-    cls_to_become = ConvTranspose1d
+    cls_to_become: type[Module] = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """ConvTranspose2d whose in_channels are those of the first input."""
 
-    cls_to_become = ConvTranspose2d
+    cls_to_become: type[Module] = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """ConvTranspose3d whose in_channels are those of the first input."""
 
-    cls_to_become = ConvTranspose3d
+    cls_to_become: type[Module] = ConvTranspose3d
 
 
 # --- normalisation ----------------------------------------------------------------------------------------------------
@@ -236,7 +236,8 @@ class _LazyNormBase(LazyModuleMixin, NormBase):
                  track_running_stats: bool = True, device: DeviceLike = None, dtype: DTypeLike = None, *,
                  bias: bool = True) -> None:
         super().__init__(0, eps, momentum, False, False, device, dtype)
-        self.affine, self.track_running_stats = affine, track_running_stats
+        self.affine: bool = affine
+        self.track_running_stats: bool = track_running_stats
         if affine:
             self.weight = UninitializedParameter(device=device, dtype=dtype)
             if bias:
@@ -253,7 +254,7 @@ class _LazyNormBase(LazyModuleMixin, NormBase):
 
     def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
         """Shapes and first values for inputs like this one."""
-        self.num_features = input.shape[1]           # also where a state was loaded before
+        self.num_features: int = input.shape[1]      # also where a state was loaded before
         if self.has_uninitialized_params():
             for value in (self.weight, self.bias, self.running_mean, self.running_var):
                 if value is not None:
@@ -264,37 +265,37 @@ class _LazyNormBase(LazyModuleMixin, NormBase):
 class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
     """BatchNorm1d whose num_features are the channels of the first input."""
 
-    cls_to_become = BatchNorm1d
+    cls_to_become: type[Module] = BatchNorm1d
 
 
 class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
     """BatchNorm2d whose num_features are the channels of the first input."""
 
-    cls_to_become = BatchNorm2d
+    cls_to_become: type[Module] = BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
     """BatchNorm3d whose num_features are the channels of the first input."""
 
-    cls_to_become = BatchNorm3d
+    cls_to_become: type[Module] = BatchNorm3d
 
 
 class LazyInstanceNorm1d(_LazyNormBase, InstanceNorm1d):
     """InstanceNorm1d whose num_features are the channels of the first input, which must have a batch dimension."""
 
-    cls_to_become = InstanceNorm1d
+    cls_to_become: type[Module] = InstanceNorm1d
 
 
 class LazyInstanceNorm2d(_LazyNormBase, InstanceNorm2d):
     """InstanceNorm2d whose num_features are the channels of the first input, which must have a batch dimension."""
 
-    cls_to_become = InstanceNorm2d
+    cls_to_become: type[Module] = InstanceNorm2d
 
 
 class LazyInstanceNorm3d(_LazyNormBase, InstanceNorm3d):
     """InstanceNorm3d whose num_features are the channels of the first input, which must have a batch dimension."""
 
-    cls_to_become = InstanceNorm3d
+    cls_to_become: type[Module] = InstanceNorm3d
 
 
 __all__ = ["LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d", "LazyConv2d", "LazyConv3d",

@@ -33,12 +33,15 @@ class LinearCrossEntropyLoss(Loss):
                  options: LinearCrossEntropyOptions | None = None) -> None:
         super().__init__(reduction=reduction)
         self.register_buffer("weight", weight)
-        self.num_classes, self.out_features = num_classes, tuple(out_features)
-        self.ignore_index, self.label_smoothing, self.options = ignore_index, label_smoothing, options
+        self.num_classes: int = num_classes
+        self.out_features: tuple[int, ...] = tuple(out_features)
+        self.ignore_index: int | None = ignore_index
+        self.label_smoothing: float = label_smoothing
+        self.options: LinearCrossEntropyOptions | None = options
         outputs = num_classes
         for size in self.out_features:
             outputs *= size
-        self.linear = Linear(in_features, outputs, bias=bias, device=device, dtype=dtype)
+        self.linear: Linear = Linear(in_features, outputs, bias=bias, device=device, dtype=dtype)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input (n, in_features), target (n, *out_features) of class numbers -> a scalar, or target's shape if

@@ -16,7 +16,7 @@ class Loss(Module):
     """Base of all losses: `reduction`, or the deprecated size_average and reduce, which are translated to it."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
-        self.reduction = reduction if size_average is None and reduce is None else chosen("mean", size_average, reduce)
+        self.reduction: str = reduction if size_average is None and reduce is None else chosen("mean", size_average, reduce)
 
 
 _Loss = Loss
@@ -85,7 +85,8 @@ class GaussianNLLLoss(_Loss):
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
-        self.full, self.eps = full, eps
+        self.full: bool = full
+        self.eps: float = eps
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor) -> Tensor:
         """input, target of one shape; var of that shape, without its last dimension, or 1 there -> a scalar, or
@@ -102,7 +103,9 @@ class PoissonNLLLoss(_Loss):
     def __init__(self, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-8,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
-        self.log_input, self.full, self.eps = log_input, full, eps
+        self.log_input: bool = log_input
+        self.full: bool = full
+        self.eps: float = eps
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
         """log_input, target of one shape -> a scalar, or that shape if reduction is "none"."""
@@ -150,7 +153,8 @@ class CrossEntropyLoss(_WeightedLoss):
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
         super().__init__(weight, size_average, reduce, reduction)
-        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
+        self.ignore_index: int = ignore_index
+        self.label_smoothing: float = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input (n, c, ...) of scores, target (n, ...) of class numbers or (n, c, ...) of probabilities -> a scalar,
@@ -207,7 +211,8 @@ class CTCLoss(_Loss):
 
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
         super().__init__(reduction=reduction)
-        self.blank, self.zero_infinity = blank, zero_infinity
+        self.blank: int = blank
+        self.zero_infinity: bool = zero_infinity
 
     def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
                 target_lengths: Tensor | Sequence[int]) -> Tensor:
@@ -281,7 +286,8 @@ class MultiMarginLoss(_WeightedLoss):
             raise ValueError("only p == 1 and p == 2 supported")
         if weight is not None and weight.ndim != 1:
             raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.ndim}D instead")
-        self.p, self.margin = p, margin
+        self.p = p
+        self.margin: float = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input (n, c), target (n,) of class numbers -> a scalar, or shape (n,) if reduction is "none"."""
@@ -299,7 +305,10 @@ class TripletMarginLoss(_Loss):
         super().__init__(size_average, reduce, reduction)
         if margin <= 0:
             raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
-        self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
+        self.margin: float = margin
+        self.p: float = p
+        self.eps: float = eps
+        self.swap: bool = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """anchor, positive, negative (n, d) -> a scalar, or shape (n,) if reduction is "none"."""
@@ -310,13 +319,16 @@ class TripletMarginLoss(_Loss):
 class TripletMarginWithDistanceLoss(_Loss):
     """TripletMarginLoss with a distance given as a function of two tensors or as a module."""
 
+    distance_function: Callable[[Tensor, Tensor], Tensor]
+
     def __init__(self, *, distance_function: Callable[[Any, Any], Any] | None = None, margin: float = 1.0,
                  swap: bool = False, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
         if margin <= 0:
             raise ValueError(f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead")
         self.distance_function = PairwiseDistance() if distance_function is None else distance_function
-        self.margin, self.swap = margin, swap
+        self.margin: float = margin
+        self.swap: bool = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """anchor, positive, negative (n, ...) -> a scalar, or the distance's shape if reduction is "none"."""

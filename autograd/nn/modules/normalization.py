@@ -25,7 +25,9 @@ class LayerNorm(Module):
 
     def __init__(self, normalized_shape: SizeLike, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
-        self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
+        self.normalized_shape: tuple[int, ...] = _shape(normalized_shape)
+        self.eps: float = eps
+        self.elementwise_affine: bool = elementwise_affine
         for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
             made = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if wanted else None
             self.register_parameter(name, made)
@@ -55,7 +57,9 @@ class RMSNorm(Module):
 
     def __init__(self, normalized_shape: SizeLike, eps: float | None = None, elementwise_affine: bool = True,
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
-        self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
+        self.normalized_shape: tuple[int, ...] = _shape(normalized_shape)
+        self.eps: float | None = eps
+        self.elementwise_affine: bool = elementwise_affine
         made = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
         self.register_parameter("weight", made)
         self.reset_parameters()
@@ -86,7 +90,10 @@ class GroupNorm(Module):
                  dtype: DTypeLike = None, *, bias: bool = True) -> None:
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
-        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
+        self.num_groups: int = num_groups
+        self.num_channels: int = num_channels
+        self.eps: float = eps
+        self.affine: bool = affine
         for name, wanted in (("weight", affine), ("bias", affine and bias)):
             self.register_parameter(name, Parameter(empty(num_channels, device=device, dtype=dtype)) if wanted else None)
         self.reset_parameters()
@@ -112,7 +119,10 @@ class LocalResponseNorm(Module):
     """x / (k + alpha * mean of the squares of `size` neighbouring channels)^beta. Krizhevsky et al. 2012."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
-        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+        self.size: int = size
+        self.alpha: float = alpha
+        self.beta: float = beta
+        self.k: float = k
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, ...) -> the same shape and dtype."""

@@ -7,7 +7,7 @@ ceil_mode=True. stride defaults to the kernel size.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ...base.types import SizeLike
 from ...core.tensor import Tensor
@@ -22,9 +22,12 @@ class _MaxPoolNd(Module):
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, dilation: SizeLike = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
-        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
-        self.padding, self.dilation = padding, dilation
-        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+        self.kernel_size: SizeLike = kernel_size
+        self.stride: SizeLike = kernel_size if stride is None else stride
+        self.padding: SizeLike = padding
+        self.dilation: SizeLike = dilation
+        self.return_indices: bool = return_indices
+        self.ceil_mode: bool = ceil_mode
 
     def _pooled(self, pool: Callable[..., Any], input: Tensor) -> Any:
         return pool(input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode,
@@ -79,8 +82,9 @@ class MaxUnpool1d(_MaxUnpoolNd):
     """Partial inverse of MaxPool1d: maxima go back to their indices, all other elements are 0."""
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
-        self.kernel_size, self.padding = single(kernel_size), single(padding)
-        self.stride = single(kernel_size if stride is None else stride)
+        self.kernel_size: tuple[int, ...] = single(kernel_size)
+        self.padding: tuple[int, ...] = single(padding)
+        self.stride: tuple[int, ...] = single(kernel_size if stride is None else stride)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """input, indices (n, c, l') as MaxPool1d returned them -> (n, c, l); output_size picks l where several lengths
@@ -93,8 +97,9 @@ class MaxUnpool2d(_MaxUnpoolNd):
     """Partial inverse of MaxPool2d: maxima go back to their indices, all other elements are 0."""
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
-        self.kernel_size, self.padding = pair(kernel_size), pair(padding)
-        self.stride = pair(kernel_size if stride is None else stride)
+        self.kernel_size: tuple[int, ...] = pair(kernel_size)
+        self.padding: tuple[int, ...] = pair(padding)
+        self.stride: tuple[int, ...] = pair(kernel_size if stride is None else stride)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """input, indices (n, c, h', w') as MaxPool2d returned them -> (n, c, h, w); output_size picks the size where
@@ -107,8 +112,9 @@ class MaxUnpool3d(_MaxUnpoolNd):
     """Partial inverse of MaxPool3d: maxima go back to their indices, all other elements are 0."""
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
-        self.kernel_size, self.padding = triple(kernel_size), triple(padding)
-        self.stride = triple(kernel_size if stride is None else stride)
+        self.kernel_size: tuple[int, ...] = triple(kernel_size)
+        self.padding: tuple[int, ...] = triple(padding)
+        self.stride: tuple[int, ...] = triple(kernel_size if stride is None else stride)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """input, indices (n, c, d', h', w') as MaxPool3d returned them -> (n, c, d, h, w); output_size picks the size
@@ -124,9 +130,12 @@ class _AvgPoolNd(Module):
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: int | None = None) -> None:
-        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
-        self.padding, self.ceil_mode = padding, ceil_mode
-        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
+        self.kernel_size: SizeLike = kernel_size
+        self.stride: SizeLike = kernel_size if stride is None else stride
+        self.padding: SizeLike = padding
+        self.ceil_mode: bool = ceil_mode
+        self.count_include_pad: bool = count_include_pad
+        self.divisor_override: int | None = divisor_override
 
     def extra_repr(self) -> str:
         """Kernel size, stride and padding, as repr() shows them."""
@@ -138,9 +147,11 @@ class AvgPool1d(_AvgPoolNd):
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True) -> None:
-        self.kernel_size, self.padding = single(kernel_size), single(padding)
-        self.stride = single(kernel_size if stride is None else stride)
-        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+        self.kernel_size: tuple[int, ...] = single(kernel_size)
+        self.padding: tuple[int, ...] = single(padding)
+        self.stride: tuple[int, ...] = single(kernel_size if stride is None else stride)
+        self.ceil_mode: bool = ceil_mode
+        self.count_include_pad: bool = count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, l) or (c, l) -> (n, c, l')."""
@@ -170,7 +181,10 @@ class _LPPoolNd(Module):
 
     def __init__(self, norm_type: float, kernel_size: SizeLike, stride: SizeLike | None = None,
                  ceil_mode: bool = False) -> None:
-        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+        self.norm_type: float = norm_type
+        self.kernel_size: SizeLike = kernel_size
+        self.stride: SizeLike | None = stride
+        self.ceil_mode: bool = ceil_mode
 
     def extra_repr(self) -> str:
         """The power, kernel size, stride and ceil_mode, as repr() shows them."""
@@ -209,7 +223,8 @@ class _AdaptiveMaxPoolNd(Module):
     """
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
-        self.output_size, self.return_indices = output_size, return_indices
+        self.output_size: int | Sequence[int | None] = output_size
+        self.return_indices: bool = return_indices
 
     def extra_repr(self) -> str:
         """The output size, as repr() shows it."""
@@ -221,7 +236,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 
     def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """input (n, c, l) or (c, l) -> (n, c, output_size), with the indices if return_indices."""
-        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+        return F.adaptive_max_pool1d(input, cast(int, self.output_size), self.return_indices)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
@@ -290,10 +305,11 @@ class _FractionalMaxPoolNd(Module):
     def __init__(self, kernel_size: SizeLike, output_size: SizeLike | None = None, output_ratio: Any = None,
                  return_indices: bool = False, _random_samples: Tensor | None = None) -> None:
         form = type(self).tuples
-        self.kernel_size, self.return_indices = form(kernel_size), return_indices
+        self.kernel_size: tuple[int, ...] = form(kernel_size)
+        self.return_indices: bool = return_indices
         self.register_buffer("_random_samples", _random_samples)
-        self.output_size = None if output_size is None else form(output_size)
-        self.output_ratio = None if output_ratio is None else form(output_ratio)
+        self.output_size: tuple[int, ...] | None = None if output_size is None else form(output_size)
+        self.output_ratio: tuple[float, ...] | None = None if output_ratio is None else form(output_ratio)
         name = type(self).__name__
         if output_size is None and output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
@@ -312,7 +328,7 @@ class _FractionalMaxPoolNd(Module):
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
     """Fractional max pooling of images."""
 
-    tuples = staticmethod(pair)
+    tuples: Callable[[Any], tuple[Any, ...]] = staticmethod(pair)
 
     def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w'), sizes by output_size or output_ratio, with the indices if
@@ -324,7 +340,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
     """Fractional max pooling of volumes."""
 
-    tuples = staticmethod(triple)
+    tuples: Callable[[Any], tuple[Any, ...]] = staticmethod(triple)
 
     def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), sizes by output_size or output_ratio, with the

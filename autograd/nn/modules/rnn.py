@@ -40,9 +40,15 @@ class RNNBase(Module):
         _check_settings(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
         if mode not in GATES:
             raise ValueError("Unrecognized RNN mode: " + mode)
-        self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
-        self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
-        self.bidirectional, self.proj_size = bidirectional, proj_size
+        self.mode: str = mode
+        self.input_size: int = input_size
+        self.hidden_size: int = hidden_size
+        self.num_layers: int = num_layers
+        self.bias: bool = bias
+        self.batch_first: bool = batch_first
+        self.dropout: float = float(dropout)
+        self.bidirectional: bool = bidirectional
+        self.proj_size: int = proj_size
         size = proj_size or hidden_size
         gates = GATES[mode] * hidden_size
         self._all_weights: list[list[str]] = []

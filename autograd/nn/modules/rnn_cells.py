@@ -28,7 +28,9 @@ class RNNCellBase(Module):
     def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
         super().__init__()
-        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        self.input_size: int = input_size
+        self.hidden_size: int = hidden_size
+        self.bias: bool = bias
         gates = num_chunks * hidden_size
         for name, shape in (("weight_ih", (gates, input_size)), ("weight_hh", (gates, hidden_size)),
                             ("bias_ih", (gates,)), ("bias_hh", (gates,))):

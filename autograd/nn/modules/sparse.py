@@ -55,8 +55,10 @@ class Embedding(_Table):
                  max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
                  sparse: bool = False, _weight: Tensor | None = None, _freeze: bool = False, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
-        self.max_norm, self.norm_type = max_norm, norm_type
-        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        self.max_norm: float | None = max_norm
+        self.norm_type: float = norm_type
+        self.scale_grad_by_freq: bool = scale_grad_by_freq
+        self.sparse: bool = sparse
         self._make(num_embeddings, embedding_dim, padding_idx, sparse, _weight, _freeze, device, dtype)
 
     @classmethod
@@ -94,8 +96,12 @@ class EmbeddingBag(_Table):
                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Tensor | None = None,
                  include_last_offset: bool = False, padding_idx: int | None = None, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
-        self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
-        self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
+        self.max_norm: float | None = max_norm
+        self.norm_type: float = norm_type
+        self.scale_grad_by_freq: bool = scale_grad_by_freq
+        self.mode: str = mode
+        self.sparse: bool = sparse
+        self.include_last_offset: bool = include_last_offset
         self._make(num_embeddings, embedding_dim, padding_idx, sparse, _weight, False, device, dtype)
 
     @classmethod

@@ -15,6 +15,10 @@ def ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
     return parse
 
 
+quadruple: Callable[[Any], tuple[Any, ...]]
+triple: Callable[[Any], tuple[Any, ...]]
+pair: Callable[[Any], tuple[Any, ...]]
+single: Callable[[Any], tuple[Any, ...]]
 single, pair, triple, quadruple = (ntuple(n) for n in (1, 2, 3, 4))
 
 

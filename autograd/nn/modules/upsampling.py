@@ -15,8 +15,10 @@ class Upsample(Module):
 
     def __init__(self, size: SizeLike | None = None, scale_factor: Any = None, mode: str = "nearest",
                  align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> None:
-        self.name = type(self).__name__
-        self.size, self.mode, self.align_corners = size, mode, align_corners
+        self.name: str = type(self).__name__
+        self.size: SizeLike | None = size
+        self.mode: str = mode
+        self.align_corners: bool | None = align_corners
         if isinstance(scale_factor, tuple):
             self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
         else:

@@ -163,7 +163,7 @@ class PruningContainer(BasePruningMethod):
 class Identity(BasePruningMethod):
     """Prunes nothing, and makes the mask and <name>_orig all the same."""
 
-    PRUNING_TYPE = "unstructured"
+    PRUNING_TYPE: str = "unstructured"
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask so far, unchanged."""
@@ -178,7 +178,7 @@ class Identity(BasePruningMethod):
 class _Unstructured(BasePruningMethod):
     """Base of methods that prune single elements. amount: their fraction (a float of 0 to 1), or their number (an int)."""
 
-    PRUNING_TYPE = "unstructured"
+    PRUNING_TYPE: str = "unstructured"
 
     def __init__(self, amount: float) -> None:
         _validate_pruning_amount_init(amount)
@@ -215,11 +215,12 @@ class L1Unstructured(_Unstructured):
 class RandomStructured(BasePruningMethod):
     """Prunes whole channels along `dim` at random. amount: their fraction (a float of 0 to 1), or their number (an int)."""
 
-    PRUNING_TYPE = "structured"
+    PRUNING_TYPE: str = "structured"
 
     def __init__(self, amount: float, dim: int = -1) -> None:
         _validate_pruning_amount_init(amount)
-        self.amount, self.dim = amount, dim
+        self.amount: float = amount
+        self.dim: int = dim
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Zeros in channels that are drawn. IndexError if t has no dimension `dim`."""
@@ -243,11 +244,13 @@ class LnStructured(BasePruningMethod):
     (an int); n: which norm, as norm() takes it.
     """
 
-    PRUNING_TYPE = "structured"
+    PRUNING_TYPE: str = "structured"
 
     def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
         _validate_pruning_amount_init(amount)
-        self.amount, self.n, self.dim = amount, n, dim
+        self.amount: float = amount
+        self.n: float = n
+        self.dim: int = dim
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Zeros in the channels of least norm. IndexError if t has no dimension `dim`."""
@@ -269,7 +272,7 @@ class LnStructured(BasePruningMethod):
 class CustomFromMask(BasePruningMethod):
     """Prunes by a mask of the parameter's shape."""
 
-    PRUNING_TYPE = "global"
+    PRUNING_TYPE: str = "global"
 
     def __init__(self, mask: Tensor) -> None:
         self.mask = mask

@@ -41,7 +41,10 @@ class SpectralNorm:
     def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         if n_power_iterations <= 0:
             raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
-        self.name, self.n_power_iterations, self.dim, self.eps = name, n_power_iterations, dim, eps
+        self.name: str = name
+        self.n_power_iterations: int = n_power_iterations
+        self.dim: int = dim
+        self.eps: float = eps
 
     def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
         """The weight as a matrix with a row for each index of dim."""

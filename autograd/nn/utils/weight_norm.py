@@ -32,7 +32,8 @@ class WeightNorm:
     """The hook: before each forward the weight is computed from its length <name>_g and direction <name>_v."""
 
     def __init__(self, name: str, dim: int | None) -> None:
-        self.name, self.dim = name, -1 if dim is None else dim
+        self.name: str = name
+        self.dim: int = -1 if dim is None else dim
 
     def compute_weight(self, module: Module) -> Tensor:
         """g * v / |v| from the module's parameters <name>_g and <name>_v."""

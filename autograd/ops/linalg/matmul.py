@@ -15,7 +15,7 @@ from ...core.grad_buffers import buffer_for
 from ...core.operation import Operation, sum_to_like
 from ...core.out import detached, into, takes_out
 from ...core.tensor import Tensor
-from ...core.types import Context, Gradients, TensorOrArray
+from ...core.types import Context, Declared, Gradients, TensorOrArray
 from ...kernels.choose import PRODUCT
 from ...kernels.products import affine, column_sums, product
 from ...kernels.threads import alone
@@ -42,7 +42,7 @@ class MatMul(Operation, name="Mm"):
         return product_gradients(g, x, y, ctx.needs(0), ctx.needs(1))
 
 
-matrices = MatMul.apply
+matrices: Declared = MatMul.apply
 
 
 def rows_product(x: Array, y: Array) -> Array:

@@ -12,7 +12,7 @@ from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor, result
-from ...core.types import Context, Gradients, Operand, TensorOrArray
+from ...core.types import Context, Declared, Gradients, Operand, TensorOrArray
 from ...kernels.lu import solve_triangular as triangular_kernel
 from ..pointwise.where import where
 from ..shape import expand, mH, mT, permute, reshape, squeeze, unsqueeze, wrap_dim
@@ -126,7 +126,7 @@ class SolveTriangular(Operation, name="LinalgSolveTriangular"):
         return (upper_part(ga, int(unit)) if upper else lower_part(ga, -int(unit))), gb
 
 
-solve_matrices = Solve.apply
+solve_matrices: Declared = Solve.apply
 
 
 def triangular(a: Operand, b: Operand, upper: bool, unit: bool = False) -> Operand:

@@ -18,7 +18,7 @@ from ...core.out import takes_out
 from ...core.primitive import primitive
 from ...core.random import default_generator
 from ...core.tensor import Tensor
-from ...core.types import Context, Gradients, Operand, TensorOrArray
+from ...core.types import Context, Declared, Gradients, Operand, TensorOrArray
 from ...kernels import gelu as kernel
 from ...kernels import logarithms
 from ...kernels.error_functions import normal_cdf
@@ -34,7 +34,7 @@ from ..shape import clone, narrow, reshape, wrap_dim
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805      # fixed point: mean 0, variance 1 (Klambauer 2017)
 
-cdf = elementwise("NormalCdf", normal_cdf, lambda g, x: g * (DENSITY * exp(-0.5 * x * x)))
+cdf: Declared = elementwise("NormalCdf", normal_cdf, lambda g, x: g * (DENSITY * exp(-0.5 * x * x)))
 
 
 class Gelu(Operation):
@@ -349,7 +349,7 @@ class RreluWithNoise(Operation):
     """x times given slopes, elementwise."""
 
     mixes = True
-    joins = ((0,), ())
+    joins: tuple[tuple[int, ...], ...] | None = ((0,), ())
 
     @staticmethod
     def forward(ctx: Context, x: Array, slopes: Array) -> Array:
@@ -367,7 +367,7 @@ class PreluKernel(Operation):
     """x where positive, weight * x elsewhere."""
 
     mixes = True
-    joins = ((0, 1), (0, 1))
+    joins: tuple[tuple[int, ...], ...] | None = ((0, 1), (0, 1))
 
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array) -> Array:

@@ -4,13 +4,16 @@ arguments of other names, of another order, or fixed."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.tensor import Tensor
 from . import dropout as drop
 from . import embedding as tables
 from . import normalization
 from . import pooling as pools
+
+if TYPE_CHECKING:
+    from ...core.types import Declared
 
 
 def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False,
@@ -59,9 +62,17 @@ def _dropouts(name: str) -> tuple[Any, Any]:
     return plain, in_place
 
 
+dropout_: Declared
+dropout: Declared
 dropout, dropout_ = _dropouts("dropout")
+feature_dropout_: Declared
+feature_dropout: Declared
 feature_dropout, feature_dropout_ = _dropouts("feature_dropout")
+alpha_dropout_: Declared
+alpha_dropout: Declared
 alpha_dropout, alpha_dropout_ = _dropouts("alpha_dropout")
+feature_alpha_dropout_: Declared
+feature_alpha_dropout: Declared
 feature_alpha_dropout, feature_alpha_dropout_ = _dropouts("feature_alpha_dropout")
 
 
@@ -78,14 +89,14 @@ def paired(function: Callable[..., Any]) -> Callable[..., Any]:
     return with_indices
 
 
-max_pool1d_with_indices = paired(pools.max_pool1d)
-max_pool2d_with_indices = paired(pools.max_pool2d)
-max_pool3d_with_indices = paired(pools.max_pool3d)
-adaptive_max_pool1d_with_indices = paired(pools.adaptive_max_pool1d)
-adaptive_max_pool2d_with_indices = paired(pools.adaptive_max_pool2d)
-adaptive_max_pool3d_with_indices = paired(pools.adaptive_max_pool3d)
-fractional_max_pool2d_with_indices = paired(pools.fractional_max_pool2d)
-fractional_max_pool3d_with_indices = paired(pools.fractional_max_pool3d)
+max_pool1d_with_indices: Declared = paired(pools.max_pool1d)
+max_pool2d_with_indices: Declared = paired(pools.max_pool2d)
+max_pool3d_with_indices: Declared = paired(pools.max_pool3d)
+adaptive_max_pool1d_with_indices: Declared = paired(pools.adaptive_max_pool1d)
+adaptive_max_pool2d_with_indices: Declared = paired(pools.adaptive_max_pool2d)
+adaptive_max_pool3d_with_indices: Declared = paired(pools.adaptive_max_pool3d)
+fractional_max_pool2d_with_indices: Declared = paired(pools.fractional_max_pool2d)
+fractional_max_pool3d_with_indices: Declared = paired(pools.fractional_max_pool3d)
 
 
 def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:

@@ -25,7 +25,7 @@ def bar(x: Operand) -> Operand:
 class Conv(Operation, name="Convolution"):
     """x (n, c, *plane), weight (m, c / groups, *kernel), bias (m,) or None -> (n, m, *out)."""
 
-    joins = ((0, 1),) * 3
+    joins: tuple[tuple[int, int], ...] = ((0, 1),) * 3
     joins_zeros = False
 
     @staticmethod
@@ -76,7 +76,7 @@ class ConvInput(Operation, name="ConvolutionBackwardInput"):
 class ConvTranspose(ConvInput, name="Convolution"):
     """ConvInput as users call it."""
 
-    joins = ((0, 1),) * 3
+    joins: tuple[tuple[int, int], ...] = ((0, 1),) * 3
     joins_zeros = False
 
 

@@ -82,7 +82,7 @@ MSG_SMOOTHING = "label_smoothing must be between 0.0 and 1.0. Got: {}"
 class NllLoss(Operation):
     """-logp[i, target[i]], times weights[i] if there are some, for each row; or the sum of these over `total`."""
 
-    joins = ((0,), ())
+    joins: tuple[tuple[int, ...], ...] | None = ((0,), ())
 
     @staticmethod
     def forward(ctx: Context, logp: Array, target: Array, *, weights: Array | None, total: Array | None) -> Array:

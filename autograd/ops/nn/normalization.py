@@ -144,7 +144,7 @@ def _backward_of_arrays(ctx: Context, g: Any, x: Array, weight: Any, bias: Any, 
 class BatchNorm(Standardize, name="NativeBatchNorm"):
     """Over all dimensions but the channels."""
 
-    joins = ((0, 1),) * 3
+    joins: tuple[tuple[int, int], ...] = ((0, 1),) * 3
     joins_zeros = False
 
 
@@ -225,7 +225,7 @@ class GroupNorm(Operation, name="NativeGroupNorm"):
 class InstanceNorm(GroupNorm, name="NativeBatchNorm"):
     """Over each channel by itself."""
 
-    joins = ((0, 1),) * 3
+    joins: tuple[tuple[int, ...], ...] | None = ((0, 1),) * 3
 
 
 class RmsNorm(LayerNorm, name="FusedRmsNorm"):

@@ -217,7 +217,7 @@ class MaxPool(Operation, name="MaxPoolWithIndices"):
     places: found before, and given to the user, who may write into them; the largest elements are taken from there.
     """
 
-    joins = ((0,),)
+    joins: tuple[tuple[int, ...], ...] | None = ((0,),)
 
     @staticmethod
     def forward(ctx: Any, x: Array, flat_indices: Array | None = None, *, find: Callable[..., Any], how: tuple[Any, ...],

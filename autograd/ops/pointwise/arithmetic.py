@@ -13,19 +13,19 @@ from ...core.declare import elementwise
 from ...core.operation import Conj, Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
-from ...core.types import Context, Gradients, Operand, TensorOrArray, TensorOrNumber
+from ...core.types import Context, Declared, Gradients, Operand, TensorOrArray, TensorOrNumber
 from ...kernels import remainders
 from .._kinds import as_arrays, only, tensors, undifferentiable
 from .cast import common_dtype, is_number, promoted
 from .rounding import zero
 
-plus = elementwise("Add", np.add, lambda g: g, lambda g: g)
-minus = elementwise("Sub", np.subtract, lambda g: g, lambda g: -g, check=lambda x, y: _check_minus(x, y))
-mul = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
+plus: Declared = elementwise("Add", np.add, lambda g: g, lambda g: g)
+minus: Declared = elementwise("Sub", np.subtract, lambda g: g, lambda g: -g, check=lambda x, y: _check_minus(x, y))
+mul: Declared = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
 # mul() for functions that are one operation in PyTorch, whose backward is handed x: under create_graph its gradient by x is
 # a function of x too, with derivative zero
-weighted = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x, joins=((0,), ()))
-quotient = elementwise("Div", np.divide, lambda g, y: g / y, lambda g, z, y: -g * (z / y), floats=True)
+weighted: Declared = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x, joins=((0,), ()))
+quotient: Declared = elementwise("Div", np.divide, lambda g, y: g / y, lambda g, z, y: -g * (z / y), floats=True)
 
 
 def _check_minus(*operands: Any) -> None:
@@ -96,11 +96,12 @@ def _fmod(a: Array, b: Array | Number) -> Array:
 
 floor_quotient: Any = elementwise("Div", only("fiu", "div_floor", _floor_quotient), lambda g: zero(g), lambda g: zero(g))
 trunc_quotient: Any = elementwise("Div", only("fiu", "div_trunc", _trunc_quotient), lambda g: zero(g), lambda g: zero(g))
+floor_divide: Declared
 floor_divide = elementwise("FloorDivide", only("fiu", "div_floor", _floor_quotient), undifferentiable("floor_divide"),
                            undifferentiable("floor_divide"))
-remainder = elementwise("Remainder", only("fiu", "remainder", _remainder), lambda g: g,
+remainder: Declared = elementwise("Remainder", only("fiu", "remainder", _remainder), lambda g: g,
                         lambda g, x, y: -g * floor_quotient(x, y))
-fmod = elementwise("Fmod", tensors("fmod", only("fiu", "fmod", _fmod), 1), lambda g: g,
+fmod: Declared = elementwise("Fmod", tensors("fmod", only("fiu", "fmod", _fmod), 1), lambda g: g,
                    lambda g, x, y: -g * trunc_quotient(x, y))
 
 
@@ -117,9 +118,12 @@ def div(input: Operand, other: TensorOrArray | Number, *, rounding_mode: str | N
                        f"'{rounding_mode}'")
 
 
-subtract, multiply, divide, true_divide = sub, mul, div, quotient
-gcd = elementwise("Gcd", tensors("gcd", only("iu", "gcd", np.gcd)), inputs=2)
-lcm = elementwise("Lcm", tensors("lcm", only("iu", "lcm", np.lcm)), inputs=2)
+subtract = sub
+multiply: Declared = mul
+divide = div
+true_divide: Declared = quotient
+gcd: Declared = elementwise("Gcd", tensors("gcd", only("iu", "gcd", np.gcd)), inputs=2)
+lcm: Declared = elementwise("Lcm", tensors("lcm", only("iu", "lcm", np.lcm)), inputs=2)
 
 # --- three operands ------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,19 +13,26 @@ from ...core.tensor import Tensor, result
 from .._kinds import ordered, tensors
 from ..creation.arguments import number
 
-eq = elementwise("Eq", tensors("eq", np.equal, 1), inputs=2)
-ne = elementwise("Ne", tensors("ne", np.not_equal, 1), inputs=2)
-lt = elementwise("Lt", ordered("lt", np.less), inputs=2)
-le = elementwise("Le", ordered("le", np.less_equal), inputs=2)
-gt = elementwise("Gt", ordered("gt", np.greater), inputs=2)
-ge = elementwise("Ge", ordered("ge", np.greater_equal), inputs=2)
-isnan = elementwise("Isnan", np.isnan)
-isinf = elementwise("Isinf", np.isinf)
-isfinite = elementwise("Isfinite", np.isfinite)
-isreal = elementwise("Isreal", np.isreal)
-isposinf = elementwise("Isposinf", lambda x: x == np.inf, real=True)
-isneginf = elementwise("Isneginf", lambda x: x == -np.inf, real=True)
-not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
+if TYPE_CHECKING:
+    from ...core.types import Declared
+
+eq: Declared = elementwise("Eq", tensors("eq", np.equal, 1), inputs=2)
+ne: Declared = elementwise("Ne", tensors("ne", np.not_equal, 1), inputs=2)
+lt: Declared = elementwise("Lt", ordered("lt", np.less), inputs=2)
+le: Declared = elementwise("Le", ordered("le", np.less_equal), inputs=2)
+gt: Declared = elementwise("Gt", ordered("gt", np.greater), inputs=2)
+ge: Declared = elementwise("Ge", ordered("ge", np.greater_equal), inputs=2)
+isnan: Declared = elementwise("Isnan", np.isnan)
+isinf: Declared = elementwise("Isinf", np.isinf)
+isfinite: Declared = elementwise("Isfinite", np.isfinite)
+isreal: Declared = elementwise("Isreal", np.isreal)
+isposinf: Declared = elementwise("Isposinf", lambda x: x == np.inf, real=True)
+isneginf: Declared = elementwise("Isneginf", lambda x: x == -np.inf, real=True)
+not_equal: Declared = ne
+less: Declared = lt
+less_equal: Declared = le
+greater: Declared = gt
+greater_equal: Declared = ge
 
 
 @primitive

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,15 +13,18 @@ from ...kernels.halves import converted
 from ...kernels.logarithms import logaddexp as kernel
 from .._kinds import only, tensors
 
+if TYPE_CHECKING:
+    from ...core.types import Declared
+
 LN2, LN10 = float(np.log(2)), float(np.log(10))
 
-exp = elementwise("Exp", np.exp, lambda g, z: g * z, floats=True)
+exp: Declared = elementwise("Exp", np.exp, lambda g, z: g * z, floats=True)
 exp2: Any = elementwise("Exp2", np.exp2, lambda g, z: g * z * LN2, floats=True)
-expm1 = elementwise("Expm1", np.expm1, lambda g, z: g * (z + 1), floats=True)
+expm1: Declared = elementwise("Expm1", np.expm1, lambda g, z: g * (z + 1), floats=True)
 log: Any = elementwise("Log", np.log, lambda g, x: g / x, floats=True)
-log2 = elementwise("Log2", np.log2, lambda g, x: g / (x * LN2), floats=True)
-log10 = elementwise("Log10", np.log10, lambda g, x: g / (x * LN10), floats=True)
-log1p = elementwise("Log1p", np.log1p, lambda g, x: g / (x + 1), floats=True)
+log2: Declared = elementwise("Log2", np.log2, lambda g, x: g / (x * LN2), floats=True)
+log10: Declared = elementwise("Log10", np.log10, lambda g, x: g / (x * LN10), floats=True)
+log1p: Declared = elementwise("Log1p", np.log1p, lambda g, x: g / (x + 1), floats=True)
 
 
 def logistic(x: Array) -> Array:
@@ -39,9 +42,9 @@ def logistic(x: Array) -> Array:
 
 
 sigmoid: Any = elementwise("Sigmoid", logistic, lambda g, z: g * (z * (1 - z)), floats=True)
-logaddexp = elementwise("Logaddexp", tensors("logaddexp", only("f", "logaddexp", kernel)),
+logaddexp: Declared = elementwise("Logaddexp", tensors("logaddexp", only("f", "logaddexp", kernel)),
                         lambda g, x, y: g * sigmoid(x - y), lambda g, x, y: g * sigmoid(y - x))
-logaddexp2 = elementwise("Logaddexp2", tensors("logaddexp2", only("f", "logaddexp2", np.logaddexp2)),
+logaddexp2: Declared = elementwise("Logaddexp2", tensors("logaddexp2", only("f", "logaddexp2", np.logaddexp2)),
                          lambda g, x, y: g * sigmoid((x - y) * LN2),
                          lambda g, x, y: g * sigmoid((y - x) * LN2))
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...core.declare import elementwise
 from .._kinds import as_arrays, only, tensors
 
-logical_and = elementwise("LogicalAnd", tensors("logical_and", np.logical_and), inputs=2)
-logical_or = elementwise("LogicalOr", tensors("logical_or", np.logical_or), inputs=2)
-logical_xor = elementwise("LogicalXor", tensors("logical_xor", np.logical_xor), inputs=2)
-logical_not = elementwise("LogicalNot", np.logical_not)
+if TYPE_CHECKING:
+    from ...core.types import Declared
 
-bitwise_and = elementwise("BitwiseAnd", only("biu", "bitwise_and", np.bitwise_and), inputs=2)
-bitwise_or = elementwise("BitwiseOr", only("biu", "bitwise_or", np.bitwise_or), inputs=2)
-bitwise_xor = elementwise("BitwiseXor", only("biu", "bitwise_xor", np.bitwise_xor), inputs=2)
-bitwise_not = elementwise("BitwiseNot", only("biu", "bitwise_not", np.invert))
+logical_and: Declared = elementwise("LogicalAnd", tensors("logical_and", np.logical_and), inputs=2)
+logical_or: Declared = elementwise("LogicalOr", tensors("logical_or", np.logical_or), inputs=2)
+logical_xor: Declared = elementwise("LogicalXor", tensors("logical_xor", np.logical_xor), inputs=2)
+logical_not: Declared = elementwise("LogicalNot", np.logical_not)
+
+bitwise_and: Declared = elementwise("BitwiseAnd", only("biu", "bitwise_and", np.bitwise_and), inputs=2)
+bitwise_or: Declared = elementwise("BitwiseOr", only("biu", "bitwise_or", np.bitwise_or), inputs=2)
+bitwise_xor: Declared = elementwise("BitwiseXor", only("biu", "bitwise_xor", np.bitwise_xor), inputs=2)
+bitwise_not: Declared = elementwise("BitwiseNot", only("biu", "bitwise_not", np.invert))
 
 
 def _shift(ufunc: Any) -> Any:
@@ -25,8 +28,8 @@ def _shift(ufunc: Any) -> Any:
     return lambda a, b: ufunc(*as_arrays(a, b))
 
 
-bitwise_left_shift = elementwise("BitwiseLeftShift", only("iu", "lshift", _shift(np.left_shift)), inputs=2)
-bitwise_right_shift = elementwise("BitwiseRightShift", only("iu", "rshift", _shift(np.right_shift)), inputs=2)
+bitwise_left_shift: Declared = elementwise("BitwiseLeftShift", only("iu", "lshift", _shift(np.left_shift)), inputs=2)
+bitwise_right_shift: Declared = elementwise("BitwiseRightShift", only("iu", "rshift", _shift(np.right_shift)), inputs=2)
 
 __all__ = ["bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
            "logical_and", "logical_not", "logical_or", "logical_xor"]

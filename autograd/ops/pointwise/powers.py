@@ -12,18 +12,19 @@ from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
-from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
+from ...core.types import Context, Declared, Gradients, TensorOrArray, TensorOrNumber
 from .._kinds import as_arrays, only, refuse, tensors
 from .arithmetic import mul
 from .cast import cast
 from .exponential import exp2, log
 from .where import where
 
-sqrt = elementwise("Sqrt", np.sqrt, lambda g, z: g / (2 * z), floats=True)
+sqrt: Declared = elementwise("Sqrt", np.sqrt, lambda g, z: g / (2 * z), floats=True)
 rsqrt: Any = elementwise("Rsqrt", lambda x: 1 / np.sqrt(x), lambda g, z: -0.5 * g * (z * z * z), floats=True)
-reciprocal = elementwise("Reciprocal", lambda x: 1 / x, lambda g, z: -g * (z * z), floats=True)
+reciprocal: Declared = elementwise("Reciprocal", lambda x: 1 / x, lambda g, z: -g * (z * z), floats=True)
+square: Declared
 square = elementwise("Pow", lambda x: np.square(x, dtype=int64 if x.dtype.kind == "b" else None), lambda g, x: g * (2 * x))
-hypot = elementwise("Hypot", tensors("hypot", only("f", "hypot", np.hypot)), lambda g, z, x: g * (x / z),
+hypot: Declared = elementwise("Hypot", tensors("hypot", only("f", "hypot", np.hypot)), lambda g, z, x: g * (x / z),
                     lambda g, z, y: g * (y / z))
 
 

@@ -11,7 +11,7 @@ from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
-from ...core.types import Context, Gradients
+from ...core.types import Context, Declared, Gradients
 from .._kinds import only, refuse
 
 zero: Any = elementwise("Zero", np.zeros_like, inputs=1)       # the derivative of all that follows; constant, as PyTorch's
@@ -23,10 +23,10 @@ def _for_floats(kinds: str, name: str, forward: Any) -> Any:
 
 
 floor: Any = elementwise("Floor", _for_floats("fiu", "floor", np.floor), lambda g: zero(g))
-ceil = elementwise("Ceil", _for_floats("fiu", "ceil", np.ceil), lambda g: zero(g))
+ceil: Declared = elementwise("Ceil", _for_floats("fiu", "ceil", np.ceil), lambda g: zero(g))
 trunc: Any = elementwise("Trunc", _for_floats("fiu", "trunc", np.trunc), lambda g: zero(g))
-nearest = elementwise("Round", _for_floats("fiu", "round", np.rint), lambda g: zero(g))
-frac = elementwise("Frac", only("f", "frac", lambda x: x - np.trunc(x)), lambda g: g)
+nearest: Declared = elementwise("Round", _for_floats("fiu", "round", np.rint), lambda g: zero(g))
+frac: Declared = elementwise("Frac", only("f", "frac", lambda x: x - np.trunc(x)), lambda g: g)
 fix = trunc
 
 

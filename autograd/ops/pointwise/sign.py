@@ -10,14 +10,15 @@ from ...base.types import Array, Number
 from ...core.declare import elementwise
 from ...core.out import takes_out
 from ...core.tensor import Tensor
-from ...core.types import Operand
+from ...core.types import Declared, Operand
 from .._kinds import as_arrays, demand_real, in_floats, only, tensors, undifferentiable
 from .rounding import zero
 from .where import where
 
-neg = elementwise("Neg", np.negative, lambda g: -g)
+neg: Declared = elementwise("Neg", np.negative, lambda g: -g)
 abs: Any = elementwise("Abs", np.abs, lambda g, x: g * (sign(x) if x.dtype.kind != "c" else direction(x)))     # 0 at 0
-absolute, negative = abs, neg
+absolute: Declared = abs
+negative: Declared = neg
 
 
 def _sign(x: Array) -> Array:
@@ -38,13 +39,14 @@ def _heaviside(x: Array, y: Array) -> Array:
 
 sign: Any = elementwise("Sign", _sign, lambda g: zero(g), real=True)
 _sgn = elementwise("Sgn", _sign, lambda g: zero(g))
-signbit = elementwise("Signbit", lambda x: np.signbit(x) if np.asarray(x).dtype.kind in "fV" else np.less(x, 0),
+signbit: Declared = elementwise("Signbit", lambda x: np.signbit(x) if np.asarray(x).dtype.kind in "fV" else np.less(x, 0),
                       real=True, inputs=1)
 copysign: Any = elementwise("Copysign", tensors("copysign", in_floats(_copysign), 1),
                             lambda g, z, x: where(x == 0, 0.0, g * sign(x) * sign_of(z)), lambda g: zero(g),
                             joins=((0, 1), ()), real=True)
+step: Declared
 step = elementwise("Heaviside", _heaviside, undifferentiable("heaviside"), undifferentiable("heaviside"), real=True)
-nextafter = elementwise("Nextafter", tensors("nextafter", only("f", "nextafter", np.nextafter)),
+nextafter: Declared = elementwise("Nextafter", tensors("nextafter", only("f", "nextafter", np.nextafter)),
                         lambda g, x, y: where(x == y, 0.0, g), lambda g: zero(g))
 
 

@@ -9,23 +9,23 @@ import numpy as np
 from ...base.types import Array
 from ...core.declare import elementwise
 from ...core.tensor import Tensor
-from ...core.types import Operand
+from ...core.types import Declared, Operand
 from .._kinds import in_floats, tensors
 from .powers import rsqrt
 from .where import where
 
 sin: Any = elementwise("Sin", np.sin, lambda g, x: g * cos(x), floats=True)
 cos: Any = elementwise("Cos", np.cos, lambda g, x: -g * sin(x), floats=True)
-tan = elementwise("Tan", np.tan, lambda g, z: g * (1 + z * z), floats=True)
-asin = elementwise("Asin", np.arcsin, lambda g, x: g * rsqrt(1 - x * x), floats=True)
-acos = elementwise("Acos", np.arccos, lambda g, x: -g * rsqrt(1 - x * x), floats=True)
-atan = elementwise("Atan", np.arctan, lambda g, x: g / (x * x + 1), floats=True)
+tan: Declared = elementwise("Tan", np.tan, lambda g, z: g * (1 + z * z), floats=True)
+asin: Declared = elementwise("Asin", np.arcsin, lambda g, x: g * rsqrt(1 - x * x), floats=True)
+acos: Declared = elementwise("Acos", np.arccos, lambda g, x: -g * rsqrt(1 - x * x), floats=True)
+atan: Declared = elementwise("Atan", np.arctan, lambda g, x: g / (x * x + 1), floats=True)
 sinh: Any = elementwise("Sinh", np.sinh, lambda g, x: g * cosh(x), floats=True)
 cosh: Any = elementwise("Cosh", np.cosh, lambda g, x: g * sinh(x), floats=True)
-tanh = elementwise("Tanh", np.tanh, lambda g, z: g * (1 - z * z), floats=True)
-asinh = elementwise("Asinh", np.arcsinh, lambda g, x: g * rsqrt(x * x + 1), floats=True)
-acosh = elementwise("Acosh", np.arccosh, lambda g, x: g * rsqrt(x * x - 1), floats=True)
-atanh = elementwise("Atanh", np.arctanh, lambda g, x: g / (1 - x * x), floats=True)
+tanh: Declared = elementwise("Tanh", np.tanh, lambda g, z: g * (1 - z * z), floats=True)
+asinh: Declared = elementwise("Asinh", np.arcsinh, lambda g, x: g * rsqrt(x * x + 1), floats=True)
+acosh: Declared = elementwise("Acosh", np.arccosh, lambda g, x: g * rsqrt(x * x - 1), floats=True)
+atanh: Declared = elementwise("Atanh", np.arctanh, lambda g, x: g / (1 - x * x), floats=True)
 deg2rad: Any = elementwise("Deg2Rad", np.deg2rad, lambda g: deg2rad(g), floats=True)
 rad2deg: Any = elementwise("Rad2Deg", np.rad2deg, lambda g: rad2deg(g), floats=True)
 
@@ -37,7 +37,7 @@ def _over_square(x: Tensor, y: Tensor) -> Tensor:
     return where(origin, 0.0, x / where(origin, 1.0, total))
 
 
-atan2 = elementwise("Atan2", tensors("atan2", in_floats(np.arctan2)), lambda g, x, y: g * _over_square(y, x),
+atan2: Declared = elementwise("Atan2", tensors("atan2", in_floats(np.arctan2)), lambda g, x, y: g * _over_square(y, x),
                     lambda g, x, y: -g * _over_square(x, y))
 
 
@@ -54,7 +54,13 @@ def _sinc(x: Array) -> Array:
 
 sinc: Any = elementwise("Sinc", _sinc, lambda g, x: g * _sinc_slope(x), floats=True)
 
-arcsin, arccos, arctan, arcsinh, arccosh, arctanh, arctan2 = asin, acos, atan, asinh, acosh, atanh, atan2
+arcsin: Declared = asin
+arccos: Declared = acos
+arctan: Declared = atan
+arcsinh: Declared = asinh
+arccosh: Declared = acosh
+arctanh: Declared = atanh
+arctan2: Declared = atan2
 
 __all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "asin", "asinh",
            "atan", "atan2", "atanh", "cos", "cosh", "deg2rad", "rad2deg", "sin", "sinc", "sinh", "tan", "tanh"]

@@ -13,7 +13,7 @@ from ...core.operation import Operation
 from ...core.out import detached, into, takes_out
 from ...core.primitive import value_read
 from ...core.tensor import Tensor, result
-from ...core.types import Context, Gradients, Operand, TensorOrArray, TensorOrNumber
+from ...core.types import Context, Declared, Gradients, Operand, TensorOrArray, TensorOrNumber
 from ...kernels import relu as relu_kernel
 from ...kernels.where import masked
 from ...kernels.where import where as where_kernel
@@ -96,13 +96,13 @@ def _choosing(name: str, ufunc: Any) -> Any:
     return tensors(name, ordered(name, ufunc, RuntimeError))
 
 
-maximum = elementwise("Maximum", _choosing("maximum", np.maximum), lambda g, x, y: share(g, x == y, x < y),
+maximum: Declared = elementwise("Maximum", _choosing("maximum", np.maximum), lambda g, x, y: share(g, x == y, x < y),
                       lambda g, x, y: share(g, x == y, y < x))
-minimum = elementwise("Minimum", _choosing("minimum", np.minimum), lambda g, x, y: share(g, x == y, x > y),
+minimum: Declared = elementwise("Minimum", _choosing("minimum", np.minimum), lambda g, x, y: share(g, x == y, x > y),
                       lambda g, x, y: share(g, x == y, y > x))
-fmax = elementwise("Fmax", _choosing("fmax", np.fmax), lambda g, x, y: where(_first(x, y, True), g, 0.0),
+fmax: Declared = elementwise("Fmax", _choosing("fmax", np.fmax), lambda g, x, y: where(_first(x, y, True), g, 0.0),
                    lambda g, x, y: where(_first(x, y, True), 0.0, g))
-fmin = elementwise("Fmin", _choosing("fmin", np.fmin), lambda g, x, y: where(_first(x, y, False), g, 0.0),
+fmin: Declared = elementwise("Fmin", _choosing("fmin", np.fmin), lambda g, x, y: where(_first(x, y, False), g, 0.0),
                    lambda g, x, y: where(_first(x, y, False), 0.0, g))
 
 # --- limits --------------------------------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = N
                                     for name, value in given.items()})
 
 
-relu = elementwise("Relu", relu_kernel.relu, lambda g, z, out: (
+relu: Declared = elementwise("Relu", relu_kernel.relu, lambda g, z, out: (
     relu_kernel.relu_back(g, z, out) if g.__class__ is np.ndarray else passing(g, z != 0)), joins=((0,),))
 
 

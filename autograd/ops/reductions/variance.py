@@ -107,7 +107,8 @@ def _with_mean(name: str, first: type[Operation]) -> type[Operation]:
     return WithMean
 
 
-VarMean, StdMean = _with_mean("VarMean", Var), _with_mean("StdMean", Std)
+VarMean: type[Operation] = _with_mean("VarMean", Var)
+StdMean: type[Operation] = _with_mean("StdMean", Std)
 
 
 def _settings(input: Tensor, dim: Sequence[int] | int | None, unbiased: bool | None, keepdim: bool, correction: float | None,

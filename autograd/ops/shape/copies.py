@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ...core.declare import linear
 from ...core.out import takes_out
 from ...core.tensor import Tensor
 from . import broadcast, sliding, splitting, transposes, views
+
+if TYPE_CHECKING:
+    from ...core.types import Declared
 
 
 def _in_order(x: Array, order: str) -> Array:
@@ -84,21 +87,21 @@ def _copying(name: str, view_of: Callable[..., Any]) -> Callable[..., Any]:
     return copying
 
 
-alias_copy = _copying("alias_copy", lambda input: input)
-detach_copy = _copying("detach_copy", lambda input: input.detach())
-expand_copy = _copying("expand_copy", broadcast.expand)
-narrow_copy = _copying("narrow_copy", splitting.narrow)
-permute_copy = _copying("permute_copy", transposes.permute)
-select_copy = _copying("select_copy", splitting.select)
-split_copy = _copying("split_copy", splitting.split)
-split_with_sizes_copy = _copying("split_with_sizes_copy", splitting.split_with_sizes)
-squeeze_copy = _copying("squeeze_copy", views.squeeze)
-t_copy = _copying("t_copy", transposes.t)
-transpose_copy = _copying("transpose_copy", transposes.transpose)
-unbind_copy = _copying("unbind_copy", splitting.unbind)
-unfold_copy = _copying("unfold_copy", sliding.unfold)
-unsqueeze_copy = _copying("unsqueeze_copy", views.unsqueeze)
-view_copy = _copying("view_copy", views.view)
+alias_copy: Declared = _copying("alias_copy", lambda input: input)
+detach_copy: Declared = _copying("detach_copy", lambda input: input.detach())
+expand_copy: Declared = _copying("expand_copy", broadcast.expand)
+narrow_copy: Declared = _copying("narrow_copy", splitting.narrow)
+permute_copy: Declared = _copying("permute_copy", transposes.permute)
+select_copy: Declared = _copying("select_copy", splitting.select)
+split_copy: Declared = _copying("split_copy", splitting.split)
+split_with_sizes_copy: Declared = _copying("split_with_sizes_copy", splitting.split_with_sizes)
+squeeze_copy: Declared = _copying("squeeze_copy", views.squeeze)
+t_copy: Declared = _copying("t_copy", transposes.t)
+transpose_copy: Declared = _copying("transpose_copy", transposes.transpose)
+unbind_copy: Declared = _copying("unbind_copy", splitting.unbind)
+unfold_copy: Declared = _copying("unfold_copy", sliding.unfold)
+unsqueeze_copy: Declared = _copying("unsqueeze_copy", views.unsqueeze)
+view_copy: Declared = _copying("view_copy", views.view)
 
 __all__ = ["alias_copy", "clone", "detach", "detach_copy", "expand_copy", "narrow_copy", "permute_copy", "resolve_conj",
            "resolve_neg", "select_copy", "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy",

@@ -14,7 +14,7 @@ from ...core.casting import casting, widest
 from ...core.operation import Cast, Operation
 from ...core.out import check_apart, into
 from ...core.tensor import Tensor, result
-from ...core.types import Context, Gradients, TensorOrArray
+from ...core.types import Context, Declared, Gradients, TensorOrArray
 from ...kernels.memory_format import in_rows
 from .constant_pad import pad_constant
 from .dims import wrap_dim
@@ -117,6 +117,7 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out: T
     return Cat.apply(*xs, dim=dim)
 
 
+concatenate: Declared
 concat = concatenate = cat
 
 

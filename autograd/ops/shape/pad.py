@@ -17,7 +17,7 @@ from . import clone, crop, pad_constant
 class ReflectionPad(Index):
     """Elements picked by index along one dimension, as a pad."""
 
-    joins = ((0,),)
+    joins: tuple[tuple[int, ...], ...] | None = ((0,),)
 
 
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Tensor:

@@ -18,7 +18,7 @@ from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor, result
-from ...core.types import Context, Gradients, TensorOrArray
+from ...core.types import Context, Declared, Gradients, TensorOrArray
 from ..pointwise.arithmetic import mul
 from ..pointwise.cast import cast
 from ..pointwise.complex import as_complex, conj
@@ -281,9 +281,14 @@ def _of_two(transform: Callable[..., Any], name: str) -> Callable[..., Any]:
     return both
 
 
+irfft2: Declared
+rfft2: Declared
+ifft2: Declared
+fft2: Declared
 fft2, ifft2, rfft2, irfft2 = (casts_float32(_of_two(f, name)) for f, name in (
     (fftn, "fft2"), (ifftn, "ifft2"), (rfftn, "rfft2"), (irfftn, "irfft2")))
-hfft2, ihfft2 = _of_two(hfftn, "hfft2"), _of_two(ihfftn, "ihfft2")
+hfft2: Declared = _of_two(hfftn, "hfft2")
+ihfft2: Declared = _of_two(ihfftn, "ihfft2")
 
 
 # --- order and frequencies ---------------------------------------------------------------------------------------------

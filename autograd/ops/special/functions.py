@@ -13,7 +13,7 @@ from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
-from ...core.types import Context, Gradients, Operand, TensorOrArray
+from ...core.types import Context, Declared, Gradients, Operand, TensorOrArray
 from ...kernels import bessel, error_functions, gamma_functions
 from .._kinds import as_arrays, in_floats, only, tensors, undifferentiable
 from ..pointwise.cast import cast
@@ -25,16 +25,18 @@ ROOT_PI, ROOT_2PI = float(np.sqrt(np.pi)), float(np.sqrt(2 * np.pi))
 
 # --- the normal distribution -------------------------------------------------------------------------------------------
 
-erf = elementwise("Erf", error_functions.erf, lambda g, x: g * (2 / ROOT_PI) * exp(-x * x), floats=True, real=True)
+erf: Declared = elementwise("Erf", error_functions.erf, lambda g, x: g * (2 / ROOT_PI) * exp(-x * x), floats=True, real=True)
+erfc: Declared
 erfc = elementwise("Erfc", error_functions.erfc, lambda g, x: -g * (2 / ROOT_PI) * exp(-x * x), floats=True, real=True)
 erfcx: Any = elementwise("SpecialErfcx", error_functions.erfcx, lambda g, z, x: g * (2 * x * z - 2 / ROOT_PI),
                          floats=True, real=True)
+erfinv: Declared
 erfinv = elementwise("Erfinv", error_functions.erfinv, lambda g, z: g * (ROOT_PI / 2) * exp(z * z), floats=True, real=True)
-ndtr = elementwise("SpecialNdtr", error_functions.ndtr, lambda g, x: g * (1 / ROOT_2PI) * exp(-0.5 * (x * x)),
+ndtr: Declared = elementwise("SpecialNdtr", error_functions.ndtr, lambda g, x: g * (1 / ROOT_2PI) * exp(-0.5 * (x * x)),
                    floats=True, real=True)
-ndtri = elementwise("SpecialNdtri", error_functions.ndtri, lambda g, z: g * ROOT_2PI * exp(0.5 * (z * z)),
+ndtri: Declared = elementwise("SpecialNdtri", error_functions.ndtri, lambda g, z: g * ROOT_2PI * exp(0.5 * (z * z)),
                     floats=True, real=True)
-log_ndtr = elementwise("SpecialLogNdtr", error_functions.log_ndtr,
+log_ndtr: Declared = elementwise("SpecialLogNdtr", error_functions.log_ndtr,
                        lambda g, x: g / erfcx(x * -float(np.sqrt(0.5))) * float(np.sqrt(2 / np.pi)), floats=True, real=True)
 
 # --- entropy and odds ----------------------------------------------------------------------------------------------------
@@ -54,7 +56,7 @@ def _times(log_of: Callable[..., Any]) -> Callable[..., Any]:
     return in_floats(forward)
 
 
-entr = elementwise("SpecialEntr", _entr, lambda g, x: g * (-1 - log(x)), floats=True, real=True)
+entr: Declared = elementwise("SpecialEntr", _entr, lambda g, x: g * (-1 - log(x)), floats=True, real=True)
 xlogy: Any = elementwise("Xlogy", _times(np.log), lambda g, x, y: where((x == 0) & (y <= 0), 0.0, xlogy(g, y)),
                          lambda g, x, y: g * x / y, real=True)
 xlog1py: Any = elementwise("SpecialXlog1Py", _times(np.log1p),
@@ -100,9 +102,9 @@ lgamma: Any = elementwise("Lgamma", gamma_functions.lgamma, lambda g, x: g * dig
 digamma: Any = elementwise("Digamma", gamma_functions.digamma, lambda g, x: g * polygamma(1, x), floats=True, real=True)
 zeta: Any = elementwise("SpecialZeta", in_floats(gamma_functions.zeta), undifferentiable("zeta's first argument"),
                         lambda g, x, y: g * (-x * zeta(x + 1, y)), real=True)
-igamma = elementwise("Igamma", tensors("igamma", only("f", "igamma", gamma_functions.gammainc)),
+igamma: Declared = elementwise("Igamma", tensors("igamma", only("f", "igamma", gamma_functions.gammainc)),
                      undifferentiable("igamma's first argument"), lambda g, x, y: g * _gamma_density(x, y))
-igammac = elementwise("Igammac", tensors("igammac", only("f", "igammac", gamma_functions.gammaincc)),
+igammac: Declared = elementwise("Igammac", tensors("igammac", only("f", "igammac", gamma_functions.gammaincc)),
                       undifferentiable("igammac's first argument"), lambda g, x, y: -g * _gamma_density(x, y))
 
 
@@ -171,13 +173,18 @@ def _plain(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     return elementwise(f"Special{name.title().replace('_', '')}", kernel, undifferentiable(name), floats=True, real=True)
 
 
-bessel_j0, bessel_j1 = _plain("bessel_j0", bessel.j0), _plain("bessel_j1", bessel.j1)
-bessel_y0, bessel_y1 = _plain("bessel_y0", bessel.y0), _plain("bessel_y1", bessel.y1)
-modified_bessel_i0, modified_bessel_i1 = _plain("modified_bessel_i0", bessel.i0), _plain("modified_bessel_i1", bessel.i1)
-modified_bessel_k0, modified_bessel_k1 = _plain("modified_bessel_k0", bessel.k0), _plain("modified_bessel_k1", bessel.k1)
-scaled_modified_bessel_k0 = _plain("scaled_modified_bessel_k0", bessel.k0e)
-scaled_modified_bessel_k1 = _plain("scaled_modified_bessel_k1", bessel.k1e)
-spherical_bessel_j0, airy_ai = _plain("spherical_bessel_j0", bessel.spherical_j0), _plain("airy_ai", bessel.airy_ai)
+bessel_j0: Declared = _plain("bessel_j0", bessel.j0)
+bessel_j1: Declared = _plain("bessel_j1", bessel.j1)
+bessel_y0: Declared = _plain("bessel_y0", bessel.y0)
+bessel_y1: Declared = _plain("bessel_y1", bessel.y1)
+modified_bessel_i0: Declared = _plain("modified_bessel_i0", bessel.i0)
+modified_bessel_i1: Declared = _plain("modified_bessel_i1", bessel.i1)
+modified_bessel_k0: Declared = _plain("modified_bessel_k0", bessel.k0)
+modified_bessel_k1: Declared = _plain("modified_bessel_k1", bessel.k1)
+scaled_modified_bessel_k0: Declared = _plain("scaled_modified_bessel_k0", bessel.k0e)
+scaled_modified_bessel_k1: Declared = _plain("scaled_modified_bessel_k1", bessel.k1e)
+spherical_bessel_j0: Declared = _plain("spherical_bessel_j0", bessel.spherical_j0)
+airy_ai: Declared = _plain("airy_ai", bessel.airy_ai)
 
 __all__ = ["digamma", "erf", "erfc", "erfinv", "i0", "igamma", "igammac", "lgamma", "logit", "mvlgamma", "polygamma",
            "xlogy"]

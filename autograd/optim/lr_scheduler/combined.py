@@ -53,7 +53,7 @@ class SequentialLR(Combined):
                              f"of milestone points, but got number of schedulers {len(schedulers)} and the number of "
                              f"milestones to be equal to {len(milestones)}")
         self._schedulers, self._milestones = schedulers, milestones
-        self.last_epoch = last_epoch + 1
+        self.last_epoch: int = last_epoch + 1
         self.optimizer = optimizer
         for group in optimizer.param_groups:                 # each constructor has set the rates of its first epoch
             write(group, "lr", group["initial_lr"])

@@ -20,30 +20,34 @@ class CyclicLR(LRScheduler):
     scale_fn of the cycle's number (from 1) or of the batch's, as scale_mode ("cycle", "iterations") says.
     """
 
+    base_momentums: list[float]
+    max_momentums: list[float]
+
     def __init__(self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: int = 2000,
                  step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0,
                  scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle",
                  cycle_momentum: bool = True, base_momentum: float | Sequence[float] = 0.8,
                  max_momentum: float | Sequence[float] = 0.9, last_epoch: int = -1) -> None:
-        self.optimizer = checked(optimizer)
+        self.optimizer: Optimizer = checked(optimizer)
         base_lrs = for_groups("base_lr", optimizer, base_lr)
         if last_epoch == -1:
             for lr, group in zip(base_lrs, optimizer.param_groups, strict=True):
                 write(group, "lr", lr)
-        self.max_lrs = for_groups("max_lr", optimizer, max_lr)
+        self.max_lrs: list[float] = for_groups("max_lr", optimizer, max_lr)
         up = float(step_size_up)
-        self.total_size = up + (up if step_size_down is None else float(step_size_down))
-        self.step_ratio = up / self.total_size
+        self.total_size: float = up + (up if step_size_down is None else float(step_size_down))
+        self.step_ratio: float = up / self.total_size
         if mode not in MODES and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
-        self.mode, self.gamma = mode, gamma
+        self.mode: str = mode
+        self.gamma: float = gamma
         self._scale_fn_custom = scale_fn
-        self.scale_mode = scale_mode
+        self.scale_mode: str = scale_mode
         if scale_fn is None:
             self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            self.use_beta1 = uses_beta1(optimizer)
+            self.use_beta1: bool = uses_beta1(optimizer)
             self.base_momentums, self.max_momentums = set_bounds(optimizer, base_momentum, max_momentum, last_epoch == -1)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs

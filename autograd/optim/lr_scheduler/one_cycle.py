@@ -22,8 +22,8 @@ class OneCycleLR(LRScheduler):
                  cycle_momentum: bool = True, base_momentum: float | Sequence[float] = 0.85, max_momentum: Any = 0.95,
                  div_factor: float = 25.0, final_div_factor: float = 1e4, three_phase: bool = False,
                  last_epoch: int = -1) -> None:
-        self.optimizer = checked(optimizer)
-        self.total_steps = _total(total_steps, epochs, steps_per_epoch)
+        self.optimizer: Optimizer = checked(optimizer)
+        self.total_steps: int = _total(total_steps, epochs, steps_per_epoch)
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
@@ -36,7 +36,7 @@ class OneCycleLR(LRScheduler):
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            self.use_beta1 = uses_beta1(optimizer)
+            self.use_beta1: bool = uses_beta1(optimizer)
             set_bounds(optimizer, base_momentum, max_momentum, last_epoch == -1)
         super().__init__(optimizer, last_epoch)
 

@@ -23,28 +23,33 @@ class ReduceLROnPlateau(LRScheduler):
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
         self.factor = factor
-        self.optimizer = checked(optimizer)
+        self.optimizer: Optimizer = checked(optimizer)
         count = len(optimizer.param_groups)
         listed = isinstance(min_lr, (list, tuple))
         if listed and len(min_lr) != count:
             raise ValueError(f"expected {count} min_lrs, got {len(min_lr)}")
-        self.default_min_lr = None if listed else min_lr
+        self.default_min_lr: float | None = None if listed else min_lr
         self.min_lrs = list(min_lr) if listed else [min_lr] * count
-        self.patience, self.cooldown, self.eps = patience, cooldown, eps
-        self.last_epoch = 0
+        self.patience: int = patience
+        self.cooldown: int = cooldown
+        self.eps: float = eps
+        self.last_epoch: int = 0
         self._last_lr = values_of(optimizer, "lr")
         if mode not in ("min", "max"):
             raise ValueError(f"mode {mode} is unknown!")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
-        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
-        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.mode = mode
+        self.threshold: float = threshold
+        self.threshold_mode = threshold_mode
+        self.mode_worse: float = math.inf if mode == "min" else -math.inf
         self._reset()
 
     def _reset(self) -> None:
         """Reset the best metric and all counters."""
-        self.best = self.mode_worse
-        self.cooldown_counter = self.num_bad_epochs = 0
+        self.best: float = self.mode_worse
+        self.cooldown_counter: int = 0
+        self.num_bad_epochs: int = 0
 
     @property
     def in_cooldown(self) -> bool:

@@ -70,15 +70,15 @@ class LRScheduler:
             cls.step = primitive(cls.step)             # type: ignore[method-assign]
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
-        self.optimizer = checked(optimizer)
+        self.optimizer: Optimizer = checked(optimizer)
         for index, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", copy_of(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(f"param 'initial_lr' is not specified in param_groups[{index}] when resuming scheduler "
                                "with last_epoch >= 0: load the optimizer's state first")
-        self.base_lrs = values_of(optimizer, "initial_lr")
-        self.last_epoch = last_epoch
+        self.base_lrs: list[float] = values_of(optimizer, "initial_lr")
+        self.last_epoch: int = last_epoch
         if not optimizer.__dict__.get("_scheduled"):         # steps count from when the first scheduler came
             optimizer._scheduled, optimizer._opt_called = True, False
         self._initial_step()

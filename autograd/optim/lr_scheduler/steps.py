@@ -15,7 +15,8 @@ class StepLR(LRScheduler):
     """lr *= gamma every step_size epochs."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
-        self.step_size, self.gamma = step_size, gamma
+        self.step_size: int = step_size
+        self.gamma: float = gamma
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
@@ -32,7 +33,8 @@ class MultiStepLR(LRScheduler):
     """lr *= gamma at each milestone; one that is named twice counts twice."""
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
-        self.milestones, self.gamma = Counter(milestones), gamma
+        self.milestones: Counter[int] = Counter(milestones)
+        self.gamma: float = gamma
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:

@@ -30,11 +30,13 @@ class AveragedModel(Module):
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
             raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
-        self.module = deepcopy(model)
+        self.module: Module = deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
         self.register_buffer("n_averaged", tensor(0, dtype=int64))
-        self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
+        self.avg_fn: Callable[..., Any] | None = avg_fn
+        self.multi_avg_fn: Callable[..., Any] | None = multi_avg_fn
+        self.use_buffers: bool = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The averaged model's output."""
@@ -64,9 +66,11 @@ class AveragedModel(Module):
 
     def _by_dtype(self, averaged: list[Any], current: list[Any]) -> None:
         """Call multi_avg_fn once for each dtype."""
+        average = self.multi_avg_fn
+        assert average is not None
         for dtype in dict.fromkeys(value.dtype for value in averaged):
             pairs = [(a.detach(), c) for a, c in zip(averaged, current, strict=True) if a.dtype == dtype]
-            self.multi_avg_fn([a for a, _ in pairs], [c for _, c in pairs], self.n_averaged)
+            average([a for a, _ in pairs], [c for _, c in pairs], self.n_averaged)
 
 
 @no_grad()

@@ -30,14 +30,16 @@ class StorageType:
     """A class of storages: the kind of its numbers, and their size in bytes."""
 
     def __init__(self, kind: str) -> None:
-        self.kind, self.size = kind, size_of("uint8" if kind == UNTYPED else kind)
+        self.kind: str = kind
+        self.size: int = size_of("uint8" if kind == UNTYPED else kind)
 
 
 class Storage:
     """The memory of one or several tensors, and the kind of numbers in it."""
 
     def __init__(self, memory: Memory, kind: str) -> None:
-        self.memory, self.kind = memory, kind
+        self.memory: Memory = memory
+        self.kind: str = kind
 
 
 def size_of(kind: str) -> int:

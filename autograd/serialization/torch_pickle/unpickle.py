@@ -19,7 +19,7 @@ from typing import Any
 
 ARGUMENTS = frozenset("INT BININT BININT1 BININT2 LONG LONG1 LONG4 FLOAT BINFLOAT STRING BINSTRING SHORT_BINSTRING UNICODE "
                       "BINUNICODE SHORT_BINUNICODE BINUNICODE8 BINBYTES SHORT_BINBYTES BINBYTES8".split())
-CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": ()}
+CONSTANTS: dict[str, Any] = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": ()}
 FRESH: dict[str, Callable[[], Any]] = {"EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_SET": set}
 NOTHING = ("PROTO", "FRAME")
 ALLOWED, EXTRA = 4, 1000                             # units of work for each byte of the pickle, and beyond
@@ -32,14 +32,19 @@ class Named:
     """A name in the file: a function to be called, or a class that is only mentioned (call is None)."""
 
     def __init__(self, name: str, call: Callable[..., Any] | None = None) -> None:
-        self.name, self.call = name, call
+        self.name: str = name
+        self.call: Callable[..., Any] | None = call
 
 
 class Machine:
     """The pickle machine: a stack, the marks in it, and a memo."""
 
+    length: int
+    spent: int
+
     def __init__(self, names: Mapping[str, Any], persistent: Callable[[Any], Any]) -> None:
-        self.names, self.persistent = names, persistent
+        self.names: Mapping[str, Any] = names
+        self.persistent: Callable[[Any], Any] = persistent
         self.stack: list[Any] = []
         self.marks: list[int] = []
         self.memo: dict[int, Any] = {}

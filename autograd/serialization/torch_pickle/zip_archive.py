@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import zipfile
 from pickle import UnpicklingError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..memory import Memory
 from ..source import Source
 from .names import Storage, StorageType, unpickle
 from .unpickle import short_repr
+
+if TYPE_CHECKING:
+    from zipfile import ZipInfo
 
 RECORD = b"PK\x03\x04"              # how a record in the archive begins
 LOCAL = 30                                           # bytes of a record's own header, before its name
@@ -33,14 +36,14 @@ class Archive:
             raise ValueError("it is a zip archive, but none of PyTorch's: it has no data.pkl" +
                              (". numpy.load() reads it" if numpy else ""))
         prefix = pickle_name[:-len("data.pkl")]
-        self.records = {r.filename[len(prefix):]: r for r in records if r.filename.startswith(prefix)}
+        self.records: dict[str, ZipInfo] = {r.filename[len(prefix):]: r for r in records if r.filename.startswith(prefix)}
         if len(self.records) < len(records):
             raise ValueError("the archive has records twice, or beside its one folder")
         if "constants.pkl" in self.records:
             raise UnpicklingError(SCRIPT)
         if sum(r.file_size for r in records) > source.size:
             raise ValueError("the archive's records are longer than the archive")
-        self.checked = any(r.CRC for r in records)   # PyTorch can be told to leave checksums out: all are 0 then
+        self.checked: bool = any(r.CRC for r in records)  # PyTorch can be told to leave checksums out: all are 0 then
 
     def find(self, name: str, order: str = "little") -> Memory:
         """Where the bytes of a record are. ValueError if there is none of that name."""

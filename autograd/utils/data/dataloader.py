@@ -51,10 +51,14 @@ class DataLoader(Generic[T_co]):
         if iterable:
             _check_stream(shuffle, sampler, batch_sampler)
         _check_batches(batch_size, shuffle, sampler, batch_sampler, drop_last)
-        self.num_workers, self.timeout, self.worker_init_fn = num_workers, timeout, worker_init_fn
+        self.num_workers: int = num_workers
+        self.timeout: float = timeout
+        self.worker_init_fn: Callable[[int], object] | None = worker_init_fn
         self.multiprocessing_context = multiprocessing_context
-        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
-        self.pin_memory, self.pin_memory_device, self.in_order = pin_memory, pin_memory_device, in_order
+        self.prefetch_factor: int | None = 2 if num_workers and prefetch_factor is None else prefetch_factor
+        self.pin_memory: bool = pin_memory
+        self.pin_memory_device: str = pin_memory_device
+        self.in_order: bool = in_order
         if sampler is None:
             sampler = Endless() if iterable else \
                 RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
@@ -62,8 +66,9 @@ class DataLoader(Generic[T_co]):
             batch_size = None
         elif batch_size is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
-        self.generator, self._promised = generator, None
-        self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self.generator: Generator | None = generator
+        self._promised = None
+        self.collate_fn: Callable[[Any], Any] = collate_fn or (default_convert if batch_sampler is None else default_collate)
         self._iterator: Any = None                            # of persistent workers
         self._progress: Progress | None = None                # of the newest pass
         self._saved: dict[str, Any] | None = None             # what the next pass goes on from

@@ -23,18 +23,18 @@ class Dataset(Generic[T_co]):
     def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other: Any) -> ConcatDataset:
+    def __add__(self, other: Any) -> ConcatDataset[Any]:
         return ConcatDataset([self, other])
 
 
-class IterableDataset(Dataset[T_co], Iterable):  # type: ignore[type-arg]
+class IterableDataset(Dataset[T_co], Iterable[T_co]):
     """A stream of items: subclasses write __iter__.
 
     With workers each one iterates a copy of its own; get_worker_info() tells it which share of the items is its own. A
     dataset (or the iterator that it makes) with state_dict and load_state_dict is resumed by them, others by skipping.
     """
 
-    def __add__(self, other: Any) -> ChainDataset:  # type: ignore[override]
+    def __add__(self, other: Any) -> ChainDataset[Any]:  # type: ignore[override]
         return ChainDataset([self, other])
 
 

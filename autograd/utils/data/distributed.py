@@ -42,10 +42,15 @@ class DistributedSampler(Sampler[int]):
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         if drop_last and uneven:
             raise ValueError("drop_last and uneven exclude each other")
-        self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
-        self.shuffle, self.seed, self.drop_last, self.uneven = shuffle, seed, drop_last, uneven
-        self.epoch = 0
-        self.sample = 0                              # how many items all ranks together were given in the newest pass
+        self.dataset: Sized = dataset
+        self.num_replicas: int = num_replicas
+        self.rank: int = rank
+        self.shuffle: bool = shuffle
+        self.seed: int = seed
+        self.drop_last: bool = drop_last
+        self.uneven: bool = uneven
+        self.epoch: int = 0
+        self.sample: int = 0                         # how many items all ranks together were given in the newest pass
         self._first = 0                              # the same at the beginning of the next one
 
     @property

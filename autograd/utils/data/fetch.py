@@ -13,7 +13,7 @@ from ...core.types import TensorOrArray
 from .collate import stacks_rows
 from .dataset import Subset, TensorDataset, items_of
 
-INTEGERS = {int, np.int64}
+INTEGERS: set[type] = {int, np.int64}
 RowPicker = Callable[[Sequence[Any]], list[Tensor]]
 
 
@@ -35,8 +35,9 @@ class MapFetcher:
     """Batches of a dataset whose items have numbers."""
 
     def __init__(self, recipe: Recipe, dataset: Any) -> None:
-        self.dataset, self.recipe = dataset, recipe
-        self.pick = row_picker(dataset) if recipe.batched and stacks_rows(recipe.collate_fn) else None
+        self.dataset: Any = dataset
+        self.recipe: Recipe = recipe
+        self.pick: RowPicker | None = row_picker(dataset) if recipe.batched and stacks_rows(recipe.collate_fn) else None
 
     def fetch(self, index: Any) -> Any:
         """The batch of these items; with batching off, the item of this number."""
@@ -68,9 +69,10 @@ class StreamFetcher:
     """Batches of a dataset that is a stream of items."""
 
     def __init__(self, recipe: Recipe, dataset: Any) -> None:
-        self.recipe, self.dataset = recipe, dataset
-        self.items = iter(dataset)
-        self.ended = False
+        self.recipe: Recipe = recipe
+        self.dataset: Any = dataset
+        self.items: Any = iter(dataset)
+        self.ended: bool = False
 
     def fetch(self, index: Any) -> Any:
         """The next batch, as long as `index`; with batching off, the next item. StopIteration at the end."""

@@ -16,6 +16,8 @@ from .resume import Progress, fresh
 from .workers import Crew, Job, LostWorker
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from ...utils.data.dataloader import DataLoader
 
 
@@ -23,14 +25,17 @@ class LoaderIterator:
     """One pass over a loader."""
 
     waiting = ""                                     # PyTorch's name of the wait for a batch
+    progress: Progress
 
     def __init__(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
         self.begin(loader, saved)
 
     def begin(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
         """Begin a pass, or go on with a saved one."""
-        self.sampler, self.dataset, self.num_workers = loader._index_sampler, loader.dataset, loader.num_workers
-        self.promised = loader._promised
+        self.sampler: Any = loader._index_sampler
+        self.dataset: Any = loader.dataset
+        self.num_workers: int = loader.num_workers
+        self.promised: Any = loader._promised
         self.progress = loader._progress = Progress(loader, saved)
 
     def __iter__(self) -> LoaderIterator:
@@ -74,7 +79,8 @@ class SerialIterator(LoaderIterator):
         if loader._recipe.iterable and progress.batches and progress.fetcher_state is None:
             for _ in range(progress.batches):
                 fetcher.fetch(loader._recipe.blank)
-        self.numbers, self.fetch = progress.numbers, fetcher.fetch
+        self.numbers: Iterator[Any] = progress.numbers
+        self.fetch: Callable[..., Any] = fetcher.fetch
 
     def next_batch(self) -> Any:
         """Load a batch in this thread."""
@@ -97,17 +103,21 @@ class ParallelIterator(LoaderIterator):
     """
 
     waiting = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+    crew: Crew | ProcessCrew
+    turn: int
 
     def __init__(self, loader: Any, saved: dict[str, Any] | None) -> None:
-        self.timeout, self.in_order = loader.timeout or None, loader.in_order
-        self.ahead, self.persistent = loader.prefetch_factor * loader.num_workers, loader.persistent_workers
+        self.timeout: float | None = loader.timeout or None
+        self.in_order: bool = loader.in_order
+        self.ahead: int = loader.prefetch_factor * loader.num_workers
+        self.persistent: bool = loader.persistent_workers
         self.lost: Any = None
         LoaderIterator.begin(self, loader, saved)
         job = Job(loader.dataset, loader._recipe, self.progress.base_seed, loader.num_workers, loader.worker_init_fn,
                   modes.recording)
         context = loader.multiprocessing_context
         self.crew = Crew(job, loader.in_order) if context is None else ProcessCrew(job, loader.in_order, context)
-        self.stop = weakref.finalize(self, self.crew.stop)
+        self.stop: weakref.finalize[[], ParallelIterator] = weakref.finalize(self, self.crew.stop)
         self.start_workers(saved)
 
     def begin(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
@@ -126,12 +136,13 @@ class ParallelIterator(LoaderIterator):
 
     def start_workers(self, saved: dict[str, Any] | None) -> None:
         """Start the pass on all workers, and give each as many tasks as it may have."""
-        self.numbers, self.workers = self.progress.numbers, list(self.progress.workers)
+        self.numbers: Iterator[Any] = self.progress.numbers
+        self.workers: list[Any] = list(self.progress.workers)
         self.turn = self.progress.turn
-        self.live = [True] * self.num_workers
-        self.load = [0] * self.num_workers
+        self.live: list[bool] = [True] * self.num_workers
+        self.load: list[int] = [0] * self.num_workers
         self.pending: deque[tuple[int, Any]] = deque()  # (worker, the sampler's state after it), in the order of the tasks
-        self.has_sampler_state = self.progress.sampler_state() is not None
+        self.has_sampler_state: bool = self.progress.sampler_state() is not None
         for inbox, state in zip(self.crew.inboxes, self.progress.workers, strict=True):
             inbox.put(("begin", state if saved is not None else None))
         for _ in range(self.ahead):

@@ -18,7 +18,8 @@ class ProcessCrew(Crew):
     shares_memory = False
 
     def __init__(self, job: Job, in_order: bool, context: Any) -> None:
-        self.pipes, self.processes = [], []
+        self.pipes: list[Any] = []
+        self.processes: list[Any] = []
         try:
             for number in range(job.num_workers):
                 parent_end, child_end = context.Pipe()

@@ -25,8 +25,10 @@ class Progress:
     """The progress of one pass over a loader. `numbers` iterates over the batches of item numbers still to be loaded."""
 
     def __init__(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
-        self.sampler = loader._index_sampler
-        self.batches, self.turn, self.finished = 0, 0, False
+        self.sampler: Any = loader._index_sampler
+        self.batches: int = 0
+        self.turn: int = 0
+        self.finished: bool = False
         self.fetcher: Any = None                       # of a pass without workers
         self.workers: list[Any] = [None] * loader.num_workers
         self.delivered_state: Any = None  # the place after the last batch handed out, if workers are ahead
@@ -34,10 +36,10 @@ class Progress:
         if saved is not None and not saved["finished"]:
             self.resume(loader, saved, streams)
             return
-        self.start = portable(states(streams))
-        self.base_seed = self.open(loader, None)
+        self.start: Any = portable(states(streams))
+        self.base_seed: int = self.open(loader, None)
         self.delivered_state = self.sampler_state()
-        self.fetcher_state = None if saved is None else next_pass_state(saved["own"])
+        self.fetcher_state: Any = None if saved is None else next_pass_state(saved["own"])
         if saved is not None and saved["workers"]:
             self.workers = [fresh(worker) for worker in saved["workers"]]
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from ...core.random import Generator, drawing
 from ...ops.creation.create import as_tensor
 from ...ops.random.draw import multinomial
+
+if TYPE_CHECKING:
+    from ...core.tensor import Tensor
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -47,7 +50,9 @@ class RandomSampler(Sampler[int]):
 
     def __init__(self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
                  generator: Generator | None = None) -> None:
-        self.data_source, self.replacement, self._num_samples = data_source, replacement, num_samples
+        self.data_source: Sized = data_source
+        self.replacement: bool = replacement
+        self._num_samples = num_samples
         self.generator = generator
         if not isinstance(replacement, bool):
             raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
@@ -75,7 +80,8 @@ class SubsetRandomSampler(Sampler[int]):
     """The given numbers, each once, in random order."""
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
-        self.indices, self.generator = indices, generator
+        self.indices: Sequence[int] = indices
+        self.generator: Generator | None = generator
 
     def __iter__(self) -> Iterator[int]:
         for i in drawing(self.generator).permutation(len(self.indices)).tolist():
@@ -94,11 +100,13 @@ class WeightedRandomSampler(Sampler[int]):
             raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
         if not isinstance(replacement, bool):
             raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
-        self.weights = as_tensor(weights, dtype=np.float64)
+        self.weights: Tensor = as_tensor(weights, dtype=np.float64)
         if self.weights.ndim != 1:
             raise ValueError("weights should be a 1d sequence but given weights have shape "
                              f"{tuple(self.weights.shape)}")
-        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+        self.num_samples: int = num_samples
+        self.replacement: bool = replacement
+        self.generator: Generator | None = generator
 
     def __iter__(self) -> Iterator[int]:
         yield from multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator).tolist()
@@ -115,7 +123,9 @@ class BatchSampler(Sampler[list[int]]):
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
         if not isinstance(drop_last, bool):
             raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
-        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+        self.sampler: Iterable[Any] = sampler
+        self.batch_size: int = batch_size
+        self.drop_last: bool = drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
         numbers = iter(self.sampler)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from .dataset import Dataset
 from .failure import Failure
 from .fetch import Recipe, reopen
 from .streams import KINDS, restore, shared_streams, states
+
+if TYPE_CHECKING:
+    from threading import Event, Thread
 
 GRACE = 2.0                               # seconds that workers have to end their batch when they are not needed any more
 
@@ -87,14 +90,16 @@ class Answer(NamedTuple):
 class Worker:
     """Fetches batches in a thread or process of its own, of a job that no other worker uses (see thread_job)."""
 
+    done: int
+
     def __init__(self, job: Job, number: int, rng: ThreadStreams | None) -> None:
         modes.recording = job.recording
         seed = job.base_seed + number
         kind = "process" if rng is None else "thread"
-        self.location = f"in DataLoader worker {kind} {number}"
-        self.recipe = job.recipe
-        self.dataset = job.dataset
-        self.streams = shared_streams() if rng is None else {
+        self.location: str = f"in DataLoader worker {kind} {number}"
+        self.recipe: Recipe = job.recipe
+        self.dataset: Any = job.dataset
+        self.streams: dict[str, Any] = shared_streams() if rng is None else {
             "default": rng.torch_generator, "own random": rng.random_generator, "own numpy": rng.numpy_generator}
         self.failed: Failure | None = None
         _worker_info.set(WorkerInfo(number, job.num_workers, seed, self.dataset, rng,
@@ -153,15 +158,18 @@ class Crew:
     """Workers in threads. Nothing here refers to the iterator, so that dropping that ends the crew."""
 
     shares_memory = True                  # so that each worker needs a copy of the dataset
+    threads: list[Thread]
 
     def __init__(self, job: Job, in_order: bool) -> None:
-        self.job, self.maker = job, os.getpid()
-        self.stopping = threading.Event()
+        self.job: Job = job
+        self.maker: int = os.getpid()
+        self.stopping: Event = threading.Event()
         numbers = range(job.num_workers)
         common: Any = SimpleQueue()
         self.inboxes: list[Any] = [SimpleQueue() for _ in numbers]
         self.outboxes: list[Any] = [SimpleQueue() if in_order else common for _ in numbers]
-        self.jobs = [thread_job(job) if self.shares_memory else job for _ in numbers]      # before the caller goes on
+        # before the caller goes on
+        self.jobs: list[Job] = [thread_job(job) if self.shares_memory else job for _ in numbers]
         self.threads = [threading.Thread(target=self.serve, args=(i,), name=f"DataLoader worker {i}", daemon=True)
                         for i in numbers]
         for thread in self.threads:

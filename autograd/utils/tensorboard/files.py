@@ -8,7 +8,10 @@ import struct
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from io import FileIO
 
 
 class EventFile:
@@ -19,8 +22,8 @@ class EventFile:
         stem = os.path.join(directory, f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}.")
         taken = len([name for name in os.listdir(directory) if name.startswith(os.path.basename(stem))])
         self.checksum = checksum
-        self.lock = threading.Lock()
-        self.file = open(f"{stem}{taken}{suffix}", "xb", buffering=0)          # noqa: SIM115
+        self.lock: threading.Lock = threading.Lock()
+        self.file: FileIO = open(f"{stem}{taken}{suffix}", "xb", buffering=0)  # noqa: SIM115
 
     def add(self, event: Any) -> None:
         """Write an event."""

@@ -53,7 +53,7 @@ def installed() -> Protocol:
                       "neither is installed: pip install tensorboard")
 
 
-protocol = installed()
+protocol: Protocol = installed()
 
 
 def array_of(value: Any) -> Any:

@@ -60,9 +60,11 @@ class SummaryWriter:
                  max_queue: int = 10, flush_secs: int = 120, filename_suffix: str = "", *, all_ranks: bool = False) -> None:
         directory = os.fspath(log_dir) if log_dir else os.path.join(
             "runs", f"{time.strftime('%b%d_%H-%M-%S')}_{socket.gethostname()}{comment}")
-        self.log_dir = os.path.join(directory, f"rank_{environment.rank}") if all_ranks else directory
-        self.enabled = all_ranks or environment.first_rank
-        self.purge_step, self.max_queue, self.flush_secs = purge_step, max_queue, flush_secs
+        self.log_dir: str = os.path.join(directory, f"rank_{environment.rank}") if all_ranks else directory
+        self.enabled: bool = all_ranks or environment.first_rank
+        self.purge_step = purge_step
+        self.max_queue: int = max_queue
+        self.flush_secs: int = flush_secs
         self.filename_suffix = filename_suffix
         self._files: dict[str, EventFile] = {}             # by directory
         self._embeddings: list[str] = []             # entries of the projector's configuration
@@ -262,14 +264,17 @@ class SummaryWriter:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    add_graph = refused("add_graph", "autograd.draw(loss) shows the recorded graph")
-    add_onnx_graph = refused("add_onnx_graph", "there is no reader of ONNX files here")
-    add_video = refused("add_video", "write its frames with add_images()")
-    add_mesh = refused("add_mesh", "draw it with matplotlib, and write it with add_figure()")
+    add_graph: Callable[..., NoReturn] = refused("add_graph", "autograd.draw(loss) shows the recorded graph")
+    add_onnx_graph: Callable[..., NoReturn] = refused("add_onnx_graph", "there is no reader of ONNX files here")
+    add_video: Callable[..., NoReturn] = refused("add_video", "write its frames with add_images()")
+    add_mesh: Callable[..., NoReturn] = refused("add_mesh", "draw it with matplotlib, and write it with add_figure()")
+    add_image_with_boxes: Callable[..., NoReturn]
     add_image_with_boxes = refused("add_image_with_boxes", "draw the boxes with Pillow, then call add_image()")
+    add_custom_scalars: Callable[..., NoReturn]
     add_custom_scalars = refused("add_custom_scalars", "add_scalars() shows several numbers in one plot")
+    add_custom_scalars_multilinechart: Callable[..., NoReturn]
     add_custom_scalars_multilinechart = refused("add_custom_scalars_multilinechart", "use add_scalars()")
-    add_custom_scalars_marginchart = refused("add_custom_scalars_marginchart", "use add_scalars()")
+    add_custom_scalars_marginchart: Callable[..., NoReturn] = refused("add_custom_scalars_marginchart", "use add_scalars()")
 
 
 __all__ = ["SummaryWriter"]

@@ -49,7 +49,7 @@ from ..reference import is_half, neutral
 from ..waiting import blocked
 from ..watchdog.call_site import at_site, user_site
 from ..watchdog.history import History, first_divergence
-from ..watchdog.stall import members_of, watch
+from ..watchdog.stall import Watch, members_of, watch
 from . import chunks as rounds
 from . import tuning
 from .handle import MpiHandle
@@ -60,13 +60,13 @@ from .shared_memory import shared_file
 from .shared_sum import SharedSums
 from .surviving import surviving
 
-OPS = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN,
+OPS: dict[str, Any] = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN,
        "band": MPI.BAND, "bor": MPI.BOR, "bxor": MPI.BXOR}
-BOOL_OPS = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND,
+BOOL_OPS: dict[str, Any] = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND,
             "band": MPI.LAND, "bor": MPI.LOR, "bxor": MPI.LXOR}
 BITS = np.dtype(np.uint16)
 SENT_AS = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no half floats: they are sent as integers
-TYPES = {dtype: MPI.Datatype.fromcode(SENT_AS.get(dtype, dtype).char) for dtype in DTYPES}
+TYPES: dict[Any, Any] = {dtype: MPI.Datatype.fromcode(SENT_AS.get(dtype, dtype).char) for dtype in DTYPES}
 MAX_SUMMARIES = 512
 MAX_PENDING = 64
 PREFERENCES = tuning.prefer(MPI.__file__, MPI.Query_thread())
@@ -92,22 +92,27 @@ class MpiComm(MpiMessages, Communicator):
     """
 
     kind = "mpi"
+    check: Any
+    freed: bool
+    entered: int
 
     def __init__(self, comm: Intracomm | None = None) -> None:
         base = MPI.COMM_WORLD if comm is None else checked_intracomm(comm)
         base = surviving(base) if environment.survive_size else base
         self.entered = self.messages = 0             # collectives so far; messages
         self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
-        self.watch, self.key, self.members = watch(MPI), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
+        self.watch: Watch = watch(MPI)
+        self.key: str = f"new {id(self)}"
+        self.members: Sequence[int] = members_of(base, MPI.COMM_WORLD)
         self._reversed_comm: Any = None                  # the same ranks in reverse order, for reverse scans
         self.watch.join(self)
         try:
-            self.comm = base.Dup()
+            self.comm: Any = base.Dup()
         except RankLost:
             self.watch.part(self)
             raise
         self.size: int = self.comm.size
-        self.held = (self.comm.rank,)
+        self.held: tuple[int, ...] = (self.comm.rank,)
         self.max_count = 2**31 - 1
         self._own_header, self._all_headers = bytearray(HEADER.size), bytearray(HEADER.size * self.size)
         self._own_header_spec = [self._own_header, HEADER.size, MPI.BYTE]
@@ -121,18 +126,18 @@ class MpiComm(MpiMessages, Communicator):
         self._abandoned: list[Any] = []              # requests of messages that nobody received
         self._row_types: dict[Any, Any] = {}
         self._shared = SharedSums(self)
-        self.max_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
+        self.max_tag: int = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
         atexit.register(self._leak_pending)               # also a reference to this object and its buffers
         first = (f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check) if self.comm.rank == 0 else ("", False)
         infos = self.comm.allgather((*first, len(DTYPES)))
         key, self.check = infos[0][:2]
         dtypes = [known for *_, known in infos]       # installations may differ
-        self.without_bfloat16 = [rank for rank, known in enumerate(dtypes) if known < max(dtypes)]
+        self.without_bfloat16: list[int] = [rank for rank, known in enumerate(dtypes) if known < max(dtypes)]
         if 1 < self.size == self.watch.size:
             self.watch.share(MPI, MPI.COMM_WORLD)
         self.watch.part(self)
         self.waiting, self.key = None, key           # the same on all its ranks
-        self.flights = number_of(f"communicator {key}", MESSAGE) << 40
+        self.flights: int = number_of(f"communicator {key}", MESSAGE) << 40
         self.watch.join(self)
 
     def free(self) -> None:

@@ -18,7 +18,8 @@ class MpiHandle(Handle):
     def __init__(self, comm: Any, request: Request, finish: Callable[[], Any] | None, buffers: Any) -> None:
         super().__init__(self._complete, request.Test)
         self._comm, self._request, self._finish_result = comm, request, finish
-        self.number, self._what = comm.entered, comm.waiting
+        self.number: int = comm.entered
+        self._what = comm.waiting
         comm.hold_buffers(request, buffers)
 
     def __str__(self) -> str:

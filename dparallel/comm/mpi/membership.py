@@ -41,12 +41,13 @@ class Membership:
     """This process's part in a job of `size` ranks at work, `least` at least."""
 
     def __init__(self, size: int, least: int) -> None:
-        self.size, self.least = size, least
-        self.number = int(MPI.COMM_WORLD.rank)
-        self.at_work = self.number < size
-        self.generation = -1                         # of the present membership: how many there were before it
+        self.size: int = size
+        self.least: int = least
+        self.number: int = int(MPI.COMM_WORLD.rank)
+        self.at_work: bool = self.number < size
+        self.generation: int = -1                    # of the present membership: how many there were before it
         self.members: list[int] = []                 # those at work, by their ranks in COMM_WORLD
-        self.spares = 0                              # how many others live
+        self.spares: int = 0                         # how many others live
         self.lost: list[int] = []                    # those at work before that are not now
         self.comm: MpiComm | None = None             # of those at work
         self._everyone: SurvivingComm = surviving(MPI.COMM_WORLD)

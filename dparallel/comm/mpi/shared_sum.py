@@ -14,7 +14,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -31,6 +31,9 @@ from ..waiting import Flight
 from ..watchdog.call_site import at_site, user_site
 from .mpi_types import Intracomm
 from .shared_memory import shared_file
+
+if TYPE_CHECKING:
+    from autograd.base.types import Array
 
 BLOCK = 1 << 16                                      # elements that are summed at once, which fit the second-level cache
 LINE = 64                                            # bytes of a cache line
@@ -53,8 +56,13 @@ class SharedSums:
     other communicator's.
     """
 
+    started: int
+    vectors_created: int
+
     def __init__(self, comm: Any) -> None:
-        self.comm, self.rank, self.size = comm, comm.rank, comm.size
+        self.comm: Any = comm
+        self.rank: int = comm.rank
+        self.size: int = comm.size
         self.started = self.vectors_created = 0
         self._queue: list[SharedSum] = []
         self._barriers: Any = None                   # the MPI communicator of the barriers
@@ -191,10 +199,14 @@ class SharedSum(PersistentSum):
 
     def __init__(self, sums: SharedSums, memory: list[memoryview], dtype: np.dtype[Any]) -> None:
         vectors = [np.frombuffer(part, dtype, offset=LINE) for part in memory]
-        self.sum_numbers = [part[:8].cast("q") for part in memory]         # which sum of the communicator this is
-        self.failed = [part[8:16].cast("q") for part in memory]      # 1 + a rank that could not add up
+        # which sum of the communicator this is
+        self.sum_numbers: list[memoryview[int]] = [part[:8].cast("q") for part in memory]
+        # 1 + a rank that could not add up
+        self.failed: list[memoryview[int]] = [part[8:16].cast("q") for part in memory]
         self._lasts = [np.frombuffer(part, dtype, 1, offset=LINE // 2) for part in memory]      # elements, as they started
-        self._sums, self.array, self.vector_number = sums, vectors[sums.rank], sums.vectors_created
+        self._sums = sums
+        self.array: Array = vectors[sums.rank]
+        self.vector_number: int = sums.vectors_created
         size, line = len(self.array), LINE // self.array.dtype.itemsize
         step = -(-size // (sums.size * line)) * line
         slices = [slice(min(rank * step, size), min((rank + 1) * step, size)) for rank in range(sums.size)]
@@ -202,7 +214,7 @@ class SharedSum(PersistentSum):
         self._parts = [vector[slices[sums.rank]] for vector in vectors]
         self._other_parts = [part for rank, part in enumerate(self._parts) if rank != sums.rank]
         self.number = 0                              # of the sum, for the watchdog
-        self.problem = ""
+        self.problem: str = ""
         self.flight: Flight | None = None            # of the sum, for a timeline
 
     def __str__(self) -> str:

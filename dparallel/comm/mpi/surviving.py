@@ -20,7 +20,7 @@ from ..lost import RankLost
 
 LOSSES = frozenset(number for name in ("ERR_PROC_FAILED", "ERR_PROC_FAILED_PENDING", "ERR_REVOKED")
                    if (number := getattr(MPI, name, MPI.UNDEFINED)) != MPI.UNDEFINED)
-VAGUE = frozenset((MPI.ERR_OTHER, MPI.ERR_INTERN, MPI.ERR_UNKNOWN))
+VAGUE: frozenset[int] = frozenset((MPI.ERR_OTHER, MPI.ERR_INTERN, MPI.ERR_UNKNOWN))
 PATIENCE = 1.0
 CALLS = ("Allgather", "Allreduce", "Barrier", "Bcast", "Iprobe", "Recv", "Send", "Sendrecv", "bcast", "improbe", "recv",
          "send")
@@ -56,7 +56,7 @@ class Deaths:
         return kind in VAGUE and self.count() > self.known
 
 
-deaths = Deaths()
+deaths: Deaths = Deaths()
 
 
 def lost() -> RankLost:
@@ -106,8 +106,8 @@ def made(call: Callable[..., Any]) -> Callable[..., Any]:
 class SurvivingRequest(MPI.Request):
     """A request whose Wait() and Test() raise RankLost."""
 
-    Wait = guarded(MPI.Request.Wait)
-    Test = guarded(MPI.Request.Test)
+    Wait: Any = guarded(MPI.Request.Wait)
+    Test: Any = guarded(MPI.Request.Test)
 
 
 class SurvivingComm(MPI.Intracomm):

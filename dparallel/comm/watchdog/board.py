@@ -31,7 +31,9 @@ class Board:
     """One process's view of the board of `size` ranks, of which `local_ranks` are on this host."""
 
     def __init__(self, file: int, memory: Any, size: int, local_ranks: Sequence[int]) -> None:
-        self.size, self.local_ranks, self._file = size, frozenset(local_ranks), file
+        self.size: int = size
+        self.local_ranks: frozenset[int] = frozenset(local_ranks)
+        self._file = file
         self._memory = memory                        # one more slot, for claim()
 
     @classmethod

@@ -23,7 +23,10 @@ class Relay:
     """
 
     def __init__(self, mpi: MPIModule, comm: Intracomm, others: Sequence[int], is_leader: bool) -> None:
-        self.mpi, self.comm, self.others, self.is_leader = mpi, comm, others, is_leader
+        self.mpi: MPIModule = mpi
+        self.comm: Intracomm = comm
+        self.others: Sequence[int] = others
+        self.is_leader: bool = is_leader
         self._sending: list[Any] = []
 
     @classmethod

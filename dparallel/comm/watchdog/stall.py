@@ -60,10 +60,11 @@ class StallSettings:
     def __init__(self) -> None:
         text = environment.stall_seconds
         frozen = environment.frozen_seconds
-        self.survives = environment.survive_size > 0
-        self.frozen = 0.0 if not self.survives else stall_seconds(frozen) if frozen else FROZEN
-        self.limit = stall_seconds(text) if text else LIMIT
-        self.check, self.abort = environment.check, environment.stall_abort
+        self.survives: bool = environment.survive_size > 0
+        self.frozen: float = 0.0 if not self.survives else stall_seconds(frozen) if frozen else FROZEN
+        self.limit: float = stall_seconds(text) if text else LIMIT
+        self.check: bool = environment.check
+        self.abort: bool | None = environment.stall_abort
 
     @property
     def ends_after(self) -> float:
@@ -109,10 +110,14 @@ class ObservedWait:
     """A wait that a check observed, and when it was first observed; `token` distinguishes waits of one communicator."""
 
     def __init__(self, comm: Any, waiting: Any, entered: int, since: float) -> None:
-        self.what, self.key, self.members, self.since = description(waiting), comm.key, comm.members, since
+        self.what: str = description(waiting)
+        self.key: Any = comm.key
+        self.members: Any = comm.members
+        self.since: float = since
         self.entered = entered
-        self.token = waiting if isinstance(waiting, str) else getattr(waiting, "number", self.entered)
-        self.reported_after = 0.0                    # seconds of waiting after which the next report is due; 0: none yet
+        self.token: Any = waiting if isinstance(waiting, str) else getattr(waiting, "number", self.entered)
+        # seconds of waiting after which the next report is due; 0: none yet
+        self.reported_after: float = 0.0
 
     @classmethod
     def observe(cls, comm: Any, now: float) -> ObservedWait | None:
@@ -149,8 +154,10 @@ class Watch:
     """
 
     def __init__(self, rank: int, size: int, end: Callable[[int], None]) -> None:
-        self.rank, self.size, self._end = rank, size, end
-        self.settings = stall_settings()
+        self.rank: int = rank
+        self.size: int = size
+        self._end = end
+        self.settings: StallSettings = stall_settings()
         self.board: Board | None = None
         self._relay: Relay | None = None             # to other hosts
         self._shared = False

@@ -59,6 +59,6 @@ def resident() -> int:
     return 0
 
 
-vitals = Vitals()
+vitals: Vitals = Vitals()
 
 __all__ = ["Vitals", "resident", "vitals"]

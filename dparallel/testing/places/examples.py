@@ -52,7 +52,9 @@ class SharedTest:
     """A test with @given under MPI, whose examples rank 0 draws."""
 
     def __init__(self, function: Callable[..., Any], inner: Callable[..., Any], comm: Communicator) -> None:
-        self.function, self.inner, self.comm = function, inner, comm
+        self.function: Callable[..., Any] = function
+        self.inner: Callable[..., Any] = inner
+        self.comm: Communicator = comm
         self.fixtures: dict[str, Any] = {}
 
     def lead(self, **fixtures: Any) -> None:

@@ -56,19 +56,20 @@ class RankJob:
     """`size` ranks that run the given tests, in their order, each at a request."""
 
     def __init__(self, size: int, tests: Sequence[TestRequest], config: pytest.Config) -> None:
-        self.size, self.tests = size, list(tests)
-        self.folder = Path(tempfile.mkdtemp(prefix="places-"))
-        self.last_requested = -1                              # the number of the last requested test
-        self.accepts_tests = True                              # False after end()
-        self.has_started = False                           # whether a test has started, and no rank has stopped
-        self.logs = [_Log(self.folder / f"{rank}.log") for rank in range(size)]
+        self.size: int = size
+        self.tests: list[TestRequest] = list(tests)
+        self.folder: Path = Path(tempfile.mkdtemp(prefix="places-"))
+        self.last_requested: int = -1                         # the number of the last requested test
+        self.accepts_tests: bool = True                        # False after end()
+        self.has_started: bool = False                     # whether a test has started, and no rank has stopped
+        self.logs: list[_Log] = [_Log(self.folder / f"{rank}.log") for rank in range(size)]
         self.records: list[list[dict[str, Any]]] = [[] for _ in range(size)]
         (self.folder / "requests").touch()
         (self.folder / "job.json").write_text(json.dumps({
             "names": [test.name for test in tests], "paths": list(dict.fromkeys(test.path for test in tests)),
             "limits": [test.limit for test in tests]}))
-        self.output = open(self.folder / "output", "wb")             # noqa: SIM115  # of the ranks, uncaptured
-        self.process = subprocess.Popen(
+        self.output: BinaryIO = open(self.folder / "output", "wb")   # noqa: SIM115  # of the ranks, uncaptured
+        self.process: subprocess.Popen[bytes] = subprocess.Popen(
             [sys.executable, "-c", DPRUN, "-q", "-n", str(size), "--threads", "1", "-m", "pytest", *_arguments(config)],
             cwd=config.invocation_params.dir, env={**environment.without_pytest(), PLACES_JOB: str(self.folder)},
             stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True,

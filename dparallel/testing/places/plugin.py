@@ -248,8 +248,8 @@ class TextFailure:
     """A failure as text, with a title. pytest's summary would repeat all lines of a string where the variable CI is set."""
 
     def __init__(self, text: str, title: str = "") -> None:
-        self.text = f"{title}\n{text}" if title else text
-        self.reprcrash = SimpleNamespace(message=text.partition("\n")[0])
+        self.text: str = f"{title}\n{text}" if title else text
+        self.reprcrash: SimpleNamespace = SimpleNamespace(message=text.partition("\n")[0])
 
     def toterminal(self, tw: Any) -> None:
         """Write the whole text to the terminal."""

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -31,7 +31,7 @@ class UserJobRank:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.stderr = _stderr(config)
+        self.stderr: int = _stderr(config)
         if world().rank:
             silence_terminal(config)
 
@@ -87,12 +87,13 @@ class JobRank:
     """
 
     def __init__(self, config: pytest.Config, folder: Path) -> None:
-        self.config, self.folder = config, folder
-        self.job = json.loads((folder / "job.json").read_text())
-        self.rank = world().rank
-        self.log = open(folder / f"{self.rank}.log", "w", encoding="utf-8")          # noqa: SIM115  # to the end
-        self.stack = open(folder / f"{self.rank}.stack", "w", encoding="utf-8")      # noqa: SIM115
-        self.read = 0                                # the number of requests read
+        self.config: Any = config
+        self.folder: Path = folder
+        self.job: Any = json.loads((folder / "job.json").read_text())
+        self.rank: int = world().rank
+        self.log: TextIO = open(folder / f"{self.rank}.log", "w", encoding="utf-8")  # noqa: SIM115  # to the end
+        self.stack: TextIO = open(folder / f"{self.rank}.stack", "w", encoding="utf-8")  # noqa: SIM115
+        self.read: int = 0                           # the number of requests read
         silence_terminal(config)
 
     def write(self, **record: Any) -> None:
