@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 # "install" what a command needs once; again when pyproject.toml changes
 TRAIN := $(VENV)/.train-ready
 TEST := $(VENV)/.test-ready
+DOCS := $(VENV)/.docs-ready
 # the compiled core: part of installing, and again when its sources change; DPARALLEL_PURE=1 goes without
 CORE := $(VENV)/.core-ready
 PXD := $(wildcard autograd/*/*.pxd)
 SAY := $(BIN)/python -c "import autograd; print('compiled core:', autograd.show_config()['compiled core'])"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: train quick test check bench scaling flat roofline replay threads kills examples clean
+.PHONY: train quick test check bench scaling flat roofline replay threads kills examples docs site clean
 
 train: $(TRAIN) $(CORE)
 	$(BIN)/dprun -n 2 examples/digits.py
@@ -31,12 +32,14 @@ check: $(TEST)
 bench: $(TEST) $(CORE)
 	$(COMPILE)
 	$(BIN)/python tests/bench/run.py --write --json bench.json
+	$(BIN)/python docs/site/plots.py
 
 # ranks, local devices, the network: docs/scaling.md; memory of long trainings; where the time goes: docs/roofline.md
 scaling: $(TEST) $(CORE)
 	$(COMPILE)
 	$(BIN)/python tests/bench/scaling.py --json scaling.json
 	$(BIN)/python tests/bench/prediction.py --write
+	$(BIN)/python docs/site/plots.py
 
 flat: $(TEST) $(CORE)
 	$(BIN)/python tests/bench/flat.py
@@ -64,6 +67,14 @@ examples: $(TRAIN)
 	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples,mnist]' pytest
 	$(BIN)/python -m pytest tests/test_examples.py
 
+# the site, in build/site: `python3 -m http.server -d build/site` shows it; `make site` also looks at it in a browser (Chromium)
+docs: $(DOCS) $(CORE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo "build/site: to read it, $(BIN)/python -m http.server -d build/site, and http://localhost:8000"
+
+site: docs
+	$(BIN)/python tests/site/look.py build/site
+
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -85,6 +96,10 @@ $(TEST): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples,mnist,test]'
 	$(COMPILE)
 	$(SAY)
+	touch $(CORE) $@
+
+$(DOCS): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q -e '.[mpi,docs]'
 	touch $(CORE) $@
 
 clean:

@@ -114,10 +114,10 @@ def test_targets_of_make_exist(name):
 
 
 def test_the_index_lists_every_page():
-    linked = set(re.findall(r"\]\(([\w/]+\.md)\)", PAGES["docs/README.md"]))
+    linked = set(re.findall(r"^- \[.*?\]\(([\w/]+\.md)\)", PAGES["docs/README.md"], re.M))
     assert linked == {name.removeprefix("docs/") for name in PAGES if name.startswith("docs/") and name != "docs/README.md"}
     for line in PAGES["docs/README.md"].split("\n- ")[1:]:
-        assert re.match(r"\[[\w/]+\.md\]\([\w/]+\.md\): [\w`]", line), f"a page without a sentence: {line}"
+        assert re.match(r"\[([\w/.]+\.md)\]\(\1\): [\w`]", line), f"a page without a sentence: {line}"
 
 
 @pytest.mark.parametrize("package", ORDER)

@@ -72,6 +72,7 @@ def page(result: dict[str, Any]) -> str:
         "Ranks: one rank's time over two ranks', each with as many rows, so 1 is perfect; two cores also share memory and "
         "caches, which no software undoes. Devices: one device's time over two devices' (threads), with the same 512 rows.", "",
         markdown(result, "scaling", ("1 place", "2 places", "speed")), "",
+        "![One rank's time over two ranks'](pictures/one_to_two.svg)", "",
         "## The network", "",
         "Two ranks. Ours: all buckets as DataParallel starts and collects them, without computation to hide behind; bare: one "
         "blocking MPI Allreduce of the same bytes in place. In turn in one job, medians, the slower rank.", "",

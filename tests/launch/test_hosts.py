@@ -1,6 +1,7 @@
 """dprun over two hosts by ssh: network namespaces of this machine, made by two_hosts.sh."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -176,3 +177,14 @@ def test_a_timeline_of_two_hosts(start, tmp_path, killed):
     assert data["clock_bound_us"] == pytest.approx(run.bound / 1000)
     causes = [(cause["rank"], cause["part"]) for cause in data["causes"] if cause["part"] != "other process"]
     assert causes[0][0] == 1 and causes[0][1] in ("script", "start"), causes
+
+
+def test_the_last_step_of_the_tutorial(start):
+    """docs/tutorial.md, step 5: the script of step 2, one rank on each of two hosts, ends as it did on one."""
+    page = (ROOT / "docs/tutorial.md").read_text()
+    script = re.search(r"^```python\n# ranks.py\n(.*?)^```", page, re.S | re.M)[1]
+    process = start(script + 'print("on", __import__("socket").gethostname())\n', "-q", "-n", "2", "-H", "10.77.0.1:1,10.77.0.2:1")
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert "on dp1" in said and "on dp2" in said, said
+    assert re.search(r"^2 ranks, 32 rows here: loss 0\.\d+, accuracy 0\.9\d\d$", said, re.M), said

@@ -1,0 +1,130 @@
+"""What MkDocs calls: which pages there are, links between them, the reference, and that no public name is without a place.
+
+Pages are docs/**/*.md as they are, the four pages at the top of the repository, and the reference (reference.py). The order
+of pages is that of docs/README.md. Links are written for the repository; here they are turned to the site's pages, and
+those to sources to copies of them.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import get_plugin_logger
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+sys.path.insert(0, str(Path(__file__).parent))
+import reference
+
+ROOT = Path(__file__).parent.parent.parent
+log = get_plugin_logger("dparallel")
+# page in the repository: in the site, where it lies elsewhere
+TOP = {
+    "README.md": "index.md",
+    "docs/README.md": "pages.md",
+    "ARCHITECTURE.md": "architecture.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+}
+LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
+
+
+class Site:
+    """What the hooks share while one site is built."""
+
+    def __init__(self) -> None:
+        self.reference = reference.Reference()
+        self.pages = dict(TOP)  # repository path: the site's
+        self.sources: set[str] = set()  # files of the repository that pages link to
+
+    def uri(self, path: str) -> str | None:
+        """Where a path of the repository is in the site."""
+        if path in self.pages:
+            return self.pages[path]
+        if (ROOT / path).is_dir():
+            return "pages.md"
+        return path.removeprefix("docs/") if path.startswith("docs/") else f"source/{path}"
+
+    def turned(self, text: str, path: str) -> str:
+        """A page's text with links from its place in the site; path: its place in the repository."""
+        here = os.path.dirname(self.pages.get(path, path.removeprefix("docs/")))
+
+        def turn(match: re.Match[str]) -> str:
+            file, hash_, anchor = match[1].partition("#")
+            if "://" in match[1] or not file:
+                return match[1]
+            target = os.path.normpath(os.path.join(os.path.dirname(path), file))
+            uri = self.uri(target)
+            if uri.startswith("source/"):
+                self.sources.add(target)
+            return os.path.relpath(uri, here or ".") + hash_ + anchor
+
+        parts = re.split(r"(^```.*?^```)", text, flags=re.S | re.M)
+        return "".join(part if k % 2 else LINK.sub(turn, part) for k, part in enumerate(parts))
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """The order of pages, and the modules that mkdocstrings reads."""
+    config.extra["site"] = site = Site()
+    site.reference.write(ROOT / "build/reference")
+    nav: list[Any] = [{"Home": "index.md"}]
+    for part in re.split(r"^## ", (ROOT / "docs/README.md").read_text(), flags=re.M)[1:]:
+        links = [os.path.normpath(f"docs/{target}") for target in re.findall(r"^- \[.*?\]\((.*?)\)", part, flags=re.M)]
+        nav.append({part.split("\n")[0].partition(":")[0]: [{title_of(link): site.uri(link)} for link in links]})
+    pages = [{title: f"reference/{name}.md"} for name, (title, _) in site.reference.pages.items()]
+    nav.insert(-1, {"Reference": [{"All names": "reference/index.md"}, {"dprun": "reference/dprun.md"}, *pages]})
+    nav[-1]["Project"].append({"All pages": "pages.md"})
+    config.nav = nav
+    return config
+
+
+def title_of(path: str) -> str:
+    """A page's first heading."""
+    return re.search(r"^# (.*)$", (ROOT / path).read_text(), flags=re.M)[1].replace("`", "")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """The pages that do not lie in docs, and the sources that pages link to."""
+    site = config.extra["site"]
+    files.remove(files.get_file_from_path("README.md"))
+    for path, uri in TOP.items():
+        files.append(File.generated(config, uri, content=site.turned((ROOT / path).read_text(), path)))
+    for file in files.documentation_pages():
+        if file.src_uri not in TOP.values():
+            site.turned((ROOT / "docs" / file.src_uri).read_text(), f"docs/{file.src_uri}")
+    for path in sorted(site.sources):
+        files.append(File.generated(config, f"source/{path}", content=(ROOT / path).read_text()))
+    for name in site.reference.pages:
+        files.append(File.generated(config, f"reference/{name}.md", content=site.reference.markdown(name)))
+    files.append(File.generated(config, "reference/index.md", content=site.reference.index()))
+    files.append(File.generated(config, "reference/dprun.md", content=reference.command()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Links of a page in docs; comments that mark generated tables are for their generators."""
+    uri = page.file.src_uri
+    if uri not in TOP.values() and not uri.startswith("reference/"):
+        markdown = config.extra["site"].turned(markdown, f"docs/{uri}")
+    return re.sub(r"^<!-- .*? -->\n", "\n", markdown, flags=re.M)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Every public name has a place in the reference."""
+    folder, site = Path(config.site_dir) / "reference", config.extra["site"]
+    places = {
+        name
+        for page in folder.glob("*.html")
+        for name in re.findall(r'\bid="((?:autograd|dparallel)[\w.]*)"', page.read_text())
+    }
+    missing = sorted(site.reference.anchors() - places)
+    for name in (*missing, *reference.missing_modules()):
+        log.warning("%s is public, and has no place in the reference (docs/site/pages.txt)", name)
+    log.info("%d public names in the reference", len(site.reference.anchors()))
+    for name in site.reference.not_installed:
+        log.info("%s is left out: a package that it needs is not installed", name)

@@ -1,0 +1,249 @@
+"""The reference of all public names: which page has which name, and their text for mkdocstrings.
+
+Much of what is public is bound when it is first used, or made by a declaration of one line, so it cannot be read off the
+sources. write() imports each name and writes, under build/reference, modules that look as if it had been written by hand:
+`def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor` with its docstring. mkdocstrings reads these.
+
+pages.txt says which page has what. A name is described once, where it comes first; the other modules that have the same
+object point there. A new public module must be in pages.txt: tests/test_site.py asks missing_modules().
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+import types
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from written import Written, plain
+
+ROOT = Path(__file__).parent.parent.parent
+HIDDEN = {"Any", "TYPE_CHECKING", "annotations"}
+
+
+def read_pages() -> dict[str, tuple[str, list[str]]]:
+    """The file pages.txt: page -> its title and entries."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    entries: list[str] = []
+    for line in (Path(__file__).parent / "pages.txt").read_text().splitlines():
+        if line.startswith("        "):
+            entries[-1] += f" {line.strip()}"
+        elif line.startswith("    "):
+            entries.append(line.strip())
+        elif line and not line.startswith("#"):
+            page, _, title = line.partition(": ")
+            found[page] = title, (entries := [])
+    return found
+
+
+PAGES = read_pages()
+INSIDE = PAGES.pop("inside")[1]
+
+
+def public_names(module: types.ModuleType) -> list[str]:
+    """`__all__`, or what the module defines itself."""
+    found = getattr(module, "__all__", None)
+    if found is None:
+        found = [
+            name
+            for name, value in vars(module).items()
+            if callable(value) and getattr(value, "__module__", "") == module.__name__
+        ]
+    return [name for name in dict.fromkeys(found) if not name.startswith("_") and name not in HIDDEN]
+
+
+@cache
+def load(name: str) -> types.ModuleType | None:
+    """The module; None where a package that it needs is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        if "neither" in str(error) or isinstance(error, ModuleNotFoundError):
+            return None
+        raise
+
+
+def missing_modules() -> list[str]:
+    """Modules that are neither on a page nor inside."""
+    claimed = {entry.partition(":")[0] for _, entries in PAGES.values() for entry in entries}
+    found = []
+    for module in pkgutil.walk_packages(importlib.import_module("autograd").__path__, "autograd."):
+        inside = any(module.name == prefix or module.name.startswith(prefix.rstrip(".") + ".") for prefix in INSIDE)
+        if not inside and module.name not in claimed and not any(part.startswith("_") for part in module.name.split(".")):
+            found.append(module.name)
+    for name in sorted(claimed):  # modules that are names of dparallel's
+        module_ = load(name)
+        inner = [getattr(module_, n).__name__ for n in public_names(module_) if inner_module(module_, n)] if module_ else []
+        found += [path for path in inner if path.startswith("dparallel.") and path not in claimed]
+    return found
+
+
+class Section:
+    """Some names of one module on a page: those described there, and those that point elsewhere."""
+
+    def __init__(self, module: str, title: str, sentence: str, names: list[str]) -> None:
+        self.module, self.title, self.sentence, self.names = module, title, sentence, names
+        self.aliases: dict[str, str] = {}  # name: where the same object is described
+
+
+class Reference:
+    """All pages. described: dotted name -> the object; by_id finds where an object is described."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, tuple[str, list[Section]]] = {}
+        self.described: dict[str, Any] = {}
+        self.by_id: dict[int, str] = {}
+        self.not_installed: list[str] = []
+        for page, (title, entries) in PAGES.items():
+            self.pages[page] = title, [section for entry in entries for section in self.sections(entry)]
+
+    def sections(self, entry: str) -> Iterator[Section]:
+        """The sections of an entry of PAGES."""
+        name, _, chosen = entry.partition(": ")
+        module = load(name)
+        if module is None:
+            self.not_installed.append(name)
+            return
+        if chosen.startswith("ops."):  # families of functions: a section each
+            folder, homes = chosen, vars(module)["HOMES"]
+            for home in dict.fromkeys(home for home in homes.values() if home == folder or home.startswith(f"{folder}.")):
+                text = first_line(importlib.import_module(f"autograd.{home}"))
+                heading = text.partition(":")[0].rstrip(".")
+                heading = heading if len(heading) < 50 else home.rpartition(".")[2].replace("_", " ").capitalize()
+                yield self.claimed(name, heading, text, [n for n, where in homes.items() if where == home])
+            return
+        names = chosen.split() or [
+            n for n in public_names(module) if f"{name}.{n}" not in self.described and not inner_module(module, n)
+        ]
+        if name == "autograd" and not chosen:
+            names = [n for n in names if n not in module.HOMES or not module.HOMES[n].startswith("ops.")]
+        yield self.claimed(name, name if not chosen else "", first_line(module) if not chosen else "", names)
+
+    def claimed(self, module: str, title: str, sentence: str, names: list[str]) -> Section:
+        """A section whose names are described here, but for those that another page has."""
+        section = Section(module, title, sentence, [])
+        for name in names:
+            value, dotted = getattr(load(module), name), f"{module}.{name}"
+            known = self.by_id.get(id(value)) if identified(value) else None
+            if known and not known.startswith(f"{module}.{name}") and known.rpartition(".")[0] != module:
+                section.aliases[name] = known
+            elif dotted not in self.described:
+                self.described[dotted] = value
+                if identified(value):
+                    self.by_id.setdefault(id(value), dotted)
+                section.names.append(name)
+        return section
+
+    def markdown(self, page: str) -> str:
+        """A page: a heading for each section, and what mkdocstrings is to show."""
+        title, sections = self.pages[page]
+        lines = [f"# {title}", ""]
+        for section in sections:
+            if section.title:
+                lines += [
+                    f"## {section.title}" + (f" {{ #{section.module} }}" if section.title == section.module else ""),
+                    "",
+                ]
+                lines += [plain(section.sentence), ""] if section.sentence else []
+            if section.names:
+                members = "".join(f"\n        - {name}" for name in section.names)
+                lines += [
+                    f"::: {section.module}",
+                    "    options:",
+                    f"      heading_level: {2 if section.title else 1}",
+                    f"      members:{members}",
+                    "",
+                ]
+            if section.aliases:
+                links = ", ".join(
+                    f'<a id="{section.module}.{n}"></a>[`{n}`][{where}]' for n, where in section.aliases.items()
+                )
+                lines += [f"Described elsewhere: {links}.", ""]
+        return "\n".join(lines)
+
+    def index(self) -> str:
+        """The page that names all pages, and the modules on each."""
+        lines = [
+            "# All names",
+            "",
+            f"{len(self.described)} names, written from the code. A name that several modules have is described once.",
+            "",
+        ]
+        for page, (title, sections) in self.pages.items():
+            modules = ", ".join(dict.fromkeys(f"`{section.module}`" for section in sections))
+            lines.append(f"- [{title}]({page}.md): {modules}")
+        return "\n".join([*lines, "- [dprun](dprun.md): the command that starts ranks", ""])
+
+    def anchors(self) -> set[str]:
+        """The dotted names that the site must have a place for."""
+        also = {
+            f"{section.module}.{name}"
+            for _, sections in self.pages.values()
+            for section in sections
+            for name in section.aliases
+        }
+        return {*self.described, *also}
+
+    def write(self, folder: Path) -> None:
+        """The modules that mkdocstrings reads."""
+        shutil.rmtree(folder, ignore_errors=True)
+        texts: dict[str, list[str]] = {}
+        for dotted, value in self.described.items():
+            module, _, name = dotted.rpartition(".")
+            texts.setdefault(module, []).append(Written(load(module), self.by_id).definition(name, value))
+        packages = {part for module in texts for part in parents(module)}
+        for module in sorted({*texts, *packages}):
+            path = folder / module.replace(".", "/")
+            path = path / "__init__.py" if module in packages else path.with_suffix(".py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = HEAD + "\n\n".join(texts.get(module, []))
+            ast.parse(text)
+            path.write_text(text)
+
+
+def command() -> str:
+    """The page of dprun: what its help says."""
+    done = subprocess.run(
+        [sys.executable, "-m", "launch", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "COLUMNS": "64", "NO_COLOR": "1"},
+    )
+    text = "# dprun\n\n`dprun` and `python -m launch` are the same. [Clusters](../clusters.md) has examples.\n\n"
+    return f"{text}```text\n{done.stdout}```\n"
+
+
+HEAD = "from __future__ import annotations\nfrom typing import Any, overload\nfrom autograd import Tensor\n\n"
+
+
+def parents(module: str) -> list[str]:
+    """The packages above a module."""
+    parts = module.split(".")
+    return [".".join(parts[:k]) for k in range(1, len(parts))]
+
+
+def inner_module(module: types.ModuleType, name: str) -> bool:
+    """Whether a name is a module: it has a section of its own."""
+    return isinstance(getattr(module, name), types.ModuleType)
+
+
+def identified(value: Any) -> bool:
+    """Whether two names of the object are names of one thing; numbers and dtypes have one identity by chance."""
+    return inspect.isclass(value) or callable(value)
+
+
+def first_line(module: Any) -> str:
+    """The first paragraph of the module's docstring, in one line."""
+    return " ".join((module.__doc__ or "").strip().split("\n\n")[0].split())

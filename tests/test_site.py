@@ -1,0 +1,198 @@
+"""The documentation: tutorial, pictures, plots, names in tables, environment variables, and what `make docs` makes of the code.
+
+The site itself is built by `make docs`, and looked at by `make site` (tests/site/look.py).
+"""
+
+import contextlib
+import importlib.util
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import autograd as ag
+import dparallel
+import dparallel.checkpoint
+from autograd import nn
+from launch import mpirun
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT / "docs/site"), str(ROOT / "tests/site")]
+
+import look  # noqa: E402
+import pictures  # noqa: E402
+import plots  # noqa: E402
+import reference  # noqa: E402
+import written  # noqa: E402
+
+TUTORIAL = (ROOT / "docs/tutorial.md").read_text()
+STEPS = re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```|^    ((?:python|dprun) [^\n]*)\n\n```text\n(.*?)^```", TUTORIAL, re.S | re.M)
+
+
+def plain(text):
+    """Without the digits after points, which differ in the last ones."""
+    return re.sub(r"(?<=\.)\d+", "#", text)
+
+
+def test_the_tutorial_has_five_steps():
+    assert re.findall(r"^## (\d)\. ", TUTORIAL, re.M) == list("12345")
+    assert [command for _, _, command, _ in STEPS if command] == [
+        "python train.py", "dprun -n 2 ranks.py", "dprun -n 2 center.py", "python -m pytest test_center.py",
+        "dprun -n 2 -H node1:1,node2:1 ranks.py"]
+
+
+def test_the_tutorials_steps(tmp_path):
+    """Each command prints what the page says. The last one needs two hosts: tests/launch/test_hosts.py has some."""
+    try:
+        mpirun.find()
+    except mpirun.LaunchError:
+        pytest.skip("no mpirun")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "-p launch.pytest_plugin -p no:hypothesispytest -p no:cacheprovider"}
+    for name, text, command, said in STEPS:
+        if name:
+            (tmp_path / name).write_text(text)
+            continue
+        if "-H" in command:
+            continue
+        program, *rest = shlex.split(command)
+        start = [sys.executable] if program == "python" else [sys.executable, "-m", "launch", "-q"]
+        done = subprocess.run([*start, *rest], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=280)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        if "pytest" in command:
+            assert said.strip() in done.stdout
+        else:
+            assert plain("".join(sorted(done.stdout.splitlines(True)))) == plain("".join(sorted(said.splitlines(True)))), command
+            accuracy = re.search(r"accuracy ([\d.]+)", done.stdout)
+            assert accuracy is None or float(accuracy[1]) > 0.93
+
+
+@pytest.mark.parametrize("page", ["writing_functions.md", "backward.md"])
+def test_the_page_prints_what_it_says(page):
+    names, printed, compared = {"__name__": "page"}, "", 0
+    for kind, text in re.findall(r"```(\w+)\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S):
+        if kind == "text":
+            assert printed == text
+            compared += 1
+        else:
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(compile(text, page, "exec"), names)
+            printed = out.getvalue()
+    assert compared == {"writing_functions.md": 2, "backward.md": 5}[page]
+
+
+def test_pictures_are_of_the_graphs_on_the_page():
+    drawn = list(pictures.drawings())
+    assert len(drawn) == 4
+    for path, drawing in drawn:
+        assert pictures.comment(drawing) in path.read_text(), "run python docs/site/pictures.py"
+
+
+@pytest.mark.parametrize("name", plots.PLOTS)
+def test_plots_are_of_the_tables(name):
+    assert (ROOT / f"docs/pictures/{name}.svg").read_text() == plots.PLOTS[name](), "run python docs/site/plots.py"
+
+
+def test_every_picture_is_on_a_page():
+    shown = {picture for page in (ROOT / "docs").glob("*.md") for picture in re.findall(r"!\[.+?\]\(pictures/(.*?)\)", page.read_text())}
+    assert shown == {path.name for path in (ROOT / "docs/pictures").iterdir()}
+
+
+def right_hand_names():
+    """(row, code span) of what is ours in the tables of porting.md: all columns but the first."""
+    for line in (ROOT / "docs/porting.md").read_text().splitlines():
+        if line.startswith("|") and not line.startswith("|---"):
+            for cell in line.strip("|").split("|")[1:]:
+                for span in re.findall(r"`([^`]+)`", cell):
+                    yield line, span
+
+
+def test_names_in_the_tables_of_porting_exist():
+    """Each name and each keyword argument that is written as a call."""
+    import dparallel.distributed as dist
+    from launch.cli import parser
+    model = dparallel.DataParallel(nn.Linear(1, 1), comm=dparallel.Devices(1))
+    known = {"dparallel": dparallel, "dist": dist, "ag": ag, "autograd": ag, "nn": nn, "model": model, "comm": dparallel.Communicator,
+             "loader": ag.utils.data.DataLoader, "run": importlib.import_module("dparallel.survival.run").Run, "net": nn.Module,
+             "DataParallel": dparallel.DataParallel, "Checkpointer": dparallel.checkpoint.Checkpointer, "loss": ag.Tensor,
+             "handle": dparallel.AllReduce.start(ag.ones(1), comm=dparallel.Devices(1))}
+    attributes = {"comm": {"rank", "size"}}                          # set by the instance
+    options, seen = parser().format_help(), 0
+    for line, span in right_hand_names():
+        if span.startswith("dprun"):
+            for option in re.findall(r"(?<= )--?[\w-]+", span):
+                assert re.search(rf"(?<![\w-]){option}\b", options), f"{option}: {line}"
+            seen += 1
+        for root, path in re.findall(rf"(?<![\w.\"])({'|'.join(known)})((?:\.\w+)*)", span):
+            thing, owner = known[root], None
+            for part in path.split(".")[1:]:
+                if part in attributes.get(root, ()) or (root == "comm" and path.startswith(".node.")):
+                    break
+                owner, thing = thing, getattr(thing, part) if hasattr(thing, part) else importlib.import_module(f"{thing.__name__}.{part}")
+            seen += owner is not None or root == "DataParallel"
+        for call in re.findall(r"DataParallel\([^)]*?(\w+)=", span):
+            assert call in dparallel.model.config.Config.__dataclass_fields__ or call in str(__import__("inspect").signature(dparallel.DataParallel)), line
+    assert seen > 90, seen
+
+
+def test_names_of_pytorch_in_porting_exist():
+    torch = pytest.importorskip("torch")
+    import torch.distributed as dist
+    for line in (ROOT / "docs/porting.md").read_text().split("\n## Horovod")[0].splitlines():
+        for root, path in re.findall(r"(?<![\w.])(dist|nn|torch)((?:\.\w+)+)", line.split("|")[1] if line.startswith("|") else ""):
+            thing = {"dist": dist, "nn": torch.nn, "torch": torch}[root]
+            for part in path.split(".")[1:]:
+                thing = getattr(thing, part)
+
+
+def test_every_environment_variable_is_on_the_page():
+    """Names in the code: quoted, and of a kind that is a variable's."""
+    page = (ROOT / "docs/environment.md").read_text()
+    kinds = "AUTOGRAD|DPARALLEL|DPRUN|OMP|MKL|OPENBLAS|NUMEXPR|PMI|PMIX|OMPI|MPI|MV2|SLURM|SLURMD|PBS|LSB|LSF|FLUX|PALS|JSM|MASTER|LOCAL|" \
+            "TORCHELASTIC|WORLD|GROUP|ROLE|HYDRA|XDG|GOMP|GLIBC|NO"
+    no_variables = {"AUTOGRAD_DETAIL"}                               # a colour's key
+    for package in ("autograd", "dparallel", "launch"):
+        for path in (ROOT / package).rglob("*.py"):
+            for name in re.findall(rf'"((?:{kinds})_[A-Z0-9_]*[A-Z0-9])"', path.read_text()):
+                family = name.startswith(("OMPI_", "PMIX_", "PRTE_")) and path.parent.name == "launch"
+                assert name in page or name in no_variables or family, f"{path.relative_to(ROOT)}: {name} is not in docs/environment.md"
+
+
+def test_every_public_module_has_a_page_in_the_reference():
+    assert not reference.missing_modules(), "name them in docs/site/pages.txt"
+
+
+def test_the_reference_has_every_public_name(tmp_path):
+    found = reference.Reference()
+    names = {f"{module.__name__}.{name}" for module in (ag, nn, dparallel, dparallel.testing, dparallel.checkpoint) for name in module.__all__
+             if not isinstance(getattr(module, name), type(ag)) and not name.startswith("_")} - {"autograd.dtypes", "autograd.extensions"}
+    assert names <= found.anchors(), names - found.anchors()
+    found.write(tmp_path)                                            # what is written parses
+    text = (tmp_path / "autograd/__init__.py").read_text()
+    assert re.search(r"^def exp\(input: Tensor, \*, out: Tensor \| None=None\) -> Tensor:$", text, re.M)
+    assert re.search(r"^    def relu_\(self\)", text, re.M) and "LazyMethod" not in text and "whose family" not in text
+
+
+def test_docstrings_become_markdown():
+    said = written.markdown_of("x[0] and *args, a_b, `x[0]*y`.\n\nArgs:\n    x: a <list>, 1 * 2\n\nExample:\n    >>> f(x)\n    [1]\n\n    >>> g(x)")
+    assert said == ("x\\[0\\] and \\*args, a_b, `x[0]*y`.\n\nArgs:\n    x: a \\<list>, 1 \\* 2\n\nExample:\n    ```pycon\n    >>> f(x)\n    [1]\n    ```\n\n\n"
+                    "    ```pycon\n    >>> g(x)\n    ```")
+
+
+def test_the_look_finds_planted_faults(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "index.html").write_text('<h1 id="top">x</h1><a href="a/b.html#there">1</a><a href="a/b.html#nowhere">2</a><a href="#top">3</a>'
+                                         '<a href="https://elsewhere">4</a><img src="none.svg">')
+    (tmp_path / "a/b.html").write_text('<h2 id="there"></h2><a href="../index.html#top">5</a><a href="../c.html">6</a>')
+    assert look.links(tmp_path) == ["a/b.html: no file ../c.html", "index.html: no place a/b.html#nowhere", "index.html: no file none.svg"]
+    good = {"wide": [], "said": [], "left": [], "unloaded": [], "contrast": [[0.9, 9.0], [0.02, 8.0]]}
+    hit = ["http://127.0.0.1/reference/data_parallel.html?h=x#dparallel.DataParallel"]
+    seen = {"results": {"a": {"360": good}}, "found": hit, "schemes": ["slate", "default"]}
+    assert look.judged(seen) == []
+    for fault in ({"wide": ["400 pixels"]}, {"said": ["error: x"]}, {"left": ["https://x"]}, {"unloaded": ["x.svg"]}, {"contrast": [[0.9, 2.0], [0.02, 8.0]]}):
+        assert len(look.judged({**seen, "results": {"a": {"360": {**good, **fault}}}})) == 1
+    assert len(look.judged({**seen, "found": [], "schemes": ["slate"]})) == 2
