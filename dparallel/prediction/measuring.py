@@ -1,8 +1,10 @@
 """measure_network(): the network of the ranks that are there, as tables of seconds by bytes.
 
-Sums are measured as the reducer makes them, PersistentSum.start() and wait(), alone and while the rank computes: the share
-of a sum that computation is longer for is what the processor does itself (the overlap of the OSU and IMB-NBC benchmarks).
-A pair's exchange is MPI's Sendrecv; half of a round trip of 8 bytes is the latency.
+Each of the library's collectives is measured as a step has it: between computations that write what is sent, and that find
+their cache taken afterwards. It costs so many seconds as the computations last longer with it than without, once if they wait
+for it, once if they go on meanwhile (the overlap of the OSU and IMB-NBC benchmarks). In a loop of nothing else the same calls
+take half to a tenth of that: a broadcast of 64 bytes 11 us there and 119 between computations, a reduce-scatter of 2.7 MB 390
+and 718. A pair's exchange is MPI's Sendrecv; half of a round trip of 8 bytes is the latency.
 """
 
 from __future__ import annotations
@@ -16,14 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from ..comm import Communicator
+from ..comm import Communicator, Handle
 from .network import Network, Point
 from .quiet import quietest, stolen
 
 SMALLEST, LARGEST = 256, 32 << 20
 ENOUGH = 0.12                        # seconds for each size
 MOST, LEAST_TIMES = 60, 12           # measurements of each size
-CHUNK = 4096                         # float32 elements that are multiplied between two looks at a sum, some us
+CHECKED = ("allgather", "reduce_scatter", "alltoall", "allreduce", "broadcast")
+ROWS, WIDE, LONG = 16, 784, 512      # of the matrices that computation multiplies: weights of 1.6 MB, some 0.2 ms
+BEFORE, AFTER = 2, 4                 # such products before and after a collective
+SWEEP = 1 << 20                      # float32 elements that empty the second-level cache
 
 MSG_HOSTS = ("the network between hosts: all ranks were on one host ({}); assumed are {:.3g} us and {:.3g} Gbit/s. Measure "
              "it with ranks on two hosts, or describe it: network=, --network")
@@ -36,27 +41,29 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
     names = comm.allgather_object([socket.gethostname()])
     hosts = len(set(names))
     per_host = -(-comm.size // hosts)
-    network = replace(base, cores_per_host=base.cores_per_host if described else cores(), reduction=reduction_rate())
+    network = replace(base, cores_per_host=base.cores_per_host if described else cores(), reduction=reduction_rate(),
+                      copy=copy_rate())
     assumed = list(base.assumed)
     if hosts == 1 and not described:
         assumed.append(MSG_HOSTS.format(names[0], base.latency * 1e6, base.bandwidth * 8e-9))
     if comm.size == 1:
         return replace(network, assumed=assumed)
     sizes = [SMALLEST << k for k in range(0, 40, 2) if SMALLEST << k < largest] + [largest]
-    points = rising([measured_sum(comm, size) for size in sizes])
-    call, *_ = repeated(comm, lambda: comm.allgather([np.zeros(1)]))
-    network = replace(network, sums={**base.sums, comm.size: points}, call=call)
-    if getattr(comm, "kind", "") != "mpi":
-        return replace(network, assumed=assumed)
-    other = next((rank for rank, name in enumerate(names) if name != names[0]), 1)
-    pairs = [(float(size), exchange(comm, other, size)) for size in [8, *sizes]]
-    latency, bandwidth = pairs[0][1], pairs[-1][0] / max(pairs[-1][1] - pairs[0][1], 1e-9)
-    if hosts == 1:
-        network = replace(network, local_latency=latency, local_bandwidth=bandwidth, assumed=assumed,
-                          ranks_per_host=base.ranks_per_host if described else per_host)
-        together = network.hosts(comm.size) == 1     # else what is described is not what was measured
-        return network if together else replace(network, sums=base.sums)
-    return replace(network, latency=latency, bandwidth=bandwidth, exchange=pairs, ranks_per_host=per_host)
+    tables = collectives(comm, sizes)
+    if getattr(comm, "kind", "") == "mpi":
+        other = next((rank for rank, name in enumerate(names) if name != names[0]), 1)
+        pairs = [(float(size), exchange(comm, other, size)) for size in [8, *sizes]]
+        latency, bandwidth = pairs[0][1], pairs[-1][0] / max(pairs[-1][1] - pairs[0][1], 1e-9)
+        network = (replace(network, local_latency=latency, local_bandwidth=bandwidth) if hosts == 1 else
+                   replace(network, latency=latency, bandwidth=bandwidth, exchange=pairs))
+    network = replace(network, ranks_per_host=per_host, assumed=assumed)
+    network = replace(network, calls=network.calls_of(tables, comm.size), measured={
+        **base.measured, **{name: {**base.measured.get(name, {}), comm.size: points} for name, points in tables.items()}})
+    if hosts > 1 or not described:
+        return network
+    network = replace(network, ranks_per_host=base.ranks_per_host)
+    together = network.hosts(comm.size) == 1         # else what is described is not what was measured
+    return network if together else replace(network, measured=base.measured)
 
 
 def cores() -> int:
@@ -64,52 +71,73 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def repeated(comm: Communicator, action: Callable[[], object]) -> tuple[float, float, float]:
-    """The median and the quartiles of an action's seconds over its undisturbed runs, the mean over ranks; collective. Where
-    few were undisturbed, next to the least: what other processes do only adds."""
-    action()
-    comm.barrier()
-    start = time.perf_counter()
-    action()
-    once = comm.allreduce([np.array(time.perf_counter() - start)], op="max")[0].item()
-    times = int(min(MOST, max(LEAST_TIMES, ENOUGH / max(once, 1e-7))))
-    taken, lost = np.empty(times), np.empty(times)
-    for number in range(times):
-        before, start = stolen(), time.perf_counter()
-        action()
-        taken[number] = time.perf_counter() - start
-        lost[number] = (stolen() - before) / 1e9
-    taken = comm.allreduce([taken], op="sum")[0] / comm.size
-    kept, quiet = quietest(taken, comm.allreduce([lost], op="max")[0])
-    low, middle, high = np.percentile(taken[kept] if quiet else taken, [25, 50, 75] if quiet else [0, 2, 40])
-    return float(middle), float(low), float(high)
+def collectives(comm: Communicator, sizes: list[int]) -> dict[str, list[Point]]:
+    """The tables of the library's collectives over these ranks. On ranks as threads, which are no cluster, of sums only."""
+    def meet() -> Handle:
+        comm.total(1.0)
+        return Handle(None)
+
+    def checked(name: str, size: int) -> Point:
+        x = np.ones(max(comm.size, size // 4), np.float32)
+        mine = x[:len(x) // comm.size] if name == "allgather" else x
+        root = mine if comm.held[0] == 0 else None
+        start = ((lambda: comm.start_broadcast(root, 0)) if name == "broadcast" else
+                 (lambda: getattr(comm, f"start_{name}")([mine])))
+        found = in_a_step(comm, start, mine, size)
+        return found._replace(seconds=max(0.1 * found.seconds, found.seconds - met.seconds),
+                              low=max(0.0, found.low - met.seconds), high=max(0.1 * found.high, found.high - met.seconds))
+
+    def summed(size: int) -> Point:
+        vector = comm.persistent_sum(max(1, size // 4), np.float32)
+        return in_a_step(comm, vector.start, vector.array, size)
+
+    met = in_a_step(comm, meet, np.ones(1, np.float32), 0)
+    found = {"meet": [met], "sum": rising([summed(size) for size in sizes])}
+    few = list(dict.fromkeys([sizes[0], *sizes[len(sizes) // 2::2], sizes[-1]]))
+    if getattr(comm, "kind", "") == "mpi":
+        found |= {name: rising([checked(name, size) for size in few]) for name in CHECKED}
+    return found
 
 
-def measured_sum(comm: Communicator, nbytes: int) -> Point:
-    """The library's sum of float32 vectors of nbytes, and its share that computation is longer for."""
-    vector = comm.persistent_sum(max(1, nbytes // 4), np.float32)
-    a = np.ones(CHUNK, np.float32)
+def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any, Any], nbytes: int) -> Point:
+    """How much longer computation lasts with a collective in it, if it waits for it and if it does not; the mean over ranks
+    of the median over undisturbed repetitions, with quartiles. x is written before each start. Collective."""
+    rng = np.random.default_rng(0)
+    rows, weights = (rng.standard_normal(shape, dtype=np.float32) for shape in ((ROWS, WIDE), (WIDE, LONG)))
+    out = np.empty((ROWS, LONG), np.float32)
 
-    def compute(chunks: int, handle: Any = None) -> None:
-        for _ in range(chunks):
-            np.multiply(a, a, out=a)
+    def compute(times: int, handle: Handle | None = None) -> None:
+        for _ in range(times):
+            np.matmul(rows, weights, out=out)
             if handle is not None and handle.done():
                 handle = None
 
-    seconds, low, high = repeated(comm, lambda: vector.start().wait())
-    start = time.perf_counter()
-    compute(200)
-    chunk = comm.allreduce([np.array((time.perf_counter() - start) / 200)], op="max")[0].item()
-    chunks = int(max(20, 1.5 * seconds / chunk))
-    alone, *_ = repeated(comm, lambda: compute(chunks))
+    def taken(mode: int, after: int) -> tuple[float, float]:
+        comm.barrier()
+        before, begin = stolen(), time.perf_counter()
+        compute(BEFORE)
+        x[...] = 1.0
+        handle = start() if mode else None
+        if handle is not None and mode == 1:
+            handle.wait()
+        compute(after, handle if mode == 2 else None)
+        if handle is not None:
+            handle.wait()
+        return time.perf_counter() - begin, (stolen() - before) / 1e9
 
-    def overlapped() -> None:
-        handle = vector.start()
-        compute(chunks, handle)
-        handle.wait()
-
-    together, *_ = repeated(comm, overlapped)
-    return Point(float(nbytes), seconds, low, high, min(1.0, max(0.0, (together - alone) / seconds)))
+    taken(1, AFTER)
+    plain, whole = (comm.allreduce([np.array(taken(mode, AFTER)[0])], op="max")[0].item() for mode in (0, 1))
+    after = int(min(50, max(AFTER, 2 * (whole - plain) / max(plain, 1e-9) * (BEFORE + AFTER))))
+    times = int(min(MOST, max(LEAST_TIMES, ENOUGH / max(3 * whole, 1e-7))))
+    found = np.array([[taken(mode, after) for mode in range(3)] for _ in range(times)])      # times, modes, seconds and lost
+    seconds = comm.allreduce([found[..., 0]], op="sum")[0] / comm.size
+    lost = comm.allreduce([found[..., 1]], op="max")[0]
+    kept, quiet = zip(*(quietest(seconds[:, mode], lost[:, mode]) for mode in range(3)), strict=True)
+    medians = [float(np.median(seconds[kept[mode], mode])) for mode in range(3)]
+    low, high = np.percentile(seconds[kept[1], 1], [25, 75]) if quiet[1] else (medians[0], 2 * medians[1] - medians[0])
+    exposed, hidden = (max(1e-7, medians[mode] - medians[0]) for mode in (1, 2))
+    return Point(float(nbytes), exposed, min(exposed, max(0.0, float(low) - medians[0])),
+                 max(exposed, float(high) - medians[0]), min(4.0, hidden / exposed))
 
 
 def rising(points: list[Point]) -> list[Point]:
@@ -139,9 +167,19 @@ def exchange(comm: Any, other: int, nbytes: int) -> float:
 
 def reduction_rate() -> float:
     """Bytes a second that this processor adds to others, in vectors beyond its second-level cache."""
-    x, y = np.zeros(1 << 20, np.float32), np.zeros(1 << 20, np.float32)
+    x, y = np.zeros(SWEEP, np.float32), np.zeros(SWEEP, np.float32)
     best = min(_seconds(lambda: np.add(x, y, out=x)) for _ in range(5))
     return float(x.nbytes / best)
+
+
+def copy_rate() -> float:
+    """Bytes a second that this processor copies from memory that was just allocated and written."""
+    def copied() -> float:
+        x, y = np.ones(SWEEP, np.float32), np.zeros(SWEEP, np.float32)
+        np.add(y, 1.0, out=y)
+        return _seconds(lambda: np.copyto(y, x))
+
+    return float(4 * SWEEP / np.median([copied() for _ in range(5)]))
 
 
 def _seconds(action: Callable[[], object]) -> float:

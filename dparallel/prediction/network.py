@@ -2,8 +2,9 @@
 
 Two forms of knowledge. A description: latency and bandwidth (Hockney 1994), or LogGP's (Alexandrov et al. 1995) with the
 processor's overhead `overhead` per message, hosts and topology. Tables: seconds by bytes, measured by measuring.py, of a
-pair's exchange and of the library's own sums. A table is used at the number of ranks that it was measured on; elsewhere
-schedules of rounds are (schedules.py), whose messages cost what the pair's table or the description says.
+pair's exchange and of the library's own collectives. A table is used at the number of ranks that it was measured on;
+elsewhere schedules of rounds are (schedules.py), whose messages cost what the pair's table or the description says, and the
+library's own work beside them, which does not grow with bytes or ranks.
 
 What messages of many hosts do to each other is beyond any such formula (on a torus they are up to six times too fast):
 ratios of simulated to computed times, by topology, algorithm, hosts and size, are in contention.json, made by SimGrid
@@ -30,13 +31,14 @@ FORMULA_HOLDS = 0.05                 # where simulation and formula agree within
 UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9,
          "B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9,
          "bit/s": 0.125, "kbit/s": 125.0, "Mbit/s": 125e3, "Gbit/s": 125e6}
-TIMES, RATES = ("latency", "overhead", "call", "local_latency"), ("bandwidth", "local_bandwidth", "reduction")
+TIMES, RATES = ("latency", "overhead", "call", "local_latency"), ("bandwidth", "local_bandwidth", "reduction", "copy")
 KNOWN = {"measured": 0.0, "formula": FORMULA_HOLDS, "simulated": 0.10, "extrapolated": 0.20, "described": 0.25}
 
 
 class Point(NamedTuple):
-    """A measured collective: bytes, seconds (median), their quartiles, and the share of the time in which the processor
-    can't compute for the model."""
+    """A measured collective: bytes, seconds that it makes a step longer if nothing hides it (median), their quartiles, and
+    the seconds that it makes the step longer if computation goes on meanwhile, as a share of them; above 1 where that is
+    worse, by the cache that it takes from computation."""
 
     nbytes: float
     seconds: float
@@ -46,8 +48,8 @@ class Point(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a collective takes, between which bounds, what share of it the processor is busy with, and how that is known:
-    a key of KNOWN."""
+    """What a collective takes, between which bounds, what share of it computation loses meanwhile (see Point), and how that
+    is known: a key of KNOWN."""
 
     seconds: float
     low: float
@@ -67,11 +69,14 @@ class Network:
     cores_per_host     with fewer cores than ranks, ranks take turns; None: enough
     local_latency, local_bandwidth     between ranks of one host
     reduction          how fast one rank adds up
-    call               what this library does to check a collective's call on all ranks, beside the message
+    copy               how fast one rank copies what is not in its cache
+    call               what this library does for a collective beside its messages
+    calls              the same for single collectives, as measured; "meet": the comparison of calls before a checked one
     topology           "fat-tree" (full bisection), "torus" (three dimensions), "unknown"
     mpi                whose algorithms: "openmpi", "mpich"; "nccl" takes rings throughout
     exchange           [(bytes, seconds)]: measured, of two ranks that send each other as much
-    sums               {ranks: [Point]}: measured, of the library's sums over all of so many ranks
+    measured           {collective: {ranks: [Point]}}: the library's collectives over all of so many ranks, without the meet
+                       before them; "sum": a bucket's
     assumed            what of this nobody measured or described, a sentence each
     """
 
@@ -83,11 +88,13 @@ class Network:
     local_latency: float = 1e-6
     local_bandwidth: float = 4e9
     reduction: float = 8e9
+    copy: float = 4e9
     call: float = 20e-6
+    calls: Mapping[str, float] = field(default_factory=dict)
     topology: str = "unknown"
     mpi: str = "openmpi"
     exchange: Sequence[tuple[float, float]] = ()
-    sums: Mapping[int, Sequence[Point]] = field(default_factory=dict)
+    measured: Mapping[str, Mapping[int, Sequence[Point]]] = field(default_factory=dict)
     assumed: Sequence[str] = ()
 
     def __post_init__(self) -> None:
@@ -111,7 +118,9 @@ class Network:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
-        return {**asdict(self), "sums": {str(ranks): [list(p) for p in points] for ranks, points in self.sums.items()}}
+        tables = {collective: {str(ranks): [list(p) for p in points] for ranks, points in table.items()}
+                  for collective, table in self.measured.items()}
+        return {**asdict(self), "measured": tables}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Network:
@@ -122,8 +131,9 @@ class Network:
                              f"{', '.join(sorted(known))}")
         values: dict[str, Any] = {
             name: quantity(value, name) if name in (*TIMES, *RATES) else value for name, value in data.items()}
-        if "sums" in values:
-            values["sums"] = {int(ranks): [Point(*p) for p in points] for ranks, points in values["sums"].items()}
+        if "measured" in values:
+            values["measured"] = {collective: {int(ranks): [Point(*p) for p in points] for ranks, points in table.items()}
+                                  for collective, table in values["measured"].items()}
         if "exchange" in values:
             values["exchange"] = tuple((float(n), float(s)) for n, s in values["exchange"])
         values["assumed"] = tuple(values.get("assumed", ()))
@@ -153,14 +163,34 @@ class Network:
 
     def cost(self, collective: str, ranks: int, nbytes: float, algorithm: str | None = None) -> Cost:
         """What a collective over `ranks` takes: from the table of that many ranks, where one was measured, else from its
-        schedule."""
+        schedule. "sum" is that of a bucket, "meet" the comparison of calls that begins every checked collective, "copy" a
+        rank's own work."""
+        if collective == "copy":
+            return Cost(nbytes / self.copy, nbytes / self.copy, nbytes / self.copy, 1.0, "measured")
         if ranks == 1:
             return Cost(0.0, 0.0, 0.0, 0.0, "measured")
+        tables = self.measured.get(collective, {})
+        if algorithm is None and ranks in tables:
+            return self._measured(tables[ranks], nbytes)
         if collective == "meet":
-            found = self.cost("allgather", ranks, HEADER.size * ranks)
-            return Cost(found.seconds + self.call, found.low + self.call, found.high + self.call, 1.0, found.source)
-        if collective == "allreduce" and algorithm is None and ranks in self.sums:
-            return self._measured(self.sums[ranks], nbytes)
+            found, call = self._scheduled("allgather", ranks, HEADER.size * ranks, None), self._call("meet")
+            return Cost(found.seconds + call, found.low + call, found.high + call, 1.0, found.source)
+        found = self._scheduled("allreduce" if collective == "sum" else collective, ranks, nbytes, algorithm)
+        ratio, call, source = 1.0, 0.0 if algorithm else self._call(collective), found.source
+        alike = max((n for n in tables if (self.hosts(n) > 1) == (self.hosts(ranks) > 1)), default=0)
+        share = found.cpu
+        if alike and not algorithm:                  # calibrated: what the schedule misses at the measured size
+            here, computed = self._measured(tables[alike], nbytes), self._scheduled(
+                "allreduce" if collective == "sum" else collective, alike, nbytes, None)
+            ratio, source = max(here.seconds - call, 0.1 * here.seconds) / computed.seconds, "extrapolated"
+            share = max(share, here.cpu)
+        error, seconds = KNOWN[source], found.seconds * ratio
+        whole = seconds + call
+        return Cost(whole, seconds * (1 - error) * (found.low / found.seconds) + call,
+                    seconds * (1 + error) * (found.high / found.seconds) + call, (share * seconds + call) / whole, source)
+
+    def _scheduled(self, collective: str, ranks: int, nbytes: float, algorithm: str | None) -> Cost:
+        """What a collective's messages take by its schedule; low and high: contention's, where the topology is unknown."""
         name = algorithm or chosen(collective, ranks, nbytes, self.mpi)
         rounds = schedule(collective, ranks, nbytes, name)
         seconds = sum(self.round_seconds(r, ranks) for r in rounds)
@@ -170,15 +200,22 @@ class Network:
         if hosts > 1:
             size = nbytes / max(self.latency * self.bandwidth, 1.0)
             ratio, low, high, source = contention(self.topology, name, hosts, size)
-        measured = self._nearest_sums(ranks)
-        if measured and collective == "allreduce":   # calibrated: what the schedule misses at the measured size
-            ratio *= self._calibration(measured, nbytes)
-            source = "extrapolated"
-            busy = max(busy, self._measured(self.sums[measured], nbytes).cpu * seconds)
-        seconds *= ratio
-        error = KNOWN[source]
-        return Cost(seconds, seconds * (1 - error) * low, seconds * (1 + error) * high,
-                    min(1.0, busy / seconds) if seconds else 0.0, source)
+        seconds = max(seconds * ratio, 1e-12)
+        return Cost(seconds, seconds * low, seconds * high, min(1.0, busy / seconds), source)
+
+    def _call(self, collective: str) -> float:
+        """What the library does for a collective beside its messages."""
+        return self.calls.get(collective, self.call)
+
+    def calls_of(self, tables: Mapping[str, Sequence[Point]], ranks: int) -> dict[str, float]:
+        """The same by tables of so many ranks: what their shortest vectors take, without the schedules' part."""
+        found = {}
+        for collective, table in tables.items():
+            least = table[0]
+            name = {"sum": "allreduce", "meet": "allgather"}.get(collective, collective)
+            messages = self._scheduled(name, ranks, HEADER.size * ranks if collective == "meet" else least.nbytes, None)
+            found[collective] = max(0.0, least.seconds - messages.seconds)
+        return found
 
     def round_seconds(self, r: Round, ranks: int) -> float:
         """What one kind of round takes, without other hosts' contention."""
@@ -206,17 +243,7 @@ class Network:
         seconds, low, high, cpu = (interpolated([(p.nbytes, p[i]) for p in points], nbytes) for i in range(1, 5))
         if points[-1].nbytes < nbytes:               # beyond the table the share stays
             cpu = points[-1].cpu
-        return Cost(seconds, low, high, min(1.0, max(0.0, cpu)), "measured")
-
-    def _nearest_sums(self, ranks: int) -> int:
-        """The largest number of ranks of which sums were measured, over as many hosts or one; 0 if there is none."""
-        alike = [n for n in self.sums if (self.hosts(n) > 1) == (self.hosts(ranks) > 1)]
-        return max(alike, default=0)
-
-    def _calibration(self, measured: int, nbytes: float) -> float:
-        """Measured over computed time, at the number of ranks that was measured."""
-        bare = replace(self, sums={})
-        return self._measured(self.sums[measured], nbytes).seconds / bare.cost("allreduce", measured, nbytes).seconds
+        return Cost(seconds, low, high, max(0.0, cpu), "measured")
 
 
 def quantity(value: Any, name: str = "") -> float:

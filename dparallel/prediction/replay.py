@@ -103,21 +103,27 @@ def play(tasks: Sequence[Task], cost: Callable[[str, float], Cost]) -> Played:
         queue.append([task.name, found.seconds, found.cpu, flight])
         names.add(task.name)
 
+    def work(left: float) -> None:
+        """Keep the thread busy for so long, while the network goes on."""
+        nonlocal now
+        while queue and left > 0:
+            _, remaining, share, _ = queue[0]
+            done = remaining * max(0.0, 1 - share)   # of the work, by the end of this collective
+            if done > left:
+                queue[0][1] -= left / (1 - share)
+                now += left / (1 - share)
+                return
+            left -= done
+            now += remaining * max(1.0, share)
+            first_ends()
+        now += left
+
     for task in tasks:
         if task.kind == "compute":
-            left, computed = task.seconds, computed + task.seconds
-            while queue and left > 0:
-                _, remaining, share, _ = queue[0]
-                done = remaining * (1 - share)       # of computation, by the end of this collective
-                if done > left:
-                    queue[0][1] -= left / (1 - share)
-                    now += left / (1 - share)
-                    left = 0.0
-                else:
-                    left -= done
-                    now += remaining
-                    first_ends()
-            now += left
+            computed += task.seconds
+            work(task.seconds)
+        elif task.kind == "copy":
+            work(cost("copy", task.nbytes).seconds)
         elif task.kind in ("start", "call"):
             start(task)
         if task.kind in ("wait", "call"):
@@ -153,7 +159,7 @@ def graph_of(trace: StepTrace, option: Option, programs: Mapping[str, HookProgra
     groups = bucket_groups(scaled, option.bucket_cap_mb, fixed=scaled.fixed or program is not None)
     if program is not None:
         return tasks + _hooked(scaled, option, groups, program)
-    tasks += _departing(scaled, [(group, [Task("start", f"bucket {i}", 0.0, "allreduce", bucket_bytes(group))])
+    tasks += _departing(scaled, [(group, [Task("start", f"bucket {i}", 0.0, "sum", bucket_bytes(group))])
                                  for i, group in enumerate(groups)])
     return [*tasks, *(Task("wait", f"bucket {i}") for i in range(len(groups))), *_after(scaled)]
 
@@ -246,14 +252,20 @@ def _sharded(trace: StepTrace, option: Option) -> list[Task]:
     waits = [Task("wait", f"unit {i}") for i in range(len(units))]
     counts = [_meet("weights"), Task("call", "weights", 0.0, "allreduce", 8 * (len(units) + len(known)))]
     finish, optimizer, between = _after(trace, 1 / option.ranks)
+    nbytes = [sum(p.nbytes for p in group) for group in units]
+    pieces = [_copy("sums", n / option.ranks) for n in nbytes] if option.shard == "optimizer" else []
     refresh: list[Task] = []
-    for i, group in enumerate(units):
-        refresh += [_meet(f"values {i}"),
-                    Task("start", f"values {i}", 0.0, "allgather", sum(p.nbytes for p in group))]
-        refresh += [Task("wait", f"values {i - 1}")] * (i > 0)
-    refresh.append(Task("wait", f"values {len(units) - 1}"))
-    return [*_buffers(trace), Task("compute", "forward", trace.forward), *_departing(trace, leaving), *waits, *counts,
+    for i, n in enumerate(nbytes):
+        refresh += [_meet(f"values {i}"), Task("start", f"values {i}", 0.0, "allgather", n)]
+        refresh += [Task("wait", f"values {i - 1}"), _copy("values", nbytes[i - 1])] if i else []
+    refresh += [Task("wait", f"values {len(units) - 1}"), _copy("values", nbytes[-1])]
+    return [*_buffers(trace), Task("compute", "forward", trace.forward), *_departing(trace, leaving), *waits, *counts, *pieces,
             finish, optimizer, *refresh, between]
+
+
+def _copy(what: str, nbytes: float) -> Task:
+    """A copy between the memory of a collective and the model's."""
+    return Task("copy", f"copy of {what}", 0.0, "copy", nbytes)
 
 
 def _agree(name: str, ranks: int) -> list[Task]:

@@ -42,7 +42,7 @@ class ParameterTrace:
 
 
 class Task(NamedTuple):
-    """One task of a rank's thread. kind: "compute", for `seconds`; "start" a collective of nbytes, under `name`; "wait" for
+    """One task of a rank's thread. kind: "compute", for `seconds`; "copy" nbytes, which no rank alone would do; "start" a collective of nbytes, under `name`; "wait" for
     the one under `name`; "call": start a collective and wait for it. The collective "meet" is the comparison of calls that
     begins every checked one."""
 

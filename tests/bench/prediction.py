@@ -196,10 +196,10 @@ def network_of(name: str, found: dict[str, Any]) -> Any:
         return network
     latency, bandwidth = speed
     slowed = []
-    for p in network.sums[2]:
+    for p in network.measured["sum"][2]:
         seconds = max(p.seconds, latency + p.nbytes / bandwidth)
         slowed.append(Point(p.nbytes, seconds, seconds, seconds, min(1.0, p.cpu * p.seconds / seconds)))
-    return Network.from_dict({**network.as_dict(), "sums": {"2": slowed}})
+    return Network.from_dict({**network.as_dict(), "measured": {**network.as_dict()["measured"], "sum": {"2": slowed}}})
 
 
 def rows(found: dict[str, Any]) -> list[dict[str, Any]]:

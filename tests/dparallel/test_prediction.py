@@ -80,7 +80,7 @@ def test_a_wait_without_a_start_is_an_error():
 # --- costs ----------------------------------------------------------------------------------------------------------------
 
 ALPHA, RATE, ADD = 1e-5, 1e9, 4e9
-FLAT = Network(latency=ALPHA, bandwidth=RATE, reduction=ADD, overhead=0.0, mpi="mpich")
+FLAT = Network(latency=ALPHA, bandwidth=RATE, reduction=ADD, overhead=0.0, call=0.0, mpi="mpich")
 
 
 def total(collective, ranks, n, algorithm, network=FLAT):
@@ -130,13 +130,13 @@ def test_ranks_of_a_host_share_its_link():
 
 def test_measured_tables_are_used_where_they_were_measured():
     points = [Point(1000, 1e-5, 0.9e-5, 1.2e-5, 0.5), Point(1e6, 1e-3, 0.9e-3, 1.3e-3, 1.0)]
-    network = replace(FLAT, ranks_per_host=2, sums={2: points})
+    network = replace(FLAT, ranks_per_host=2, measured={"allreduce": {2: points}})
     cost = network.cost("allreduce", 2, 500500)
     assert cost.seconds == pytest.approx(5.05e-4) and cost.cpu == pytest.approx(0.75) and cost.source == "measured"
     assert cost.low < cost.seconds < cost.high
     assert network.cost("allreduce", 2, 2e6).seconds == pytest.approx(2e-3, rel=0.01)       # beyond it, as it goes on
     assert network.cost("allreduce", 2, 1).seconds == 1e-5                                  # below it, constant
-    hosts = replace(FLAT, sums={4: [Point(n, 2 * FLAT.cost("allreduce", 4, n).seconds, 0, 0) for n in (1e5, 1e6)]})
+    hosts = replace(FLAT, measured={"allreduce": {4: [Point(n, 2 * FLAT.cost("allreduce", 4, n).seconds, 0, 0) for n in (1e5, 1e6)]}})
     assert hosts.cost("allreduce", 4, 1e6).source == "measured"
     scaled, plain = hosts.cost("allreduce", 64, 1e6), FLAT.cost("allreduce", 64, 1e6)
     assert scaled.source == "extrapolated" and scaled.seconds == pytest.approx(2 * plain.seconds)   # calibrated
@@ -217,9 +217,9 @@ def test_descriptions():
     network = Network.parse("latency=10us, bandwidth=25Gbit/s,ranks_per_host=8,topology=fat-tree,reduction=8GB/s")
     assert network.latency == pytest.approx(1e-5) and network.bandwidth == 25e9 / 8 and network.ranks_per_host == 8
     assert Network.from_dict(json.loads(json.dumps(network.as_dict()))) == network
-    measured = replace(network, sums={2: [Point(8, 1e-6, 1e-6, 2e-6, 1.0)]}, exchange=[(8.0, 1e-6)])
+    measured = replace(network, measured={"allreduce": {2: [Point(8, 1e-6, 1e-6, 2e-6, 1.0)]}}, exchange=[(8.0, 1e-6)])
     again = Network.from_dict(json.loads(json.dumps(measured.as_dict())))
-    assert again.sums == measured.sums and again.cost("allreduce", 2, 8) == measured.cost("allreduce", 2, 8)
+    assert again.measured == measured.measured and again.cost("allreduce", 2, 8) == measured.cost("allreduce", 2, 8)
     assert Network.parse("") == Network() and quantity("1.5ms") == 1.5e-3
 
 
@@ -613,6 +613,6 @@ def test_a_described_host_is_not_the_measured_one():
     points = [Point(1, 2e-6, 1e-6, 3e-6), Point(10, 9e-6, 8e-6, 9e-6), Point(100, 5e-6, 4e-6, 6e-6)]
     assert [p.seconds for p in rising(points)] == [2e-6, 5e-6, 5e-6]
     found = run_ranks(2, lambda comm: dparallel.prediction.measure_network(comm, 1024))[0]
-    assert set(found.sums) == {2} and found.assumed and found.cores_per_host >= 1 and found.call > 0
+    assert set(found.measured["sum"]) == {2} and found.assumed and found.cores_per_host >= 1 and found.calls["meet"] > 0
     described = run_ranks(2, lambda comm: dparallel.prediction.measure_network(comm, 1024, Network(topology="torus")))[0]
     assert described.topology == "torus" and not described.assumed and described.cores_per_host is None
