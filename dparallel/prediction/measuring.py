@@ -1,10 +1,10 @@
 """measure_network(): the network of the ranks that are there, as tables of seconds by bytes.
 
 Each of the library's collectives is measured as a step has it: between computations that write what is sent, and that find
-their cache taken afterwards. It costs so many seconds as the computations last longer with it than without, once if they wait
-for it, once if they go on meanwhile (the overlap of the OSU and IMB-NBC benchmarks). In a loop of nothing else the same calls
-take half to a tenth of that: a broadcast of 64 bytes 11 us there and 119 between computations, a reduce-scatter of 2.7 MB 390
-and 718. A pair's exchange is MPI's Sendrecv; half of a round trip of 8 bytes is the latency.
+their cache taken afterwards. It costs so many seconds as the computations last longer with it than without, once if they
+wait for it, once if they go on meanwhile (the overlap of the OSU and IMB-NBC benchmarks). In a loop of nothing else the same
+calls take half to a tenth of that: a broadcast of 64 bytes 11 us there and 119 between computations, a reduce-scatter of 2.7
+MB 390 and 718. A pair's exchange is MPI's Sendrecv; half of a round trip of 8 bytes is the latency.
 """
 
 from __future__ import annotations
@@ -84,15 +84,15 @@ def collectives(comm: Communicator, sizes: list[int]) -> dict[str, list[Point]]:
         start = ((lambda: comm.start_broadcast(root, 0)) if name == "broadcast" else
                  (lambda: getattr(comm, f"start_{name}")([mine])))
         found = in_a_step(comm, start, mine, size)
-        return found._replace(seconds=max(0.1 * found.seconds, found.seconds - met.seconds),
-                              low=max(0.0, found.low - met.seconds), high=max(0.1 * found.high, found.high - met.seconds))
+        met = min(meeting.seconds, 0.5 * found.low)
+        return found._replace(seconds=found.seconds - met, low=found.low - met, high=found.high - met)
 
     def summed(size: int) -> Point:
         vector = comm.persistent_sum(max(1, size // 4), np.float32)
-        return in_a_step(comm, vector.start, vector.array, size)
+        return in_a_step(comm, lambda: vector.start(len(vector.array)), vector.array, size)      # divided, as gradients are
 
-    met = in_a_step(comm, meet, np.ones(1, np.float32), 0)
-    found = {"meet": [met], "sum": rising([summed(size) for size in sizes])}
+    meeting = in_a_step(comm, meet, np.ones(1, np.float32), 0)
+    found = {"meet": [meeting], "sum": rising([summed(size) for size in sizes])}
     few = list(dict.fromkeys([sizes[0], *sizes[len(sizes) // 2::2], sizes[-1]]))
     if getattr(comm, "kind", "") == "mpi":
         found |= {name: rising([checked(name, size) for size in few]) for name in CHECKED}
@@ -112,42 +112,55 @@ def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any
             if handle is not None and handle.done():
                 handle = None
 
-    def taken(mode: int, after: int) -> tuple[float, float]:
+    def taken(mode: int, after: int) -> tuple[float, float, float]:
+        """Seconds of it all, of the collective itself if it is waited for, and those lost to other processes."""
         comm.barrier()
-        before, begin = stolen(), time.perf_counter()
+        before, begin, inside = stolen(), time.perf_counter(), 0.0
         compute(BEFORE)
         x[...] = 1.0
-        handle = start() if mode else None
-        if handle is not None and mode == 1:
+        if mode == 0:
+            compute(after)
+        else:
+            started = time.perf_counter()
+            handle = start()
+            if mode == 1:
+                handle.wait()
+                inside = time.perf_counter() - started
+            compute(after, handle if mode == 2 else None)
             handle.wait()
-        compute(after, handle if mode == 2 else None)
-        if handle is not None:
-            handle.wait()
-        return time.perf_counter() - begin, (stolen() - before) / 1e9
+        return time.perf_counter() - begin, inside, (stolen() - before) / 1e9
 
     taken(1, AFTER)
     plain, whole = (comm.allreduce([np.array(taken(mode, AFTER)[0])], op="max")[0].item() for mode in (0, 1))
     after = int(min(50, max(AFTER, 2 * (whole - plain) / max(plain, 1e-9) * (BEFORE + AFTER))))
     times = int(min(MOST, max(LEAST_TIMES, ENOUGH / max(3 * whole, 1e-7))))
-    found = np.array([[taken(mode, after) for mode in range(3)] for _ in range(times)])      # times, modes, seconds and lost
-    seconds = comm.allreduce([found[..., 0]], op="sum")[0] / comm.size
-    lost = comm.allreduce([found[..., 1]], op="max")[0]
-    kept, quiet = zip(*(quietest(seconds[:, mode], lost[:, mode]) for mode in range(3)), strict=True)
-    medians = [float(np.median(seconds[kept[mode], mode])) for mode in range(3)]
-    low, high = np.percentile(seconds[kept[1], 1], [25, 75]) if quiet[1] else (medians[0], 2 * medians[1] - medians[0])
-    exposed, hidden = (max(1e-7, medians[mode] - medians[0]) for mode in (1, 2))
-    return Point(float(nbytes), exposed, min(exposed, max(0.0, float(low) - medians[0])),
-                 max(exposed, float(high) - medians[0]), min(4.0, hidden / exposed))
+    found = np.array([[taken(mode, after) for mode in range(3)] for _ in range(times)])          # times, modes, and what
+    seconds, inside = (comm.allreduce([found[..., i]], op="sum")[0] / comm.size for i in range(2))
+    lost = comm.allreduce([found[..., 2]], op="max")[0].max(1)
+    kept, quiet = quietest(seconds.sum(1), lost)
+    bounds = [25, 50, 75] if quiet else [2, 25, 50]  # what other processes do only adds
+    own = np.percentile(inside[kept, 1], bounds)
+    more = np.median(seconds[kept][:, 1:] - seconds[kept, :1], 0)                # of steps that follow each other
+    afterwards = min(max(0.0, float(more[0]) - own[1]), 2 * own[1])
+    low, exposed, high = (float(value) + afterwards for value in own)
+    return Point(float(nbytes), exposed, low, high, float(min(2.0, max(0.0, float(more[1])) / exposed)))
 
 
 def rising(points: list[Point]) -> list[Point]:
-    """The points with no time above that of a longer vector, which only a disturbance makes."""
-    out: list[Point] = []
-    for p in reversed(points):
-        after = out[-1] if out else p
-        out.append(p._replace(seconds=min(p.seconds, after.seconds), low=min(p.low, after.low),
-                              high=min(p.high, after.high)))
-    return out[::-1]
+    """The same with times that rise with bytes: neighbours that do not, which only a disturbance makes, get their mean (the
+    nearest rising sequence by least squares: pool adjacent violators, Barlow et al. 1972)."""
+    pools: list[list[Point]] = []
+    for p in points:
+        pools.append([p])
+        while len(pools) > 1 and mean_seconds(pools[-2]) > mean_seconds(pools[-1]):
+            pools[-2:] = [pools[-2] + pools[-1]]
+    return [p._replace(seconds=mean_seconds(pool), low=min(p.low, mean_seconds(pool)), high=max(p.high, mean_seconds(pool)))
+            for pool in pools for p in pool]
+
+
+def mean_seconds(points: list[Point]) -> float:
+    """Of the points' times."""
+    return float(np.mean([p.seconds for p in points]))
 
 
 def exchange(comm: Any, other: int, nbytes: int) -> float:

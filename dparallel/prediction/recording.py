@@ -33,7 +33,7 @@ from ..sharding.wrapping import by_module
 from ..sync_batch_norm import SyncBatchNorm
 from .quiet import FEWEST, quietest, stolen
 from .replay import STAGES
-from .steps import ParameterTrace, StepTrace
+from .steps import ParameterTrace, StepTrace, SyncTrace
 
 if TYPE_CHECKING:
     from ..reduction.reducer import Reducer
@@ -84,6 +84,7 @@ class Sample:
         self.passes = 0
         self.used: dict[int, float] = {}             # by number of the parameter
         self.ready: dict[int, float] = {}
+        self.synced: list[tuple[int, int, float]] = []       # channels, bytes of a number, when: calls of SyncBatchNorm
 
     @property
     def compute(self) -> float:
@@ -108,6 +109,7 @@ class Sample:
         for name, part in (("forward", "forward"), ("backward", "backward"), ("after", "after"), ("optimizer", "after")):
             setattr(out, name, getattr(self, name) * left.get(part, 1.0))
         out.used = {number: at * left.get("forward", 1.0) for number, at in self.used.items()}
+        out.synced = [(channels, size, at * left.get("forward", 1.0)) for channels, size, at in self.synced]
         out.ready = {number: at * left.get("backward", 1.0) for number, at in self.ready.items()}
         return out
 
@@ -147,8 +149,9 @@ class StepRecorder:
                          register_optimizer_step_post_hook(self._optimizer_ends)]
         for child in model.module.modules():
             held = [self.numbers[p] for _, p in child.direct_parameters() if p in self.numbers]
-            if held:
-                self._handles.append(child.register_forward_pre_hook(self._use_of(held), prepend=True))
+            synchronises = isinstance(child, (SyncBatchNorm, TorchSyncBatchNorm))
+            if held or synchronises:
+                self._handles.append(child.register_forward_pre_hook(self._use_of(held, synchronises), prepend=True))
 
     @property
     def stepped(self) -> bool:
@@ -208,14 +211,16 @@ class StepRecorder:
         over = sum(s.period for s in samples) > PATIENCE
         return bool(self.comm.allreduce([np.array([float(both or over)])] * len(self.comm.held), op="min")[0].item())
 
-    def _use_of(self, held: Sequence[int]) -> Any:
-        """A hook that notes the first use of parameters."""
+    def _use_of(self, held: Sequence[int], synchronises: bool) -> Any:
+        """A hook that notes the first use of parameters, and each call of a SyncBatchNorm."""
         def hook(module: Any, args: Any) -> None:
             sample = self._sample
             if self.each_gradient and sample is not None and not self._summed:
                 now = time.perf_counter() - sample.start - (waiting.ns - sample.waited_before) / 1e9
                 for number in held:
                     sample.used.setdefault(number, now)
+                if synchronises and module.training and args:
+                    sample.synced.append((module.num_features, max(4, args[0].dtype.itemsize), now))
 
         return hook
 
@@ -311,7 +316,7 @@ class StepRecorder:
             measured=middle(coarse, "period"), spread=float(high - low) / 2 / middle_compute,
             jitter=float(middle_compute - low) / 0.6745 / middle_compute, quiet=len(kept) if quiet else 0,
             steps=len(samples), passes=int(np.median([s.passes for s in chosen])),
-            parameters=parameters, units=self._units(),
+            parameters=parameters, units=self._units(), syncs=synchronised(fine, earlier),
             optimizer_bytes=sum(state_bytes(optimizer) for optimizer in self.optimizers),
             buffer_bytes=self.model.broadcast_buffers * sum(b.array.nbytes for b in self.model.synchronised_buffers()),
             other_bytes=self._other_bytes(), cap_mb=self._cap(),
@@ -343,8 +348,9 @@ class StepRecorder:
                                   "quiet; what others took of the core was subtracted from the quietest third"]
         if len(self.samples) < FEWEST:
             notes.append(f"only {len(self.samples)} steps were recorded")
-        if any(isinstance(m, (SyncBatchNorm, TorchSyncBatchNorm)) for m in self.model.module.modules()):
-            notes.append("SyncBatchNorm communicates in forward and backward, which is not predicted: steps will be longer")
+        if self.comm.size == 1 and any(s.synced for s in self.samples):
+            notes.append("SyncBatchNorm was traced on one rank, where it computes as BatchNorm does, and quicker: trace on "
+                         "two for its own arithmetic")
         if self.model.comm_hook is not None:
             notes.append(f"the traced model has the comm hook {self.model.comm_hook.name}: rows without a hook are not what "
                          "it does now")
@@ -368,6 +374,16 @@ def refuse(model: Any) -> None:
         raise NotImplementedError("predict() with reproducible=V: its gradients are not summed in buckets")
     if not any(p.requires_grad for p in model.module.parameters()):
         raise ValueError("predict(): no parameter of the module requires a gradient")
+
+
+def synchronised(samples: Sequence[Sample], factor: float) -> list[SyncTrace]:
+    """The calls of SyncBatchNorm of a typical sample; times are medians over those that called the same."""
+    if not samples:
+        return []
+    calls = [[call[:2] for call in sample.synced] for sample in samples]
+    alike = [sample.synced for sample, own in zip(samples, calls, strict=True) if own == calls[-1]]
+    return [SyncTrace(channels, size, float(np.median([synced[i][2] for synced in alike])) * factor)
+            for i, (channels, size) in enumerate(calls[-1])]
 
 
 def averaged(traces: Sequence[StepTrace]) -> StepTrace:

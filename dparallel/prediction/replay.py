@@ -25,7 +25,7 @@ from ..sharding.transport import IN_FLIGHT
 from ..sharding.unit import grouped as grouped_units
 from .hook_programs import HookProgram
 from .network import Cost, Network
-from .steps import ParameterTrace, StepTrace, Task
+from .steps import ParameterTrace, StepTrace, SyncTrace, Task
 
 STAGES = (None, "optimizer", "gradients", "parameters")
 AGREEMENT_BYTES = 24                 # of what ranks tell each other in stage 3 before each collective
@@ -155,12 +155,12 @@ def graph_of(trace: StepTrace, option: Option, programs: Mapping[str, HookProgra
         if not programs or option.hook not in programs:
             raise ValueError(f"hook={option.hook!r} is one of {', '.join(map(repr, programs or ()))}")
         program = programs[option.hook]
-    tasks = [*_buffers(scaled), Task("compute", "forward", scaled.forward)]
+    tasks = [*_buffers(scaled), *_spread("forward", scaled.forward, _forward_syncs(scaled, option.ranks))]
     groups = bucket_groups(scaled, option.bucket_cap_mb, fixed=scaled.fixed or program is not None)
     if program is not None:
         return tasks + _hooked(scaled, option, groups, program)
     tasks += _departing(scaled, [(group, [Task("start", f"bucket {i}", 0.0, "sum", bucket_bytes(group))])
-                                 for i, group in enumerate(groups)])
+                                 for i, group in enumerate(groups)], option.ranks)
     return [*tasks, *(Task("wait", f"bucket {i}") for i in range(len(groups))), *_after(scaled)]
 
 
@@ -203,16 +203,53 @@ def capacity(trace: StepTrace, cap_mb: float | None, default: float) -> float:
     return default if chosen is None else chosen * 2**20
 
 
-def _departing(trace: StepTrace, leaving: Sequence[tuple[Sequence[ParameterTrace], Sequence[Task]]]) -> list[Task]:
-    """Backward, in which groups of parameters leave as soon as all their gradients are there and the groups before have
-    left; what has no gradient leaves at the end."""
+def _spread(name: str, whole: float, events: Sequence[tuple[float, Sequence[Task]]]) -> list[Task]:
+    """Computation, and what happens at some moments of it, in order."""
     tasks, now = [], 0.0
+    for moment, found in events:
+        at = max(now, min(moment, whole))
+        tasks += [Task("compute", name, at - now), *found]
+        now = at
+    return [*tasks, Task("compute", name, whole - now)]
+
+
+def _departing(trace: StepTrace, leaving: Sequence[tuple[Sequence[ParameterTrace], Sequence[Task]]], ranks: int,
+               blocks: bool = False) -> list[Task]:
+    """Backward, in which groups of parameters leave as soon as all their gradients are there and the groups before have
+    left; what has no gradient leaves at the end. blocks: and so does all, if the pass has other collectives, since ranks
+    meet where these groups leave."""
+    events, now, syncs = [], 0.0, _backward_syncs(trace, ranks)
     for group, start in leaving:
         ready = max((p.ready if p.ready else trace.backward for p in group), default=trace.backward)
-        ready = max(now, min(ready, trace.backward))
-        tasks += [Task("compute", "backward", ready - now), *start]
-        now = ready
-    return [*tasks, Task("compute", "backward", trace.backward - now)]
+        now = trace.backward if blocks and syncs else max(now, ready)
+        events.append((now, start))
+    return _spread("backward", trace.backward, sorted([*syncs, *events], key=lambda event: event[0]))
+
+
+def _forward_syncs(trace: StepTrace, ranks: int, agreed: bool = False) -> list[tuple[float, list[Task]]]:
+    """SyncBatchNorm in forward: each rank's count, means and squares, in float64, to all. Of passes before the summed one
+    also what they sum in backward. agreed: ranks agree first that they begin a collective."""
+    events, here = [], len(trace.syncs) - len(trace.syncs) // trace.passes
+    for i, s in enumerate(trace.syncs):
+        name = f"statistics {i}"
+        tasks = [*(_agree(name, ranks) if agreed else []), _meet(name),
+                 Task("call", name, 0.0, "allgather", 8 * (1 + 2 * s.channels) * ranks)]
+        events.append((s.used, [*tasks, *(_slopes(s, i, ranks, agreed) if i < here else [])]))
+    return events
+
+
+def _backward_syncs(trace: StepTrace, ranks: int, agreed: bool = False) -> list[tuple[float, list[Task]]]:
+    """The same in backward, when all gradients are there of what forward used later."""
+    calls = trace.syncs[:len(trace.syncs) // trace.passes]
+    return [(max((p.ready for p in trace.parameters if p.used >= s.used), default=0.0), _slopes(s, i, ranks, agreed))
+            for i, s in reversed(list(enumerate(calls)))]
+
+
+def _slopes(sync: SyncTrace, number: int, ranks: int, agreed: bool) -> list[Task]:
+    """What a SyncBatchNorm sums in backward: three numbers a channel."""
+    name = f"slopes {number}"
+    return [*(_agree(name, ranks) if agreed else []), _meet(name),
+            Task("call", name, 0.0, "allreduce", 3 * sync.channels * sync.itemsize)]
 
 
 def _hooked(trace: StepTrace, option: Option, groups: Sequence[Sequence[ParameterTrace]],
@@ -227,7 +264,7 @@ def _hooked(trace: StepTrace, option: Option, groups: Sequence[Sequence[Paramete
         leaving.append((group, start))
         finishing += finish
     flags = sum(len(group) for group in groups) + 1
-    return [*_departing(trace, leaving), *finishing, _meet("flags"),
+    return [*_departing(trace, leaving, option.ranks, blocks=True), *finishing, _meet("flags"),
             Task("call", "flags", 0.0, "allreduce", 8 * flags), *_after(trace)]
 
 
@@ -259,8 +296,9 @@ def _sharded(trace: StepTrace, option: Option) -> list[Task]:
         refresh += [_meet(f"values {i}"), Task("start", f"values {i}", 0.0, "allgather", n)]
         refresh += [Task("wait", f"values {i - 1}"), _copy("values", nbytes[i - 1])] if i else []
     refresh += [Task("wait", f"values {len(units) - 1}"), _copy("values", nbytes[-1])]
-    return [*_buffers(trace), Task("compute", "forward", trace.forward), *_departing(trace, leaving), *waits, *counts, *pieces,
-            finish, optimizer, *refresh, between]
+    forward = _spread("forward", trace.forward, _forward_syncs(trace, option.ranks))
+    backward = _departing(trace, leaving, option.ranks, blocks=True)
+    return [*_buffers(trace), *forward, *backward, *waits, *counts, *pieces, finish, optimizer, *refresh, between]
 
 
 def _copy(what: str, nbytes: float) -> Task:
@@ -289,28 +327,29 @@ def _fully_sharded(trace: StepTrace, option: Option) -> list[Task]:
         return [*_agree(name, ranks), _meet(name),
                 Task("start", name, 0.0, "allgather", sum(p.nbytes for p in units[i]))]
 
-    tasks, now = _buffers(trace), 0.0
+    def in_order(events: list[tuple[float, list[Task]]]) -> list[tuple[float, list[Task]]]:
+        return sorted(events, key=lambda event: event[0])
+
+    events = []
     for place, i in enumerate(order):
-        at = max(now, min(min(p.used for p in units[i]), trace.forward))
-        tasks += [Task("compute", "forward", at - now)]
-        tasks += gather(i, "forward") if place == 0 else []
-        tasks += [Task("wait", f"forward {i}")]
+        tasks = [*(gather(i, "forward") if place == 0 else []), Task("wait", f"forward {i}")]
         tasks += gather(order[place + 1], "forward") if place + 1 < len(order) else []
-        now = at
-    tasks += [Task("compute", "forward", trace.forward - now), *_agree("forward ends", ranks)]
-    backwards, now = order[::-1], 0.0
+        events.append((min(p.used for p in units[i]), tasks))
+    tasks = _buffers(trace) + _spread("forward", trace.forward, in_order([*events, *_forward_syncs(trace, ranks, True)]))
+    tasks += _agree("forward ends", ranks)
+    events, backwards, now = [], order[::-1], 0.0
     ready = {i: max((p.ready or trace.backward for p in units[i]), default=trace.backward) for i in order}
     for place, i in enumerate(backwards):
-        tasks += gather(i, "backward") if place == 0 else []
-        tasks += [Task("wait", f"backward {i}")]
-        tasks += gather(backwards[place + 1], "backward") if place + 1 < len(backwards) else []
-        at = max(now, min(ready[i], trace.backward))
-        tasks += [Task("compute", "backward", at - now), *_agree(f"unit {i}", ranks), _meet(f"unit {i}"),
-                  Task("start", f"unit {i}", 0.0, "reduce_scatter", sum(p.nbytes for p in units[i]))]
-        if place >= IN_FLIGHT:
-            tasks.append(Task("wait", f"unit {backwards[place - IN_FLIGHT]}"))
-        now = at
-    tasks += [Task("compute", "backward", trace.backward - now), *(Task("wait", f"unit {i}") for i in backwards)]
+        taken = [*(gather(i, "backward") if place == 0 else []), Task("wait", f"backward {i}")]
+        taken += gather(backwards[place + 1], "backward") if place + 1 < len(backwards) else []
+        events.append((now, taken))
+        now = max(now, ready[i])
+        sent = [*_agree(f"unit {i}", ranks), _meet(f"unit {i}"),
+                Task("start", f"unit {i}", 0.0, "reduce_scatter", sum(p.nbytes for p in units[i]))]
+        sent += [Task("wait", f"unit {backwards[place - IN_FLIGHT]}")] * (place >= IN_FLIGHT)
+        events.append((now, sent))
+    tasks += _spread("backward", trace.backward, in_order([*events, *_backward_syncs(trace, ranks, True)]))
+    tasks += [Task("wait", f"unit {i}") for i in backwards]
     tasks += [*_agree("weights", ranks), _meet("weights"),
               Task("call", "weights", 0.0, "allreduce", 8 * (len(units) + len(known))), *_agree("backward ends", ranks)]
     return [*tasks, *_after(trace, 1 / ranks)]

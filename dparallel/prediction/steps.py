@@ -13,7 +13,7 @@ import numpy as np
 
 from ..autograd import as_tensor
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,19 @@ class ParameterTrace:
         return self.name, as_tensor(np.broadcast_to(np.zeros(1, self.dtype), self.shape)).requires_grad_()
 
 
+class SyncTrace(NamedTuple):
+    """A call of a SyncBatchNorm: its channels, the bytes of one of its numbers, and when in forward it is (as
+    ParameterTrace.used)."""
+
+    channels: int
+    itemsize: int
+    used: float
+
+
 class Task(NamedTuple):
-    """One task of a rank's thread. kind: "compute", for `seconds`; "copy" nbytes, which no rank alone would do; "start" a collective of nbytes, under `name`; "wait" for
-    the one under `name`; "call": start a collective and wait for it. The collective "meet" is the comparison of calls that
-    begins every checked one."""
+    """One task of a rank's thread. kind: "compute", for `seconds`; "copy" nbytes, which no rank alone would do; "start" a
+    collective of nbytes, under `name`; "wait" for the one under `name`; "call": start a collective and wait for it. The
+    collective "sum" is that of a bucket, "meet" the comparison of calls that begins every checked one."""
 
     kind: str
     name: str = ""
@@ -70,6 +79,7 @@ class StepTrace:
     passes           forward passes in a step
     parameters       of the module
     units            their names, as stage 3 of sharding would gather them
+    syncs            the calls of SyncBatchNorm, in order
     optimizer_bytes  of the optimisers' state
     buffer_bytes     that rank 0 sends to all in each forward
     other_bytes      of the process beside values, gradients and optimiser state: activations, kernels, Python
@@ -93,6 +103,7 @@ class StepTrace:
     passes: int
     parameters: Sequence[ParameterTrace]
     units: Sequence[Sequence[str]] = ()
+    syncs: Sequence[SyncTrace] = ()
     optimizer_bytes: int = 0
     buffer_bytes: int = 0
     other_bytes: int = 0
@@ -114,8 +125,8 @@ class StepTrace:
     def scaled(self, factor: float) -> StepTrace:
         """The same step where all computation takes so many times as long."""
         times = {name: getattr(self, name) * factor for name in ("forward", "backward", "finish", "after", "optimizer")}
-        return replace(self, **times, parameters=[replace(p, used=p.used * factor, ready=p.ready * factor)
-                                                  for p in self.parameters])
+        parameters = [replace(p, used=p.used * factor, ready=p.ready * factor) for p in self.parameters]
+        return replace(self, **times, parameters=parameters, syncs=[s._replace(used=s.used * factor) for s in self.syncs])
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
@@ -129,7 +140,7 @@ class StepTrace:
             raise ValueError(f"a step trace of version {VERSION} is needed: record it again")
         parameters = [ParameterTrace(p["name"], tuple(p["shape"]), p["dtype"], p["used"], p["ready"])
                       for p in data.pop("parameters")]
-        return cls(parameters=parameters, **data)
+        return cls(parameters=parameters, syncs=[SyncTrace(*s) for s in data.pop("syncs")], **data)
 
     def save(self, path: str | Path) -> None:
         """As a JSON file."""
@@ -141,4 +152,4 @@ class StepTrace:
         return cls.from_dict(json.loads(Path(path).read_text()))
 
 
-__all__ = ["ParameterTrace", "StepTrace", "Task"]
+__all__ = ["ParameterTrace", "StepTrace", "SyncTrace", "Task"]
