@@ -196,7 +196,7 @@ def test_predictions_beside_measurements():
     trace = StepTrace(ranks=2, ranks_per_host=2, forward=0.01, backward=0.02, finish=0.0, after=0.01, optimizer=0.01, measured=0.04,
                       spread=0.0, jitter=0.0, quiet=9, steps=9, passes=1, parameters=[ParameterTrace("w", (1000,), "float32", 0.0, 0.02)],
                       units=[["w"]])
-    network = Network(sums={2: [Point(1.0, 0.005, 0.005, 0.005, 1.0), Point(1e9, 0.005, 0.005, 0.005, 1.0)]}, ranks_per_host=2).as_dict()
+    network = Network(measured={"sum": {2: [Point(1.0, 0.005, 0.005, 0.005, 1.0), Point(1e9, 0.005, 0.005, 0.005, 1.0)]}}, ranks_per_host=2).as_dict()
 
     def job(bare, **cases):
         found = {name: {"seconds": seconds, "quiet": quiet, "steps": 9} for name, (seconds, quiet) in cases.items()}
@@ -217,9 +217,9 @@ def test_predictions_beside_measurements():
 
 def test_a_slow_network_is_as_slow_as_it_says():
     from dparallel.prediction.network import Network, Point
-    fast = Network(sums={2: [Point(1e6, 1e-3, 1e-3, 1e-3, 1.0), Point(1e7, 1e-1, 1e-1, 1e-1, 1.0)]}, ranks_per_host=2)
+    fast = Network(measured={"sum": {2: [Point(1e6, 1e-3, 1e-3, 1e-3, 1.0), Point(1e7, 1e-1, 1e-1, 1e-1, 1.0)]}}, ranks_per_host=2)
     slow = prediction.network_of("slow, 1 Gbit/s", {"network": fast.as_dict()})
-    first, second = slow.sums[2]
+    first, second = slow.measured["sum"][2]
     assert first.seconds == pytest.approx(50e-6 + 8e-3) and first.cpu == pytest.approx(1e-3 / first.seconds)
     assert second.seconds == 1e-1 and second.cpu == 1.0                  # what is there is slower
     assert prediction.network_of("TCP", {"network": fast.as_dict()}).sums == fast.sums

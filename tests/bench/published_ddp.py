@@ -18,7 +18,7 @@ from dparallel.prediction.steps import ParameterTrace
 STEP, FORWARD = 0.100, 1 / 3
 PUBLISHED = {2: 0.103, 4: 0.103, 8: 0.104, 16: 0.104}            # medians, bucket_cap_mb=25
 # a ring step between V100s over NVLink: 10 us and about 40 GB/s of the ring's bandwidth; over InfiniBand 4 x 12.5 GB/s
-SERVERS = Network(latency=10e-6, bandwidth=50e9, overhead=0.0, ranks_per_host=8, local_latency=5e-6, local_bandwidth=40e9,
+SERVERS = Network(latency=10e-6, bandwidth=50e9, overhead=0.0, call=0.0, ranks_per_host=8, local_latency=5e-6, local_bandwidth=40e9,
                   reduction=200e9, topology="fat-tree", mpi="nccl")
 ONE_LINK = replace(SERVERS, bandwidth=12.5e9)
 
