@@ -222,4 +222,4 @@ def test_a_slow_network_is_as_slow_as_it_says():
     first, second = slow.measured["sum"][2]
     assert first.seconds == pytest.approx(50e-6 + 8e-3) and first.cpu == pytest.approx(1e-3 / first.seconds)
     assert second.seconds == 1e-1 and second.cpu == 1.0                  # what is there is slower
-    assert prediction.network_of("TCP", {"network": fast.as_dict()}).sums == fast.sums
+    assert prediction.network_of("TCP", {"network": fast.as_dict()}).measured == fast.measured

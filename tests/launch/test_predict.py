@@ -80,4 +80,4 @@ def test_options_are_documented():
         assert option in helped and f"`{option} " in page
     fields = set(json.loads(subprocess.run([sys.executable, "-c", "import json; from dparallel.prediction import Network; print("
                                             "json.dumps(list(Network().as_dict())))"], capture_output=True, text=True, cwd=ROOT).stdout))
-    assert all(f"`{name}`" in page for name in fields - {"exchange", "sums", "assumed"})
+    assert all(f"`{name}`" in page for name in fields - {"exchange", "measured", "calls", "assumed"})
