@@ -3,4 +3,5 @@
 Standard library only: nothing here imports numpy, mpi4py, or the packages it starts.
 """
 
+__distribution__ = "dparallel"                       # ROS 2 has a package of this name: see dprun.py
 __all__: list[str] = []

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 from . import slurm, timelines
 from .environment import environment
 from .hosts import answering, hosts_of, ranks_on
+from .installation import faults
 from .job import RENEWED, Job, run
 from .mpirun import LaunchError, Mpi, changes_for, command, find, limits, remote, session, state_file, survives
 from .prediction import check_prediction, recording, report, sizes
@@ -28,6 +29,9 @@ from .restarts import Restarts
 from .top import describe, top
 
 PREEMPTED = 75                                       # dparallel's: the ranks ended as they were asked to
+WINDOWS = ("there is no mpirun on Windows that dprun could start. What works there is one process, `python script.py`, with "
+           "DataParallel on local devices (device_ids=[0, 1]) or ranks as threads (dparallel.run_ranks). MPI ranks need "
+           "Linux, macOS or WSL")
 DEFAULT_GRACE = 30.0                                 # torchrun's, and Slurm's KillWait
 MOST_SPARES = 8
 DEFAULT_STALL, STALLS = 60.0, 10                     # dparallel's: seconds; times after which a stall ends the job
@@ -197,6 +201,8 @@ def start(options: argparse.Namespace) -> int:
     """Check what can be checked, then run the job, and others in its place if it fails and that is asked for."""
     if timelines.is_report(options):
         return timelines.report(options.script, options)
+    if sys.platform == "win32":
+        raise LaunchError(WINDOWS)
     found = slurm.allocation()
     check_prediction(options)
     if options.np is None and options.predict and found is None:
@@ -285,7 +291,8 @@ def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts) -> Ended
         if not options.quiet:
             print(f"dprun: {opening(options, mpi)}", file=sys.stderr, flush=True)
             if options.check:
-                print(*(f"dprun: with {mpi.name} {line}" for line in limits(mpi)), sep="\n", file=sys.stderr, flush=True)
+                print(*(f"dprun: with {mpi.name} {line}" for line in limits(mpi)),
+                      *(f"dprun: {line}" for line in faults()), sep="\n", file=sys.stderr, flush=True)
         job = Job(line, {**changes, **own, DIRECTORY: folder}, folder, options.timeout, mpi=mpi, grace=grace(changes),
                   spread=remote(options), survives=options.survive, recorded=recorded)
         code = run(job, mpi, options.np + options.spares, options.tag)

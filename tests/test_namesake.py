@@ -136,3 +136,18 @@ def test_published_package_is_as_assumed():
     text = next(file for file in importlib.metadata.files("autograd") if str(file) == "autograd/core.py").read_text()
     names = set(compile(text, "core.py", "exec").co_names)
     assert names & {path.stem for path in (ROOT / "autograd" / "core").iterdir()} == {"primitive"}
+
+
+def test_dprun_check_tells(tmp_path, monkeypatch):
+    """`dprun --check` prints these lines."""
+    from launch import installation
+    installed(tmp_path)
+    monkeypatch.setattr(installation, "AUTOGRAD", str(tmp_path / "autograd"))
+    monkeypatch.setattr(installation, "NATIVE", str(tmp_path / "other"))
+    write(tmp_path / "autograd", {name: text for name, text in THEIRS.items() if name != "__init__.py"})
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "autograd")
+    first, second = installation.faults()
+    assert first.startswith("`autograd` is dparallel's here: installed later") and second.startswith("autograd's core is not")
+    write(tmp_path / "other", {f"failed{installation.EXTENSION_SUFFIXES[0]}.txt": "no gcc\n"})
+    assert "is not compiled (no gcc)" in installation.not_compiled()

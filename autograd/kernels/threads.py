@@ -18,6 +18,7 @@ import contextvars
 import ctypes
 import math
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -125,7 +126,7 @@ def sleeping_workers() -> Iterator[None]:
     """Around loading a library of OpenMP: its workers sleep while they wait. Only libgomp reads the variable, as it is
     loaded; neither os.environ nor other processes see it. Where PyTorch has loaded libgomp before, that is shared and waits
     as it did."""
-    if environment.sets_waiting:
+    if environment.sets_waiting or sys.platform == "win32":
         yield
         return
     libc = ctypes.CDLL(None)

@@ -23,7 +23,7 @@ from .watchdog.stall import end_job, write_report
 
 PREEMPTED = 75                       # sysexits.h: EX_TEMPFAIL, "try again later"
 GRACE = 30.0                         # seconds from the signal to the end by force; torchrun's, Slurm's KillWait
-SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGUSR1") if hasattr(signal, name))     # Windows: the first
 ECHO = 1.0                           # seconds in which a signal that comes again is the same request: a scheduler signals
                                      # ranks, and so does the launcher that it signals too
 
@@ -130,7 +130,8 @@ class graceful_exit:
         handling writes the number into a pipe at once.
         """
         numbers, self._pipe = os.pipe()
-        os.set_blocking(self._pipe, False)           # set_wakeup_fd() demands it
+        if hasattr(os, "set_blocking"):              # set_wakeup_fd() demands it; not on Windows
+            os.set_blocking(self._pipe, False)
         self._old_pipe = signal.set_wakeup_fd(self._pipe, warn_on_full_buffer=False)
         self._clock = threading.Thread(target=self._count_down, args=(numbers,), name="dparallel grace", daemon=True)
         self._clock.start()
@@ -177,6 +178,7 @@ def _after_fork() -> None:
         signal.set_wakeup_fd(-1)
 
 
-os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 __all__ = ["GRACE", "PREEMPTED", "Preempted", "graceful_exit"]

@@ -28,9 +28,15 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
-from launch import place
-from launch.cli import parser
-from launch.mpirun import LaunchError, command, find, outer
+try:
+    from launch import place
+    from launch.cli import parser
+    from launch.mpirun import LaunchError, command, find, outer
+except ImportError as error:                                # ROS 2's package, or a file of the user's
+    found = getattr(sys.modules.get("launch"), "__file__", "")
+    raise ImportError(f"Python finds another `launch` than dparallel's, {found} ({error}): take its folder from PYTHONPATH "
+                      "or rename it; if it was installed over ours, `pip install --force-reinstall --no-deps dparallel`"
+                      ) from error
 
 from ..comm import launched_size
 from ..comm.environment import environment
@@ -66,6 +72,9 @@ def join_job(init_method: str | None, rank: int, size: int, store: Store | None,
                          + REMEDY.format(size=size))
     if rank >= size:
         raise ValueError(f"init_process_group: rank={rank} is not one of the {size} ranks")
+    if sys.platform == "win32":
+        raise NotImplementedError(f"init_process_group: rank {rank} of {size}, which no MPI launcher has started; Windows "
+                                  "has none here that could take it in: start the ranks with Microsoft's or Intel's mpiexec")
     seconds = min(timeout, MAX_WAIT).total_seconds()
     _become_rank(_socket_path(method, size, rank, store), rank, size, seconds)
     return rank, size

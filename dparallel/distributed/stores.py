@@ -7,7 +7,6 @@ after the store's timeout. Received data are never unpickled. init_process_group
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import socket
 import socketserver
@@ -21,6 +20,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from threading import Condition
+
+try:
+    import fcntl
+except ImportError:                                  # Windows
+    fcntl = None                                     # type: ignore[assignment]
 
 POLL_SECONDS = 0.01                                        # seconds between two reads of a file
 
@@ -186,6 +190,8 @@ class FileStore(Store):
 
     def __init__(self, file_name: str, world_size: int = -1) -> None:
         super().__init__()
+        if fcntl is None:
+            raise NotImplementedError(f"FileStore({file_name!r}): this system has no flock(); use a TCPStore")
         self.path: str = os.fspath(file_name)
         open(self.path, "ab").close()
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import math
-import resource
 import socket
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograd.base import system_memory
 from autograd.nn import SyncBatchNorm as TorchSyncBatchNorm
 from autograd.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from autograd.optim.state_size import state_bytes
@@ -338,9 +338,9 @@ class StepRecorder:
 
     def _other_bytes(self) -> int:
         """The largest resident memory so far, without parameters, gradients, optimiser state and buffers."""
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        most = system_memory.peak() or 0
         known = sum(p.array.nbytes * (1 + p.requires_grad) for p in self.model.module.parameters())
-        return int(max(0, peak - known - sum(state_bytes(optimizer) for optimizer in self.optimizers)))
+        return int(max(0, most - known - sum(state_bytes(optimizer) for optimizer in self.optimizers)))
 
     def _notes(self, quiet: bool) -> list[str]:
         """What makes the trace less than it should be."""

@@ -171,7 +171,8 @@ class Part:
         self._hook = register_optimizer_step_post_hook(self._stepped)
         this_job.when_settled.append(self._settled)
         gc.callbacks.append(self._collected)
-        os.register_at_fork(after_in_child=self._forked)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forked)
         self.write()
 
     def stop(self) -> None:

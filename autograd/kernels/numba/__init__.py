@@ -5,6 +5,8 @@ They take float32 arrays (some float64, too: see signatures.py) in C order; NumP
 
 from __future__ import annotations
 
+import platform
+import sys
 from importlib import import_module
 from math import prod
 from typing import Any
@@ -21,6 +23,8 @@ WORTH = 1024
 
 def load() -> Any:
     """The kernels by name. What loading them takes, 20 ms of imports, waits until they are wanted."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        raise OSError("compiled kernels are made for Linux on x86-64")
     return import_module(f"{__name__}.loading").load()
 
 

@@ -14,7 +14,6 @@ import hashlib
 import json
 import mmap
 import os
-import platform
 import pwd
 import subprocess
 import sys
@@ -40,8 +39,6 @@ KINDS: dict[str, Any] = {**dict.fromkeys("adih", ctypes.py_object), "n": ctypes.
 
 def load() -> SimpleNamespace:
     """The kernels by name. An exception if they can't be had here."""
-    if sys.platform != "linux" or platform.machine() != "x86_64":
-        raise OSError("compiled kernels are made for Linux on x86-64")
     if not in_third_word():
         raise OSError("this interpreter's arrays are laid out in another way")
     found = versions("numba")

@@ -1,0 +1,38 @@
+"""What `dprun --check` says of the installation: another package in the place of autograd, a core that is not compiled."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from importlib.machinery import EXTENSION_SUFFIXES
+
+AUTOGRAD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "autograd")
+NATIVE = os.path.join(AUTOGRAD, "native")
+MSG_PURE = "autograd's core is not compiled{reason}: the sources are used, which is slower"
+
+
+def faults() -> list[str]:
+    """A line for each."""
+    return [line for line in (other_package(), not_compiled()) if line]
+
+
+def other_package() -> str:
+    """What autograd/base/namesake.py says, run by its path: this imports nothing of what it starts."""
+    spec = importlib.util.spec_from_file_location("namesake", os.path.join(AUTOGRAD, "base", "namesake.py"))
+    if spec is None or spec.loader is None or not os.path.exists(spec.origin or ""):
+        return ""
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return str(module.fault())
+
+
+def not_compiled() -> str:
+    """Whether this Python has no compiled core, and why: the names of files are those of autograd/base/extensions.py."""
+    suffix = EXTENSION_SUFFIXES[0]
+    if not os.path.isdir(AUTOGRAD) or os.path.exists(os.path.join(NATIVE, f"sources{suffix}.txt")):
+        return ""
+    for name in (f"failed{suffix}.txt", f"failed{suffix}.txt.said"):
+        if os.path.exists(os.path.join(NATIVE, name)):
+            with open(os.path.join(NATIVE, name), encoding="utf-8") as text:
+                return MSG_PURE.format(reason=f" ({text.read().strip()})")
+    return MSG_PURE.format(reason="")
