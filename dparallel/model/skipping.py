@@ -17,9 +17,9 @@ from ..reduction.reducer import StepSkipped
 from ..reduction.weights import SKIPPED
 
 if TYPE_CHECKING:
-    from autograd import Tensor
     from autograd.base.types import Array
 
+    from ..autograd import Tensor
     from ..comm import Communicator
     from .data_parallel import DataParallel
 
