@@ -24,18 +24,19 @@ class Output(Protocol):
 
 
 class Console:
-    """Lines for people, on standard output; above tqdm's bars, if there are some. Sums also as a rate."""
+    """Lines for people, on standard output; above tqdm's bars, if there are some. Sums also as a rate since the last line
+    that had them (an evaluation's lines, by now(), are between)."""
 
     def __init__(self, sums: frozenset[str] = frozenset(), stream: TextIO | None = None) -> None:
         self.sums: frozenset[str] = sums
         self.stream: TextIO | None = stream
-        self._before: float | None = None            # the time of the last line
+        self._before: dict[str, float] = {}          # when each sum was last written
 
     def write(self, step: int, time: float, values: Values) -> None:
         """Write a line."""
-        seconds = 0.0 if self._before is None else time - self._before
-        self._before = time
-        parts = [f"{name} {value:.6g}" + (f" ({value / seconds:.4g}/s)" if name in self.sums and seconds > 0 else "")
+        seconds = {name: time - self._before.get(name, time) for name in self.sums & values.keys()}
+        self._before.update(dict.fromkeys(seconds, time))
+        parts = [f"{name} {value:.6g}" + (f" ({value / seconds[name]:.4g}/s)" if seconds.get(name, 0) > 0 else "")
                  for name, value in values.items()]
         text, stream = "  ".join([f"step {step}", *parts]), self.stream or sys.stdout
         bars = getattr(sys.modules.get("tqdm"), "tqdm", None)
