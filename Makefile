@@ -64,7 +64,7 @@ kills: $(TEST) $(CORE)
 	$(BIN)/python tests/survival/cost.py
 
 examples: $(TRAIN)
-	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples,mnist]' pytest
+	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples]' pytest
 	$(BIN)/python -m pytest tests/test_examples.py
 
 # the site, in build/site: `python3 -m http.server -d build/site` shows it; `make site` also looks at it in a browser (Chromium)
@@ -93,7 +93,7 @@ $(TRAIN): pyproject.toml | $(BIN)/python
 	touch $(CORE) $@
 
 $(TEST): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples,mnist,test]'
+	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples,test]'
 	$(COMPILE)
 	$(SAY)
 	touch $(CORE) $@

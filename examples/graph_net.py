@@ -35,7 +35,7 @@ class GraphConv(nn.Module):
     def forward(self, x, edges, weights, nodes):
         """Features (m, features) of nodes, edges (2, e) from them to the `nodes` nodes of the result, (nodes, width)."""
         messages = self.linear(x)[edges[0]] * weights[:, None]
-        return ag.zeros(nodes, messages.shape[1], dtype=messages.dtype).index_add(0, edges[1], messages)
+        return messages.new_zeros(nodes, messages.shape[1]).index_add(0, edges[1], messages)
 
 
 def normalised(edges, nodes):
@@ -140,7 +140,7 @@ class Readout(nn.Module):
         for conv, own in zip(self.convs, self.own, strict=True):
             y = y + F.relu(conv(y, edges, weights, len(y)) + own(y))
         which = ag.repeat_interleave(ag.arange(len(counts)), counts)[:, None].expand_as(y)
-        empty = ag.zeros(len(counts), y.shape[1])
+        empty = y.new_zeros(len(counts), y.shape[1])
         pooled = [empty.scatter_reduce(0, which, y, kind, include_self=False) for kind in ("mean", "amax")]
         return self.head(ag.cat(pooled, 1))
 

@@ -12,6 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import autograd as ag
 from dparallel import world
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
@@ -21,9 +22,15 @@ GPT = ("--width", 32, "--layers", 2, "--heads", 2, "--context", 32, "--batch", 1
 
 
 def said(example, *arguments):
-    """What the example says, and the weights that it ends with, which are the same on all ranks."""
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        model = example.main([str(a) for a in arguments])
+    """What the example says, and the weights that it ends with, which are the same on all ranks. On one thread: two wait for
+    each other where other tests keep the cores busy, in small convolutions for minutes."""
+    threads = ag.get_num_threads()
+    ag.set_num_threads(1)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            model = example.main([str(a) for a in arguments])
+    finally:
+        ag.set_num_threads(threads)
     weights = b"".join(p.detach().numpy().tobytes() for p in model.parameters())
     assert all(other == weights for other in world().allgather_object([weights])), "weights differ between ranks"
     return out.getvalue(), weights
