@@ -18,6 +18,7 @@ from .base import extensions  # first of all: it says which modules are compiled
 
 # isort: split
 from . import function, graph, random, version
+from .base import docstrings as _docstrings
 from .base import dtypes, neighbours
 from .base.devices import (
     channels_last,
@@ -204,6 +205,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     if name in HOMES:
         value = globals()[name] = getattr(import_module(f".{HOMES[name]}", __name__), name)
+        if HOMES[name].startswith("ops."):
+            _docstrings.attach({name: value}, HOMES[name].split(".")[1], "")
         return value
     if name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
         return getattr(Tensor, name)

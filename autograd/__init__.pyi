@@ -171,10 +171,14 @@ HalfTensor: TensorType
 IntTensor: TensorType
 LongTensor: TensorType
 ShortTensor: TensorType
-def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The absolute value; of a complex number its modulus."""
+def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The absolute value; of a complex number its modulus."""
+def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The arc cosine, in radians."""
+def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic cosine."""
 def adaptive_avg_pool1d(input: Tensor, output_size: SizeLike) -> Tensor:
     """The means over output_size windows that cover input (n, c, l) or (c, l) evenly."""
 def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
@@ -223,13 +227,20 @@ def arange(end: Number | Tensor, *, out: Tensor | None=None, dtype: DTypeLike=No
 @overload
 def arange(start: Number | Tensor, end: Number | Tensor, step: Number | Tensor=1, *, out: Tensor | None=None, dtype: DTypeLike=None, layout: Layout | None=None, device: DeviceLike=None, pin_memory: _bool=False, requires_grad: _bool=False) -> Tensor:
     """start, start + step, ... below end; arange(end) starts at 0. Integers give int64."""
-def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def arctan2(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The arc cosine, in radians."""
+def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic cosine."""
+def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The arc sine, in radians."""
+def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic sine."""
+def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The arc tangent, in radians."""
+def arctan2(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The angle of the point (other, input), in radians, from -pi to pi."""
+def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic tangent."""
 def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None, axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
     """The index of the first largest element, of all or along `dim`."""
 def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None, axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
@@ -248,11 +259,16 @@ def as_tensor(data: Tensor | Number | Array | Sequence[Any], dtype: DTypeLike = 
     """`data` as a Tensor: itself, or on the same memory, where it is one, or an array or another library's tensor (PyTorch's, a DataFrame), of the right dtype already."""
 def asarray(obj: Tensor | Number | Array | Sequence[Any], *, dtype: DTypeLike = None, device: DeviceLike = None, copy: _bool | None = None, requires_grad: _bool = False) -> Tensor:
     """obj (a Tensor, array, buffer, DLPack object, number or nested list) as a Tensor. copy: always (True), never (False: ValueError where needed), or where needed."""
-def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def atan2(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The arc sine, in radians."""
+def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic sine."""
+def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The arc tangent, in radians."""
+def atan2(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The angle of the point (other, input), in radians, from -pi to pi."""
+def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic tangent."""
 @overload
 def atleast_1d(input: Tensor, /) -> Tensor:
     """Each tensor with one dimension or more."""
@@ -295,12 +311,18 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     """out[..., k] = input1 weight[k] input2 + bias[k]: input1 (..., i), input2 (..., j), weight (k, i, j)."""
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
     """How often 0, 1, 2, ... occur in a vector, or the sums of their weights; at least `minlength` of them."""
-def bitwise_and(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def bitwise_left_shift(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def bitwise_or(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def bitwise_right_shift(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def bitwise_xor(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def bitwise_and(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input & other, of integers or bools."""
+def bitwise_left_shift(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input << other."""
+def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """~input, of integers or bools."""
+def bitwise_or(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input | other, of integers or bools."""
+def bitwise_right_shift(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input >> other."""
+def bitwise_xor(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input ^ other, of integers or bools."""
 def blackman_window(window_length: _int, periodic: _bool = True, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """0.42 - 0.5 cos(2 pi i / n) + 0.08 cos(4 pi i / n)."""
 def block_diag(*tensors: Tensor) -> Tensor:
@@ -323,7 +345,8 @@ def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | None = None, o
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
     """The p-norm distance of each row of x1 (..., n, d) from each row of x2 (..., m, d): (..., n, m)."""
 cdouble: np.dtype[Any]
-def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The smallest integer that is not below input."""
 def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """input where positive, alpha (exp(input / alpha) - 1) elsewhere."""
 def celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
@@ -392,11 +415,14 @@ def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
     """The adjoint of conv3d: input (n, m, d, h, w), weight (m, c / groups, kd, kh, kw) -> (n, c, d', h', w')."""
 def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: SizeLike, padding: SizeLike | str, dilation: SizeLike, transposed: _bool, output_padding: SizeLike, groups: _int) -> Tensor:
     """conv1d to conv3d, or their transposed forms, as the number of weight's dimensions says."""
-def copysign(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def copysign(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The magnitude of input with the sign of other."""
 def corrcoef(input: Tensor) -> Tensor:
     """The covariance of each pair of rows over the product of their standard deviations."""
-def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The cosine of an angle in radians."""
+def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic cosine."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """x1 . x2 / (max(|x1|, eps) max(|x2|, eps)) along dim; the gradient is that of the quotient without max."""
 def count_nonzero(input: Tensor, dim: Dims = None, *, out: Tensor | None = None, axis: Dims | None = None) -> Tensor:
@@ -432,7 +458,8 @@ def cumsum(input: Tensor, *, axis: _int, dtype: DTypeLike = None, out: Tensor | 
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: _int = -1) -> Tensor:
     """The integrals up to each sample but the first along `dim`, by the trapezoidal rule."""
 default_generator: Generator
-def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Degrees to radians."""
 @overload
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The determinant of each square matrix."""
@@ -457,7 +484,8 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 
     """input with a diagonal replaced by src."""
 def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
     """The n-th difference of neighbours along `dim`, with `prepend` and `append` joined on before; bool: whether unequal."""
-def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The derivative of lgamma."""
 def dist(input: Tensor, other: Tensor, p: _float = 2, *, out: Tensor | None = None) -> Tensor:
     """The p-norm of input - other, which broadcast."""
 def div(input: Tensor, other: TensorOrArray | Number, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
@@ -491,17 +519,24 @@ def empty_permuted(size: Sequence[_int], physical_layout: Sequence[_int], *, dty
     """Memory as it is found, with the dimensions in the order physical_layout, the outermost first."""
 def empty_strided(size: Sequence[_int], stride: Sequence[_int], *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Memory as it is found, where one step along dimension i is stride[i] elements."""
-def eq(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def eq(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input == other."""
 def equal(input: Tensor, other: Tensor) -> _bool:
     """Whether the two have the same shape and elements."""
-def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x."""
+def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """1 - erf(x), accurate where that is near 0."""
+def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of erf."""
+def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """E to the power of input."""
+def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """2 to the power of input."""
 def expand_copy(input: Tensor, *args: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, implicit: _bool = False) -> Tensor:
     """expand() as a copy."""
-def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """exp(input) - 1, accurate near 0."""
 def eye(n: _int, m: _int | None = None, *, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Ones on the diagonal of an (n, m) matrix, zeros elsewhere."""
 def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
@@ -514,7 +549,8 @@ def feature_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """feature_dropout, in place."""
 def fill(input: Tensor, value: TensorOrNumber) -> Tensor:
     """`value`, a number or a 0-d Tensor, in input's shape and dtype: fill_() as a new tensor."""
-def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Rounded towards 0."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """Dimensions start_dim to end_dim as one."""
 def flip(input: Tensor, *args: _int | Tensor | Sequence[_int], dims: Sequence[_int] | None = None) -> Tensor:
@@ -529,12 +565,18 @@ float32: np.dtype[Any]
 float64: np.dtype[Any]
 def float_power(input: Tensor, exponent: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
     """input ** exponent in double precision, whatever their dtypes."""
-def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def floor_divide(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def fmax(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def fmin(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def fmod(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The largest integer that is not above input."""
+def floor_divide(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input / other, rounded down."""
+def fmax(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The larger of two; where one is nan, the other."""
+def fmin(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The smaller of two; where one is nan, the other."""
+def fmod(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The remainder of input / other, with the sign of input."""
+def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """input - trunc(input)."""
 def frexp(input: Tensor, *, out: Tensor | None = None) -> MantissaExponent:
     """(mantissa, exponent) with input = mantissa * 2**exponent and 0.5 <= |mantissa| < 1."""
 def frobenius_norm(input: Tensor, dim: Dims = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -551,16 +593,20 @@ def full_like(input: Tensor, fill_value: Number, *, dtype: DTypeLike = None, lay
     """fill_value in input's shape and dtype."""
 def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
     """out[i, j] = input[index[i, j], j] for dim 0, and so on; index has the shape of the result."""
-def gcd(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def ge(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def gcd(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The greatest common divisor."""
+def ge(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input >= other."""
 def geqrf(input: Tensor, *, out: Tensor | None = None) -> Geqrf:
     """(a, tau): R in the upper triangle of a, the Householder vectors below it, and their factors. Without gradient."""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """All products of elements of two vectors, as a matrix."""
 def gradient(input: Tensor, *, spacing: Sequence[Tensor] | _float | None = 1, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
     """The derivative of samples along each of `dim` (all), by central differences; edges of order 1 or 2."""
-def greater(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def greater_equal(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def greater(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input > other."""
+def greater_equal(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input >= other."""
 def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor:
     """grid_sample with its modes as numbers: bilinear, nearest, bicubic; zeros, border, reflection."""
 def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor:
@@ -569,7 +615,8 @@ def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _int, paddi
     """grid_sampler of input (n, c, d, h, w)."""
 def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
     """Groups of channels standardized; see nn.functional.group_norm."""
-def gt(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def gt(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input > other."""
 half: np.dtype[Any]
 def hamming_window(window_length: _int, periodic: _bool = True, alpha: _float = 0.54, beta: _float = 0.46, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """alpha - beta cos(2 pi i / n)."""
@@ -589,10 +636,14 @@ def hsplit(input: Tensor, indices_or_sections: SizeLike) -> tuple[Tensor, ...]:
     """tensor_split() along the second dimension (of vectors the first), in equal parts."""
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors put side by side: along the second dimension, vectors along their only one."""
-def hypot(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def igamma(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def igammac(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def hypot(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """sqrt(input^2 + other^2), without overflow."""
+def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind, of order 0."""
+def igamma(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The regularised lower incomplete gamma function P(input, other)."""
+def igammac(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The regularised upper incomplete gamma function, 1 - igamma(input, other)."""
 def imag(input: Tensor) -> Tensor:
     """The imaginary part, a view. RuntimeError for a real tensor."""
 def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
@@ -638,14 +689,20 @@ def is_tensor(obj: object) -> TypeGuard[Tensor]:
     """Whether obj is a Tensor."""
 def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
     """Whether |input - other| <= atol + rtol * |other|, or the two are equal; nan equals nan if `equal_nan`."""
-def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether neither infinite nor nan."""
 def isin(elements: TensorOrNumber, test_elements: TensorOrNumber, *, assume_unique: _bool = False, invert: _bool = False, out: Tensor | None = None) -> Tensor:
     """Whether each of `elements` is among `test_elements`; one of them may be a number. assume_unique is a hint only."""
-def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether infinite."""
+def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether nan."""
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether -inf."""
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether +inf."""
+def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether the imaginary part is 0."""
 def istft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
     """The signal whose stft() is nearest to input: the windows' signals added up, divided by the sum of squared windows."""
 def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = 12.0, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
@@ -656,29 +713,40 @@ def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, 
     """The k-th smallest along `dim`, counted from 1, and where it is."""
 def layer_norm(input: Tensor, normalized_shape: SizeLike, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = True) -> Tensor:
     """The last dimensions standardized; see nn.functional.layer_norm."""
-def lcm(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def lcm(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The least common multiple."""
 def ldexp(input: Tensor, other: TensorOrNumber, *, out: Tensor | None = None) -> Tensor:
     """input * 2**other; other may be fractional."""
-def le(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def le(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input <= other."""
 def lerp(input: Tensor, end: Tensor, weight: TensorOrNumber, *, out: Tensor | None = None) -> Tensor:
     """input + weight * (end - input); weight is a number or a tensor."""
-def less(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def less_equal(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def less(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input < other."""
+def less_equal(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input <= other."""
+def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the absolute value of the gamma function."""
 def linspace(start: TensorOrNumber, end: TensorOrNumber, steps: _int, *, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """`steps` numbers from start to end, both included."""
-def log(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The natural logarithm."""
+def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm to the base 10."""
+def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """log(1 + input), accurate near 0."""
+def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm to the base 2."""
 @overload
 def log_softmax(input: Tensor, dim: _int, dtype: DTypeLike = None, *, out: Tensor | None = None) -> Tensor:
     """log(softmax(input, dim)), computed without losing small ones."""
 @overload
 def log_softmax(input: Tensor, *, axis: _int, dtype: DTypeLike = None, out: Tensor | None = None) -> Tensor:
     """log(softmax(input, dim)), computed without losing small ones."""
-def logaddexp(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def logaddexp2(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def logaddexp(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """log(exp(input) + exp(other)), without overflow."""
+def logaddexp2(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """log2(2^input + 2^other), without overflow."""
 @overload
 def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """log of the running sum of exp(input) along `dim`, without overflow."""
@@ -687,10 +755,14 @@ def logcumsumexp(input: Tensor, *, axis: _int, out: Tensor | None = None) -> Ten
     """log of the running sum of exp(input) along `dim`, without overflow."""
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant of each square matrix: nan where it is negative."""
-def logical_and(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def logical_or(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def logical_xor(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def logical_and(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """Whether both are true (not 0)."""
+def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether false (0)."""
+def logical_or(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """Whether one is true (not 0)."""
+def logical_xor(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """Whether exactly one is true (not 0)."""
 def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; with eps, x is first clamped to [eps, 1 - eps]."""
 def logspace(start: TensorOrNumber, end: TensorOrNumber, steps: _int, base: _float = 10.0, *, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
@@ -698,7 +770,8 @@ def logspace(start: TensorOrNumber, end: TensorOrNumber, steps: _int, base: _flo
 def logsumexp(input: Tensor, dim: Dims, keepdim: _bool = False, *, out: Tensor | None = None, keepdims: _bool | None = None) -> Tensor:
     """log of the sum of exp(input) over `dim`, without overflow."""
 long: np.dtype[Any]
-def lt(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def lt(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input < other."""
 def lu(input: Tensor, pivot: _bool = True, get_infos: _bool = False, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
     """(LU, pivots), and info if get_infos: linalg.lu_factor_ex, under its older name."""
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -758,7 +831,8 @@ def max_pool3d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None=Non
 @overload
 def max_pool3d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None=None, padding: SizeLike=0, dilation: SizeLike=1, ceil_mode: _bool=False, return_indices: _bool=False) -> Tensor | tuple[Tensor, Tensor]:
     """The largest element under each window of input (n, c, d, h, w) or (c, d, h, w); stride defaults to the window."""
-def maximum(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def maximum(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The larger of two; nan where one is nan."""
 def mean(input: Tensor, dim: Dims = None, keepdim: _bool = False, *, dtype: DTypeLike = None, out: Tensor | None = None, axis: Dims = None, keepdims: _bool = False) -> Tensor:
     """The mean of all elements, or over the dimensions `dim`; floating point only."""
 @overload
@@ -781,7 +855,8 @@ def min(input: Tensor, *, axis: _int, keepdims: _bool=False) -> ValuesIndices:
 @overload
 def min(input: Tensor, other: Tensor, *, out: Tensor | None=None) -> Tensor:
     """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
-def minimum(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def minimum(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The smaller of two; nan where one is nan."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of two matrices: no broadcasting."""
 def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: tuple[Tensor, ...] | None = None, axis: _int | None = None, keepdims: _bool | None = None) -> ValuesIndices:
@@ -792,10 +867,12 @@ def movedim(input: Tensor, source: _int | Sequence[_int], destination: _int | Se
     """input with dimensions moved from `source` to `destination` (integers, or as many in each), the others in order."""
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements in order along the first dimension."""
-def mul(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def mul(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input * other."""
 def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """num_samples indices from each row of weights; without replacement each index at most once."""
-def multiply(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def multiply(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input * other."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of a matrix and a vector."""
 def mvlgamma(input: Tensor, p: _int, *, out: Tensor | None = None) -> Tensor:
@@ -818,11 +895,15 @@ def narrow(input: Tensor, dim: _int, start: _int | Tensor, length: _int) -> Tens
     """Elements start to start + length of dimension `dim`, a view. start may be a 0-d integer Tensor."""
 def narrow_copy(input: Tensor, dim: _int, start: _int | Tensor, length: _int) -> Tensor:
     """narrow() as a copy."""
-def ne(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def ne(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input != other."""
+def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """-input."""
+def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """-input."""
 newaxis: None
-def nextafter(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def nextafter(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The next floating point number after input in the direction of other."""
 @overload
 def nonzero(input: Tensor, *, out: Tensor | None=None, as_tuple: Literal[False]=False) -> Tensor:
     """The indices of elements that are not 0: a row for each, or with `as_tuple` a vector for each dimension."""
@@ -835,7 +916,8 @@ def norm(input: Tensor, p: _float | str | None = 'fro', dim: Dims = None, keepdi
     """The vector norm of order p over `dim`; "fro" is 2; "nuc" is the sum of singular values of matrices."""
 def normal(mean: TensorOrNumber, std: TensorOrNumber = 1.0, size: Sequence[_int] | None = None, *, generator: Generator | None = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Normal numbers; mean and std are tensors (or one of them a number), or numbers, and then `size` is needed."""
-def not_equal(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def not_equal(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input != other."""
 def nuclear_norm(input: Tensor, dim: Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The sum of the singular values of each matrix."""
 def numel(input: Tensor) -> _int:
@@ -887,7 +969,8 @@ def qr(input: Tensor, some: _bool = True, *, out: Tensor | None = None) -> tuple
     """linalg.qr, under its older name: reduced, or complete."""
 def quantile(input: Tensor, q: TensorOrNumber, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear', out: Tensor | None = None, axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
     """The values below which the parts q of all elements lie, or of those along `dim`; several q come first."""
-def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Radians to degrees."""
 def rand(*sizes: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, generator: Generator | None = None, out: Tensor | None = None, dtype: DTypeLike | None = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Uniform on [0, 1)."""
 def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
@@ -914,11 +997,14 @@ def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension: input itself if it has one and lies in order."""
 def real(input: Tensor) -> Tensor:
     """The real part, a view; a real tensor as it is."""
-def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """1 / input."""
+def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """input where positive, 0 elsewhere."""
 def relu_(input: Tensor) -> Tensor:
     """relu, in place."""
-def remainder(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def remainder(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """The remainder of input / other, with the sign of other."""
 @overload
 def renorm(input: Tensor, p: _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None) -> Tensor:
     """Each slice of input at one place of `dim` scaled down to p-norm `maxnorm`, if its norm is larger."""
@@ -949,7 +1035,8 @@ def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.33333333333333
     """leaky_relu; while training each element below 0 has a random slope from [lower, upper], else the middle one."""
 def rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
     """rrelu, in place."""
-def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """1 / sqrt(input)."""
 def rsub(input: Tensor, other: TensorOrNumber, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input."""
 def scalar_tensor(s: Number | Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
@@ -975,12 +1062,18 @@ def selu_(input: Tensor) -> Tensor:
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sign of a real number, z / |z| of a complex one; 0 at 0."""
 short: np.dtype[Any]
-def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """1 / (1 + exp(-input))."""
+def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """-1, 0 or 1."""
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether the sign bit is set, of -0.0 too."""
+def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The sine of an angle in radians."""
+def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """sin(pi input) / (pi input), 1 at 0."""
+def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic sine."""
 def slice_copy(input: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, out: Tensor | None = None) -> Tensor:
     """A copy of input's slices start to end along `dim`, each step-th."""
 def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, out: Tensor | None = None) -> Tensor:
@@ -1018,8 +1111,10 @@ def split_with_sizes_copy(input: Tensor, split_sizes: Sequence[_int], dim: _int 
     """split_with_sizes() as a copy."""
 def spmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of two matrices: no broadcasting."""
-def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def square(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The square root."""
+def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """input * input."""
 def squeeze(input: Tensor, dim: _int | tuple[_int, ...] | None = None, *, axis: _int | tuple[_int, ...] | None = None) -> Tensor:
     """input without its dimensions of size 1, or without those of `dim` that have size 1. A view."""
 def squeeze_copy(input: Tensor, dim: _int | tuple[_int, ...] | None = None, *, axis: _int | tuple[_int, ...] | None = None) -> Tensor:
@@ -1055,8 +1150,10 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements of input that index numbers, as if it were one row; the result has index's shape."""
 def take_along_dim(input: Tensor, indices: TensorOrArray, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """gather() whose index broadcasts against input; without dim on all elements as one row. Indices may be negative."""
-def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The tangent of an angle in radians."""
+def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic tangent."""
 def tensor(data: Tensor | Number | Array | Sequence[Any], *, dtype: DTypeLike = None, device: DeviceLike = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A new leaf with a copy of `data` (numbers, nested lists, arrays, also other libraries': as_tensor() and from_dlpack() share their memory). Python floats get the default dtype."""
 def tensor_split(input: Tensor, indices_or_sections: _int | Tensor | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
@@ -1095,8 +1192,10 @@ def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Ten
     """The elements on and above a diagonal of each matrix, zeros below."""
 def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: DTypeLike = None, device: DeviceLike = None, layout: Layout | None = None) -> Tensor:
     """The places on and above a diagonal of a (row, col) matrix: two rows of indices."""
-def true_divide(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
-def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def true_divide(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input / other."""
+def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Rounded towards 0."""
 uint16: np.dtype[Any]
 uint32: np.dtype[Any]
 uint64: np.dtype[Any]
@@ -1157,7 +1256,8 @@ def where(condition: Tensor, input: Tensor | Number | Array | np.generic, other:
 @overload
 def where(condition: Tensor) -> tuple[Tensor, ...]:
     """input where condition holds, other elsewhere; the three broadcast, input and other may be numbers."""
-def xlogy(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor: ...
+def xlogy(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+    """input log(other), 0 where input is 0."""
 def zeros(*sizes: _int | Tensor | Sequence[_int], size: Sequence[_int] | None = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A tensor of zeros."""
 def zeros_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: MemoryFormat | None = None) -> Tensor:

@@ -1,5 +1,6 @@
 """Linear algebra under the names of torch.linalg."""
 
+from .base import docstrings as _docstrings
 from .ops.linalg.addmm import multi_dot
 from .ops.linalg.cholesky import cholesky_ex
 from .ops.linalg.cholesky import linalg_cholesky as cholesky
@@ -29,3 +30,5 @@ __all__ = ["LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "di
            "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr",
            "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vander",
            "vecdot", "vector_norm"]
+
+_docstrings.attach(globals(), "linalg", "linalg.")

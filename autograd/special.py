@@ -1,5 +1,6 @@
 """Special functions under the names of torch.special."""
 
+from .base import docstrings as _docstrings
 from .ops.nn.softmax import log_softmax, logsumexp, softmax
 from .ops.pointwise.exponential import exp2, expm1, log1p, sigmoid
 from .ops.pointwise.rounding import round
@@ -67,3 +68,5 @@ __all__ = [
     "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w", "sinc", "softmax",
     "spherical_bessel_j0", "xlog1py", "xlogy", "zeta",
 ]
+
+_docstrings.attach(globals(), "special", "special.")

@@ -62,36 +62,87 @@ class TensorBase:
 
     @property
     def shape(self) -> Size:
-        """Sizes of the dimensions, a tuple."""
+        """Sizes of the dimensions, a tuple.
+
+        Returns:
+            Size, of one int for each dimension.
+
+        Example:
+            >>> ag.ones(2, 3).shape
+            Size([2, 3])
+        """
         return Size(self.array.shape)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The element type, a numpy dtype."""
+        """The element type, a numpy dtype.
+
+        Returns:
+            numpy.dtype.
+
+        Example:
+            >>> ag.ones(2).dtype
+            dtype('float32')
+        """
         return self.array.dtype
 
     @property
     def ndim(self) -> int:
-        """The number of dimensions."""
+        """The number of dimensions.
+
+        Returns:
+            int.
+
+        Example:
+            >>> ag.ones(2, 3).ndim
+            2
+        """
         return self.array.ndim
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no recorded operation made this tensor."""
+        """Whether no recorded operation made this tensor.
+
+        Returns:
+            bool.
+
+        Example:
+            >>> x = ag.ones(2, requires_grad=True)
+            >>> x.is_leaf, (2 * x).is_leaf
+            (True, False)
+        """
         if self.made_at is not None:
             demand_fresh(self)
         return self.edge is None
 
     @property
     def grad_fn(self) -> Node | None:
-        """The node that made this tensor; None for a leaf."""
+        """The node that made this tensor; None for a leaf.
+
+        Returns:
+            Node or None.
+
+        Example:
+            >>> x = ag.ones(2, requires_grad=True)
+            >>> (2 * x).grad_fn.name()
+            'MulBackward0'
+        """
         if self.made_at is not None:
             demand_fresh(self)
         return None if self.edge is None else self.edge[0]
 
     @property
     def output_nr(self) -> int:
-        """Which output of grad_fn this tensor is."""
+        """Which output of grad_fn this tensor is.
+
+        Returns:
+            int.
+
+        Example:
+            >>> x = ag.ones(2, requires_grad=True)
+            >>> x.unbind()[1].output_nr
+            1
+        """
         return 0 if self.edge is None else self.edge[1]
 
     @property
@@ -100,7 +151,15 @@ class TensorBase:
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients flow to or through this tensor. May be set on leaves of floating dtype."""
+        """Whether gradients flow to or through this tensor. May be set on leaves of floating dtype.
+
+        Returns:
+            bool.
+
+        Example:
+            >>> ag.ones(2, requires_grad=True).requires_grad
+            True
+        """
         return bool(self.tracked & GRAD)
 
     @requires_grad.setter
@@ -129,7 +188,17 @@ class TensorBase:
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient collected by backward() so far: same shape and dtype; None before the first."""
+        """The gradient collected by backward() so far: same shape and dtype; None before the first.
+
+        Returns:
+            Tensor of this tensor's shape and dtype, or None.
+
+        Example:
+            >>> x = ag.ones(2, requires_grad=True)
+            >>> (3 * x).sum().backward()
+            >>> x.grad
+            tensor([3., 3.])
+        """
         if self.edge is not None and self._grad is None and not self.retains_grad:
             warn_user(MSG_NON_LEAF_GRAD)
         return self._grad
@@ -192,7 +261,16 @@ class TensorBase:
 
     @property
     def data(self) -> Tensor:
-        """The same memory as a leaf, whose writes are not counted. Assigning replaces the memory."""
+        """The same memory as a leaf, whose writes are not counted. Assigning replaces the memory.
+
+        Returns:
+            Tensor of the same shape and dtype.
+
+        Example:
+            >>> x = ag.ones(2, requires_grad=True)
+            >>> x.data.requires_grad
+            False
+        """
         alias = result(self.array)
         alias.counter = self.counter if isinstance(self.counter, InferenceCounter) else None
         if self.array.ndim > 2:                     # neither may move in view(), see ops/shape/views.py
@@ -333,7 +411,18 @@ class TensorBase:
 
     @property
     def retains_grad(self) -> bool:
-        """Whether retain_grad() was called on this non-leaf tensor."""
+        """Whether retain_grad() was called on this non-leaf tensor.
+
+        Returns:
+            bool.
+
+        Example:
+            >>> x = ag.ones(2, requires_grad=True)
+            >>> y = 2 * x
+            >>> y.retain_grad()
+            >>> y.retains_grad
+            True
+        """
         if self.edge is None or self.edge[0].hooks is None:
             return False
         kept = self.edge[0].hooks.retain.get(self.edge[1])

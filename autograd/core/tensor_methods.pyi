@@ -45,7 +45,7 @@ class TensorMethods(TensorBase):
         """The conjugate transpose of one matrix."""
     @property
     def T(self) -> Tensor:
-        """The property x.T: the transpose of a matrix; other numbers of dimensions are reversed, with a warning."""
+        """The property x.T: the transpose of a matrix; other numbers of dimensions are reversed, with a"""
     def __abs__(self) -> Tensor: ...
     def __add__(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
     def __and__(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
@@ -122,46 +122,50 @@ class TensorMethods(TensorBase):
     def _is_view(self) -> _bool: ...
     def _repr_html_(self) -> str:
         """What a notebook shows: type, shape and dtype, and below the text that print() shows, which leaves out many values."""
-    def abs(self) -> Tensor: ...
+    def abs(self) -> Tensor:
+        """The absolute value; of a complex number its modulus."""
     def abs_(self) -> Self:
-        """abs, written into this tensor's memory. Returns self."""
-    def absolute(self) -> Tensor: ...
+        """In place: the absolute value; of a complex number its modulus."""
+    def absolute(self) -> Tensor:
+        """The absolute value; of a complex number its modulus."""
     def absolute_(self) -> Self:
-        """absolute, written into this tensor's memory. Returns self."""
-    def acos(self) -> Tensor: ...
+        """In place: the absolute value; of a complex number its modulus."""
+    def acos(self) -> Tensor:
+        """The arc cosine, in radians."""
     def acos_(self) -> Self:
-        """acos, written into this tensor's memory. Returns self."""
-    def acosh(self) -> Tensor: ...
+        """In place: the arc cosine, in radians."""
+    def acosh(self) -> Tensor:
+        """The inverse hyperbolic cosine."""
     def acosh_(self) -> Self:
-        """acosh, written into this tensor's memory. Returns self."""
+        """In place: the inverse hyperbolic cosine."""
     def add(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Tensor:
         """input + alpha * other."""
     def add_(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Self:
-        """add, written into this tensor's memory. Returns self."""
+        """In place: input + alpha * other."""
     def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """beta * input + alpha * the sum of all batch1[i] @ batch2[i]."""
     def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
-        """addbmm, written into this tensor's memory. Returns self."""
+        """In place: beta * input + alpha * the sum of all batch1[i] @ batch2[i]."""
     def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
         """input + value * tensor1 / tensor2, for floating tensors."""
     def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Self:
-        """addcdiv, written into this tensor's memory. Returns self."""
+        """In place: input + value * tensor1 / tensor2, for floating tensors."""
     def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: _float = 1) -> Tensor:
         """input + value * tensor1 * tensor2."""
     def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: _float = 1) -> Self:
-        """addcmul, written into this tensor's memory. Returns self."""
+        """In place: input + value * tensor1 * tensor2."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2)."""
     def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
-        """addmm, written into this tensor's memory. Returns self."""
+        """In place: beta * input + alpha * (mat1 @ mat2)."""
     def addmv(self, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """beta * input + alpha * (mat @ vec)."""
     def addmv_(self, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
-        """addmv, written into this tensor's memory. Returns self."""
+        """In place: beta * input + alpha * (mat @ vec)."""
     def addr(self, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """beta * input + alpha * outer(vec1, vec2)."""
     def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
-        """addr, written into this tensor's memory. Returns self."""
+        """In place: beta * input + alpha * outer(vec1, vec2)."""
     def adjoint(self) -> Tensor:
         """The conjugate transpose of each matrix: mH as a method."""
     def all(self, dim: Dims = None, keepdim: _bool = False, *, axis: Dims | None = None, keepdims: _bool | None = None) -> Tensor:
@@ -180,27 +184,34 @@ class TensorMethods(TensorBase):
         """Whether any element is true."""
     def apply_(self, callable: Callable[[Any], Any]) -> Self:
         """Replace each element by callable(element). Returns self."""
-    def arccos(self) -> Tensor: ...
+    def arccos(self) -> Tensor:
+        """The arc cosine, in radians."""
     def arccos_(self) -> Self:
-        """arccos, written into this tensor's memory. Returns self."""
-    def arccosh(self) -> Tensor: ...
+        """In place: the arc cosine, in radians."""
+    def arccosh(self) -> Tensor:
+        """The inverse hyperbolic cosine."""
     def arccosh_(self) -> Self:
-        """arccosh, written into this tensor's memory. Returns self."""
-    def arcsin(self) -> Tensor: ...
+        """In place: the inverse hyperbolic cosine."""
+    def arcsin(self) -> Tensor:
+        """The arc sine, in radians."""
     def arcsin_(self) -> Self:
-        """arcsin, written into this tensor's memory. Returns self."""
-    def arcsinh(self) -> Tensor: ...
+        """In place: the arc sine, in radians."""
+    def arcsinh(self) -> Tensor:
+        """The inverse hyperbolic sine."""
     def arcsinh_(self) -> Self:
-        """arcsinh, written into this tensor's memory. Returns self."""
-    def arctan(self) -> Tensor: ...
-    def arctan2(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: the inverse hyperbolic sine."""
+    def arctan(self) -> Tensor:
+        """The arc tangent, in radians."""
+    def arctan2(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The angle of the point (other, input), in radians, from -pi to pi."""
     def arctan2_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """arctan2, written into this tensor's memory. Returns self."""
+        """In place: the angle of the point (other, input), in radians, from -pi to pi."""
     def arctan_(self) -> Self:
-        """arctan, written into this tensor's memory. Returns self."""
-    def arctanh(self) -> Tensor: ...
+        """In place: the arc tangent, in radians."""
+    def arctanh(self) -> Tensor:
+        """The inverse hyperbolic tangent."""
     def arctanh_(self) -> Self:
-        """arctanh, written into this tensor's memory. Returns self."""
+        """In place: the inverse hyperbolic tangent."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
         """The index of the first largest element, of all or along `dim`."""
     def argmin(self, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
@@ -215,53 +226,64 @@ class TensorMethods(TensorBase):
         """input's memory seen with this size, stride and offset, all in elements. A view."""
     def as_strided_scatter(self, src: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None) -> Tensor:
         """input with what as_strided() shows of it replaced by src."""
-    def asin(self) -> Tensor: ...
+    def asin(self) -> Tensor:
+        """The arc sine, in radians."""
     def asin_(self) -> Self:
-        """asin, written into this tensor's memory. Returns self."""
-    def asinh(self) -> Tensor: ...
+        """In place: the arc sine, in radians."""
+    def asinh(self) -> Tensor:
+        """The inverse hyperbolic sine."""
     def asinh_(self) -> Self:
-        """asinh, written into this tensor's memory. Returns self."""
-    def atan(self) -> Tensor: ...
-    def atan2(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: the inverse hyperbolic sine."""
+    def atan(self) -> Tensor:
+        """The arc tangent, in radians."""
+    def atan2(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The angle of the point (other, input), in radians, from -pi to pi."""
     def atan2_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """atan2, written into this tensor's memory. Returns self."""
+        """In place: the angle of the point (other, input), in radians, from -pi to pi."""
     def atan_(self) -> Self:
-        """atan, written into this tensor's memory. Returns self."""
-    def atanh(self) -> Tensor: ...
+        """In place: the arc tangent, in radians."""
+    def atanh(self) -> Tensor:
+        """The inverse hyperbolic tangent."""
     def atanh_(self) -> Self:
-        """atanh, written into this tensor's memory. Returns self."""
+        """In place: the inverse hyperbolic tangent."""
     def backward(self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False, inputs: Tensor | Sequence[Tensor] | None = None) -> None:
         """Add d(self)/d(leaf) to .grad of every leaf behind this tensor; see autograd.backward."""
     def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """beta * input[i] + alpha * (batch1[i] @ batch2[i])."""
     def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
-        """baddbmm, written into this tensor's memory. Returns self."""
+        """In place: beta * input[i] + alpha * (batch1[i] @ batch2[i])."""
     def bernoulli(self, p: Tensor | _float | None = None, *, generator: Generator | None = None) -> Tensor:
         """1 with the probabilities in input, else 0; with `p` that is the probability everywhere, and input gives the shape."""
     def bernoulli_(self, p: TensorOrNumber = 0.5, *, generator: Generator | None = None) -> Self:
-        """bernoulli, written into this tensor's memory. Returns self."""
+        """In place: 1 with the probabilities in input, else 0; with `p` that is the probability everywhere, and input gives the shape."""
     def bfloat16(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """This tensor as bfloat16."""
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
         """How often 0, 1, 2, ... occur in a vector, or the sums of their weights; at least `minlength` of them."""
-    def bitwise_and(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def bitwise_and(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input & other, of integers or bools."""
     def bitwise_and_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """bitwise_and, written into this tensor's memory. Returns self."""
-    def bitwise_left_shift(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: input & other, of integers or bools."""
+    def bitwise_left_shift(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input << other."""
     def bitwise_left_shift_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """bitwise_left_shift, written into this tensor's memory. Returns self."""
-    def bitwise_not(self) -> Tensor: ...
+        """In place: input << other."""
+    def bitwise_not(self) -> Tensor:
+        """~input, of integers or bools."""
     def bitwise_not_(self) -> Self:
-        """bitwise_not, written into this tensor's memory. Returns self."""
-    def bitwise_or(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: ~input, of integers or bools."""
+    def bitwise_or(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input | other, of integers or bools."""
     def bitwise_or_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """bitwise_or, written into this tensor's memory. Returns self."""
-    def bitwise_right_shift(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: input | other, of integers or bools."""
+    def bitwise_right_shift(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input >> other."""
     def bitwise_right_shift_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """bitwise_right_shift, written into this tensor's memory. Returns self."""
-    def bitwise_xor(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: input >> other."""
+    def bitwise_xor(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input ^ other, of integers or bools."""
     def bitwise_xor_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """bitwise_xor, written into this tensor's memory. Returns self."""
+        """In place: input ^ other, of integers or bools."""
     def bmm(self, mat2: Tensor) -> Tensor:
         """The products of two stacks of matrices, (b, n, k) and (b, k, m)."""
     def bool(self, memory_format: MemoryFormat | None = ...) -> Tensor:
@@ -271,12 +293,13 @@ class TensorMethods(TensorBase):
     def byte(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """This tensor as uint8."""
     def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Self:
-        """cauchy, written into this tensor's memory. Returns self."""
+        """Draws from the Cauchy distribution, written into this tensor's memory; returns self."""
     def cdouble(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """This tensor as complex128."""
-    def ceil(self) -> Tensor: ...
+    def ceil(self) -> Tensor:
+        """The smallest integer that is not below input."""
     def ceil_(self) -> Self:
-        """ceil, written into this tensor's memory. Returns self."""
+        """In place: the smallest integer that is not below input."""
     def cfloat(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """This tensor as complex64."""
     def char(self, memory_format: MemoryFormat | None = ...) -> Tensor:
@@ -296,19 +319,19 @@ class TensorMethods(TensorBase):
     def clamp(self, min: Tensor | Number | Array | np.generic | None = None, max: Tensor | Number | Array | np.generic | None = None) -> Tensor:
         """input limited to [min, max]: numbers, or tensors that broadcast; one may be left out."""
     def clamp_(self, min: Tensor | Number | Array | np.generic | None = None, max: Tensor | Number | Array | np.generic | None = None) -> Self:
-        """clamp, written into this tensor's memory. Returns self."""
+        """In place: input limited to [min, max]: numbers, or tensors that broadcast; one may be left out."""
     def clamp_max(self, max: TensorOrNumber) -> Tensor:
         """input, but at most max."""
     def clamp_max_(self, max: TensorOrNumber) -> Self:
-        """clamp_max, written into this tensor's memory. Returns self."""
+        """In place: input, but at most max."""
     def clamp_min(self, min: TensorOrNumber) -> Tensor:
         """input, but at least min."""
     def clamp_min_(self, min: TensorOrNumber) -> Self:
-        """clamp_min, written into this tensor's memory. Returns self."""
+        """In place: input, but at least min."""
     def clip(self, min: Tensor | Number | Array | np.generic | None = None, max: Tensor | Number | Array | np.generic | None = None) -> Tensor:
         """input limited to [min, max]: numbers, or tensors that broadcast; one may be left out."""
     def clip_(self, min: Tensor | Number | Array | np.generic | None = None, max: Tensor | Number | Array | np.generic | None = None) -> Self:
-        """clip, written into this tensor's memory. Returns self."""
+        """In place: input limited to [min, max]: numbers, or tensors that broadcast; one may be left out."""
     def clone(self, *, memory_format: MemoryFormat | None = None) -> Tensor:
         """A copy of input that gradients flow through."""
     def conj(self) -> Tensor:
@@ -316,27 +339,31 @@ class TensorMethods(TensorBase):
     def conj_physical(self) -> Tensor:
         """conj(input), as new memory."""
     def conj_physical_(self) -> Self:
-        """conj_physical, written into this tensor's memory. Returns self."""
+        """In place: conj(input), as new memory."""
     def contiguous(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """input itself if its memory is in the order asked for, else a copy."""
     def copy_(self, src: Tensor | Number | Array | np.generic | Sequence[Any], non_blocking: _bool = False) -> Self:
         """Write `src` (broadcast, cast) into this tensor's memory. Returns self."""
-    def copysign(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def copysign(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The magnitude of input with the sign of other."""
     def copysign_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """copysign, written into this tensor's memory. Returns self."""
+        """In place: the magnitude of input with the sign of other."""
     def corrcoef(self) -> Tensor:
         """The covariance of each pair of rows over the product of their standard deviations."""
-    def cos(self) -> Tensor: ...
+    def cos(self) -> Tensor:
+        """The cosine of an angle in radians."""
     def cos_(self) -> Self:
-        """cos, written into this tensor's memory. Returns self."""
-    def cosh(self) -> Tensor: ...
+        """In place: the cosine of an angle in radians."""
+    def cosh(self) -> Tensor:
+        """The hyperbolic cosine."""
     def cosh_(self) -> Self:
-        """cosh, written into this tensor's memory. Returns self."""
+        """In place: the hyperbolic cosine."""
     def count_nonzero(self, dim: Dims = None, *, axis: Dims | None = None) -> Tensor:
         """How many elements, of all or over `dim`, are not 0."""
     def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """The covariance of each pair of rows: products of distances from the means, averaged over columns."""
-    def cpu(self) -> Tensor: ...
+    def cpu(self) -> Tensor:
+        """This tensor itself, which is in the CPU's memory already."""
     def cross(self, other: Tensor, dim: _int | None = None) -> Tensor:
         """The cross product of vectors of 3 elements along `dim`, by default the first dimension of that size."""
     def cuda(self, device: DeviceLike = None, non_blocking: _bool = False, memory_format: MemoryFormat | None = ...) -> Tensor:
@@ -360,7 +387,7 @@ class TensorMethods(TensorBase):
     def cumprod(self, *, axis: _int, dtype: DTypeLike = None) -> Tensor:
         """The products of the first 1, 2, ... elements along `dim`; integers and booleans multiply in int64."""
     def cumprod_(self, dim: _int, *, dtype: DTypeLike = None) -> Self:
-        """cumprod, written into this tensor's memory. Returns self."""
+        """In place: the products of the first 1, 2, ... elements along `dim`; integers and booleans multiply in int64."""
     @overload
     def cumsum(self, dim: _int, *, dtype: DTypeLike = None) -> Tensor:
         """The sums of the first 1, 2, ... elements along `dim`; integers and booleans add up in int64."""
@@ -368,20 +395,22 @@ class TensorMethods(TensorBase):
     def cumsum(self, *, axis: _int, dtype: DTypeLike = None) -> Tensor:
         """The sums of the first 1, 2, ... elements along `dim`; integers and booleans add up in int64."""
     def cumsum_(self, dim: _int, *, dtype: DTypeLike = None) -> Self:
-        """cumsum, written into this tensor's memory. Returns self."""
+        """In place: the sums of the first 1, 2, ... elements along `dim`; integers and booleans add up in int64."""
     def data_ptr(self) -> _int:
         """The address of the first element; 0 for a tensor without elements."""
-    def deg2rad(self) -> Tensor: ...
+    def deg2rad(self) -> Tensor:
+        """Degrees to radians."""
     def deg2rad_(self) -> Self:
-        """deg2rad, written into this tensor's memory. Returns self."""
+        """In place: degrees to radians."""
     def dense_dim(self) -> _int:
         """The number of dimensions: all are dense."""
     def det(self) -> Tensor:
         """The determinant of each square matrix."""
     def detach_(self) -> Self:
-        """Detach this tensor from its graph, in place. Returns self."""
+        """In place: the same memory as a leaf that needs no gradient; writes to either are seen by both."""
     @property
-    def device(self) -> _device: ...
+    def device(self) -> _device:
+        """The device, which is the CPU."""
     def diag(self, diagonal: _int = 0) -> Tensor:
         """Of a vector the matrix with that diagonal, of a matrix a copy of its diagonal."""
     def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
@@ -394,9 +423,10 @@ class TensorMethods(TensorBase):
         """input with a diagonal replaced by src."""
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, axis: _int | None = None) -> Tensor:
         """The n-th difference of neighbours along `dim`, with `prepend` and `append` joined on before; bool: whether unequal."""
-    def digamma(self) -> Tensor: ...
+    def digamma(self) -> Tensor:
+        """The derivative of lgamma."""
     def digamma_(self) -> Self:
-        """digamma, written into this tensor's memory. Returns self."""
+        """In place: the derivative of lgamma."""
     def dim_order(self) -> tuple[_int, ...]:
         """The dimensions from the one with the largest step in memory to the one with the smallest."""
     def dist(self, other: Tensor, p: _float = 2) -> Tensor:
@@ -404,11 +434,11 @@ class TensorMethods(TensorBase):
     def div(self, other: TensorOrArray | Number, *, rounding_mode: str | None = None) -> Tensor:
         """input / other, as it is or rounded to an integer: "trunc" towards 0, "floor" down."""
     def div_(self, other: TensorOrArray | Number, *, rounding_mode: str | None = None) -> Self:
-        """div, written into this tensor's memory. Returns self."""
+        """In place: input / other, as it is or rounded to an integer: "trunc" towards 0, "floor" down."""
     def divide(self, other: TensorOrArray | Number, *, rounding_mode: str | None = None) -> Tensor:
         """input / other, as it is or rounded to an integer: "trunc" towards 0, "floor" down."""
     def divide_(self, other: TensorOrArray | Number, *, rounding_mode: str | None = None) -> Self:
-        """divide, written into this tensor's memory. Returns self."""
+        """In place: input / other, as it is or rounded to an integer: "trunc" towards 0, "floor" down."""
     def dot(self, tensor: Tensor) -> Tensor:
         """The sum of input * tensor, for two vectors."""
     def double(self, memory_format: MemoryFormat | None = ...) -> Tensor:
@@ -417,42 +447,50 @@ class TensorMethods(TensorBase):
         """tensor_split() along the third dimension, in equal parts."""
     def element_size(self) -> _int:
         """Bytes of one element."""
-    def eq(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def eq(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input == other."""
     def eq_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """eq, written into this tensor's memory. Returns self."""
+        """In place: input == other."""
     def equal(self, other: Tensor) -> _bool:
         """Whether the two have the same shape and elements."""
-    def erf(self) -> Tensor: ...
+    def erf(self) -> Tensor:
+        """The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x."""
     def erf_(self) -> Self:
-        """erf, written into this tensor's memory. Returns self."""
-    def erfc(self) -> Tensor: ...
+        """In place: the error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x."""
+    def erfc(self) -> Tensor:
+        """1 - erf(x), accurate where that is near 0."""
     def erfc_(self) -> Self:
-        """erfc, written into this tensor's memory. Returns self."""
-    def erfinv(self) -> Tensor: ...
+        """In place: 1 - erf(x), accurate where that is near 0."""
+    def erfinv(self) -> Tensor:
+        """The inverse of erf."""
     def erfinv_(self) -> Self:
-        """erfinv, written into this tensor's memory. Returns self."""
-    def exp(self) -> Tensor: ...
-    def exp2(self) -> Tensor: ...
+        """In place: the inverse of erf."""
+    def exp(self) -> Tensor:
+        """E to the power of input."""
+    def exp2(self) -> Tensor:
+        """2 to the power of input."""
     def exp2_(self) -> Self:
-        """exp2, written into this tensor's memory. Returns self."""
+        """In place: 2 to the power of input."""
     def exp_(self) -> Self:
-        """exp, written into this tensor's memory. Returns self."""
+        """In place: e to the power of input."""
     def expand(self, *args: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, implicit: _bool = False) -> Tensor:
         """input repeated along dimensions of size 1 to `size` (-1: as it is), a view."""
     def expand_as(self, other: Tensor) -> Tensor:
         """input repeated to the shape of `other`."""
-    def expm1(self) -> Tensor: ...
+    def expm1(self) -> Tensor:
+        """exp(input) - 1, accurate near 0."""
     def expm1_(self) -> Self:
-        """expm1, written into this tensor's memory. Returns self."""
+        """In place: exp(input) - 1, accurate near 0."""
     def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Self:
-        """exponential, written into this tensor's memory. Returns self."""
+        """Draws from the exponential distribution, written into this tensor's memory; returns self."""
     def fill_(self, value: TensorOrNumber | None) -> Self:
         """Write one number everywhere. Returns self."""
     def fill_diagonal_(self, fill_value: _float, wrap: _bool = False) -> Self:
         """Write one number to the main diagonal: to the elements whose indices are all equal. Returns self."""
-    def fix(self) -> Tensor: ...
+    def fix(self) -> Tensor:
+        """Rounded towards 0."""
     def fix_(self) -> Self:
-        """fix, written into this tensor's memory. Returns self."""
+        """In place: rounded towards 0."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """Dimensions start_dim to end_dim as one."""
     def flip(self, *args: _int | Tensor | Sequence[_int], dims: Sequence[_int] | None = None) -> Tensor:
@@ -466,48 +504,59 @@ class TensorMethods(TensorBase):
     def float_power(self, exponent: Tensor | Number | Array | np.generic) -> Tensor:
         """input ** exponent in double precision, whatever their dtypes."""
     def float_power_(self, exponent: Tensor | Number | Array | np.generic) -> Self:
-        """float_power, written into this tensor's memory. Returns self."""
-    def floor(self) -> Tensor: ...
+        """In place: input ** exponent in double precision, whatever their dtypes."""
+    def floor(self) -> Tensor:
+        """The largest integer that is not above input."""
     def floor_(self) -> Self:
-        """floor, written into this tensor's memory. Returns self."""
-    def floor_divide(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: the largest integer that is not above input."""
+    def floor_divide(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input / other, rounded down."""
     def floor_divide_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """floor_divide, written into this tensor's memory. Returns self."""
-    def fmax(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
-    def fmin(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
-    def fmod(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: input / other, rounded down."""
+    def fmax(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The larger of two; where one is nan, the other."""
+    def fmin(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The smaller of two; where one is nan, the other."""
+    def fmod(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The remainder of input / other, with the sign of input."""
     def fmod_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """fmod, written into this tensor's memory. Returns self."""
-    def frac(self) -> Tensor: ...
+        """In place: the remainder of input / other, with the sign of input."""
+    def frac(self) -> Tensor:
+        """input - trunc(input)."""
     def frac_(self) -> Self:
-        """frac, written into this tensor's memory. Returns self."""
+        """In place: input - trunc(input)."""
     def frexp(self) -> MantissaExponent:
         """(mantissa, exponent) with input = mantissa * 2**exponent and 0.5 <= |mantissa| < 1."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """out[i, j] = input[index[i, j], j] for dim 0, and so on; index has the shape of the result."""
-    def gcd(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def gcd(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The greatest common divisor."""
     def gcd_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """gcd, written into this tensor's memory. Returns self."""
-    def ge(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: the greatest common divisor."""
+    def ge(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input >= other."""
     def ge_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """ge, written into this tensor's memory. Returns self."""
+        """In place: input >= other."""
     def geometric_(self, p: _float, *, generator: Generator | None = None) -> Self:
-        """geometric, written into this tensor's memory. Returns self."""
+        """Numbers of trials up to the first success, written into this tensor's memory; returns self."""
     def geqrf(self) -> Geqrf:
         """(a, tau): R in the upper triangle of a, the Householder vectors below it, and their factors. Without gradient."""
     def ger(self, vec2: Tensor) -> Tensor:
         """All products of elements of two vectors, as a matrix."""
     def get_device(self) -> _int:
         """-1: the CPU."""
-    def greater(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def greater(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input > other."""
     def greater_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """greater, written into this tensor's memory. Returns self."""
-    def greater_equal(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: input > other."""
+    def greater_equal(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input >= other."""
     def greater_equal_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """greater_equal, written into this tensor's memory. Returns self."""
-    def gt(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: input >= other."""
+    def gt(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input > other."""
     def gt_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """gt, written into this tensor's memory. Returns self."""
+        """In place: input > other."""
     def half(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """This tensor as float16."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
@@ -515,25 +564,29 @@ class TensorMethods(TensorBase):
     def heaviside(self, values: Tensor) -> Tensor:
         """0 where input is negative, 1 where it is positive, `values` where it is 0."""
     def heaviside_(self, values: Tensor) -> Self:
-        """heaviside, written into this tensor's memory. Returns self."""
+        """In place: 0 where input is negative, 1 where it is positive, `values` where it is 0."""
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
         """How many elements fall in each of `bins` equal bins from min to max, by default those of the elements."""
     def histogram(self, bins: TensorOrNumber = 100, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> Histogram:
         """(hist, bin_edges): the elements counted into `bins` equal bins over `range`, or between the edges `bins`."""
     def hsplit(self, indices_or_sections: SizeLike) -> tuple[Tensor, ...]:
         """tensor_split() along the second dimension (of vectors the first), in equal parts."""
-    def hypot(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def hypot(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """sqrt(input^2 + other^2), without overflow."""
     def hypot_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """hypot, written into this tensor's memory. Returns self."""
-    def i0(self) -> Tensor: ...
+        """In place: sqrt(input^2 + other^2), without overflow."""
+    def i0(self) -> Tensor:
+        """The modified Bessel function of the first kind, of order 0."""
     def i0_(self) -> Self:
-        """i0, written into this tensor's memory. Returns self."""
-    def igamma(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: the modified Bessel function of the first kind, of order 0."""
+    def igamma(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The regularised lower incomplete gamma function P(input, other)."""
     def igamma_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """igamma, written into this tensor's memory. Returns self."""
-    def igammac(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: the regularised lower incomplete gamma function P(input, other)."""
+    def igammac(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The regularised upper incomplete gamma function, 1 - igamma(input, other)."""
     def igammac_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """igammac, written into this tensor's memory. Returns self."""
+        """In place: the regularised upper incomplete gamma function, 1 - igamma(input, other)."""
     @property
     def imag(self) -> Tensor:
         """The imaginary part, a view. RuntimeError for a real tensor."""
@@ -542,23 +595,23 @@ class TensorMethods(TensorBase):
     def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
         """input with alpha * source[i] added to its slice index[i] along `dim`."""
     def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Self:
-        """index_add, written into this tensor's memory. Returns self."""
+        """In place: input with alpha * source[i] added to its slice index[i] along `dim`."""
     def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """input with its slice index[i] along `dim` replaced by source[i]."""
     def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Self:
-        """index_copy, written into this tensor's memory. Returns self."""
+        """In place: input with its slice index[i] along `dim` replaced by source[i]."""
     def index_fill(self, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
         """input with its slices `index` along `dim` filled with one number."""
     def index_fill_(self, dim: _int, index: Tensor, value: Tensor | Number) -> Self:
-        """index_fill, written into this tensor's memory. Returns self."""
+        """In place: input with its slices `index` along `dim` filled with one number."""
     def index_put(self, indices: Sequence[Tensor], values: TensorOrNumber | None, accumulate: _bool = False) -> Tensor:
         """input with input[indices] replaced by values, or with values added there if `accumulate`."""
     def index_put_(self, indices: Sequence[Tensor], values: TensorOrNumber | None, accumulate: _bool = False) -> Self:
-        """index_put, written into this tensor's memory. Returns self."""
+        """In place: input with input[indices] replaced by values, or with values added there if `accumulate`."""
     def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
         """input with its slice index[i] along `dim` reduced ("prod", "mean", "amax", "amin") with source[i]."""
     def index_reduce_(self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Self:
-        """index_reduce, written into this tensor's memory. Returns self."""
+        """In place: input with its slice index[i] along `dim` reduced ("prod", "mean", "amax", "amin") with source[i]."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """The slices of input along `dim` that the vector `index` names, in its order."""
     def inner(self, other: Tensor) -> Tensor:
@@ -574,35 +627,45 @@ class TensorMethods(TensorBase):
     def is_contiguous(self, memory_format: MemoryFormat | None = ...) -> _bool:
         """Whether the elements are contiguous in memory, in the order of `memory_format`."""
     @property
-    def is_cpu(self) -> _bool: ...
+    def is_cpu(self) -> _bool:
+        """True: tensors live in the CPU's memory."""
     @property
-    def is_cuda(self) -> _bool: ...
+    def is_cuda(self) -> _bool:
+        """False: no tensor lives in the memory of a CUDA device."""
     def is_floating_point(self) -> _bool:
         """Whether the dtype is float16, bfloat16, float32 or float64."""
     def is_inference(self) -> _bool:
         """Whether the tensor was made in inference mode (or is a view of one that was)."""
     @property
-    def is_ipu(self) -> _bool: ...
+    def is_ipu(self) -> _bool:
+        """False: no tensor lives in the memory of an IPU."""
     @property
-    def is_maia(self) -> _bool: ...
+    def is_maia(self) -> _bool:
+        """False: no tensor lives in the memory of a MAIA device."""
     @property
-    def is_meta(self) -> _bool: ...
+    def is_meta(self) -> _bool:
+        """False: every tensor has memory."""
     @property
-    def is_mkldnn(self) -> _bool: ...
+    def is_mkldnn(self) -> _bool:
+        """False: no tensor is in oneDNN's own layout."""
     @property
-    def is_mps(self) -> _bool: ...
+    def is_mps(self) -> _bool:
+        """False: no tensor lives in the memory of an MPS device."""
     @property
-    def is_mtia(self) -> _bool: ...
+    def is_mtia(self) -> _bool:
+        """False: no tensor lives in the memory of an MTIA device."""
     def is_neg(self) -> _bool:
         """False: negative parts of conjugates are computed at once."""
     @property
-    def is_nested(self) -> _bool: ...
+    def is_nested(self) -> _bool:
+        """False: there are no nested tensors."""
     def is_nonzero(self) -> _bool:
         """Whether the one element is not 0."""
     def is_pinned(self) -> _bool:
         """False: no accelerator, no pinned memory."""
     @property
-    def is_quantized(self) -> _bool: ...
+    def is_quantized(self) -> _bool:
+        """False: there are no quantized tensors."""
     def is_same_size(self, other: Tensor) -> _bool:
         """Whether the shapes are equal."""
     def is_set_to(self, tensor: Tensor) -> _bool:
@@ -612,23 +675,34 @@ class TensorMethods(TensorBase):
     def is_signed(self) -> _bool:
         """Whether the dtype has negative numbers."""
     @property
-    def is_sparse(self) -> _bool: ...
+    def is_sparse(self) -> _bool:
+        """False: every tensor is dense."""
     @property
-    def is_sparse_csr(self) -> _bool: ...
+    def is_sparse_csr(self) -> _bool:
+        """False: every tensor is dense."""
     @property
-    def is_vulkan(self) -> _bool: ...
+    def is_vulkan(self) -> _bool:
+        """False: no tensor lives in the memory of a Vulkan device."""
     @property
-    def is_xla(self) -> _bool: ...
+    def is_xla(self) -> _bool:
+        """False: no tensor lives in the memory of an XLA device."""
     @property
-    def is_xpu(self) -> _bool: ...
+    def is_xpu(self) -> _bool:
+        """False: no tensor lives in the memory of an XPU device."""
     def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
         """Whether |input - other| <= atol + rtol * |other|, or the two are equal; nan equals nan if `equal_nan`."""
-    def isfinite(self) -> Tensor: ...
-    def isinf(self) -> Tensor: ...
-    def isnan(self) -> Tensor: ...
-    def isneginf(self) -> Tensor: ...
-    def isposinf(self) -> Tensor: ...
-    def isreal(self) -> Tensor: ...
+    def isfinite(self) -> Tensor:
+        """Whether neither infinite nor nan."""
+    def isinf(self) -> Tensor:
+        """Whether infinite."""
+    def isnan(self) -> Tensor:
+        """Whether nan."""
+    def isneginf(self) -> Tensor:
+        """Whether -inf."""
+    def isposinf(self) -> Tensor:
+        """Whether +inf."""
+    def isreal(self) -> Tensor:
+        """Whether the imaginary part is 0."""
     def istft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
         """The signal whose stft() is nearest to input: the windows' signals added up, divided by the sum of squared windows."""
     @property
@@ -639,52 +713,64 @@ class TensorMethods(TensorBase):
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool | None = None) -> ValuesIndices:
         """The k-th smallest along `dim`, counted from 1, and where it is."""
     @property
-    def layout(self) -> Layout: ...
-    def lcm(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def layout(self) -> Layout:
+        """How elements are stored: strided."""
+    def lcm(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The least common multiple."""
     def lcm_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """lcm, written into this tensor's memory. Returns self."""
+        """In place: the least common multiple."""
     def ldexp(self, other: TensorOrNumber) -> Tensor:
         """input * 2**other; other may be fractional."""
     def ldexp_(self, other: TensorOrNumber) -> Self:
-        """ldexp, written into this tensor's memory. Returns self."""
-    def le(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: input * 2**other; other may be fractional."""
+    def le(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input <= other."""
     def le_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """le, written into this tensor's memory. Returns self."""
+        """In place: input <= other."""
     def lerp(self, end: Tensor, weight: TensorOrNumber) -> Tensor:
         """input + weight * (end - input); weight is a number or a tensor."""
     def lerp_(self, end: Tensor, weight: TensorOrNumber) -> Self:
-        """lerp, written into this tensor's memory. Returns self."""
-    def less(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: input + weight * (end - input); weight is a number or a tensor."""
+    def less(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input < other."""
     def less_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """less, written into this tensor's memory. Returns self."""
-    def less_equal(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: input < other."""
+    def less_equal(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input <= other."""
     def less_equal_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """less_equal, written into this tensor's memory. Returns self."""
-    def lgamma(self) -> Tensor: ...
+        """In place: input <= other."""
+    def lgamma(self) -> Tensor:
+        """The logarithm of the absolute value of the gamma function."""
     def lgamma_(self) -> Self:
-        """lgamma, written into this tensor's memory. Returns self."""
-    def log(self) -> Tensor: ...
-    def log10(self) -> Tensor: ...
+        """In place: the logarithm of the absolute value of the gamma function."""
+    def log(self) -> Tensor:
+        """The natural logarithm."""
+    def log10(self) -> Tensor:
+        """The logarithm to the base 10."""
     def log10_(self) -> Self:
-        """log10, written into this tensor's memory. Returns self."""
-    def log1p(self) -> Tensor: ...
+        """In place: the logarithm to the base 10."""
+    def log1p(self) -> Tensor:
+        """log(1 + input), accurate near 0."""
     def log1p_(self) -> Self:
-        """log1p, written into this tensor's memory. Returns self."""
-    def log2(self) -> Tensor: ...
+        """In place: log(1 + input), accurate near 0."""
+    def log2(self) -> Tensor:
+        """The logarithm to the base 2."""
     def log2_(self) -> Self:
-        """log2, written into this tensor's memory. Returns self."""
+        """In place: the logarithm to the base 2."""
     def log_(self) -> Self:
-        """log, written into this tensor's memory. Returns self."""
+        """In place: the natural logarithm."""
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Self:
-        """log_normal, written into this tensor's memory. Returns self."""
+        """Draws whose logarithms are normal, written into this tensor's memory; returns self."""
     @overload
     def log_softmax(self, dim: _int, dtype: DTypeLike = None) -> Tensor:
         """log(softmax(input, dim)), computed without losing small ones."""
     @overload
     def log_softmax(self, *, axis: _int, dtype: DTypeLike = None) -> Tensor:
         """log(softmax(input, dim)), computed without losing small ones."""
-    def logaddexp(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
-    def logaddexp2(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def logaddexp(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """log(exp(input) + exp(other)), without overflow."""
+    def logaddexp2(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """log2(2^input + 2^other), without overflow."""
     @overload
     def logcumsumexp(self, dim: _int) -> Tensor:
         """log of the running sum of exp(input) along `dim`, without overflow."""
@@ -693,29 +779,34 @@ class TensorMethods(TensorBase):
         """log of the running sum of exp(input) along `dim`, without overflow."""
     def logdet(self) -> Tensor:
         """The logarithm of the determinant of each square matrix: nan where it is negative."""
-    def logical_and(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def logical_and(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """Whether both are true (not 0)."""
     def logical_and_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """logical_and, written into this tensor's memory. Returns self."""
-    def logical_not(self) -> Tensor: ...
+        """In place: whether both are true (not 0)."""
+    def logical_not(self) -> Tensor:
+        """Whether false (0)."""
     def logical_not_(self) -> Self:
-        """logical_not, written into this tensor's memory. Returns self."""
-    def logical_or(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: whether false (0)."""
+    def logical_or(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """Whether one is true (not 0)."""
     def logical_or_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """logical_or, written into this tensor's memory. Returns self."""
-    def logical_xor(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: whether one is true (not 0)."""
+    def logical_xor(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """Whether exactly one is true (not 0)."""
     def logical_xor_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """logical_xor, written into this tensor's memory. Returns self."""
+        """In place: whether exactly one is true (not 0)."""
     def logit(self, eps: _float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid; with eps, x is first clamped to [eps, 1 - eps]."""
     def logit_(self, eps: _float | None = None) -> Self:
-        """logit, written into this tensor's memory. Returns self."""
+        """In place: log(x / (1 - x)), the inverse of sigmoid; with eps, x is first clamped to [eps, 1 - eps]."""
     def logsumexp(self, dim: Dims, keepdim: _bool = False, *, keepdims: _bool | None = None) -> Tensor:
         """log of the sum of exp(input) over `dim`, without overflow."""
     def long(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """This tensor as int64."""
-    def lt(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def lt(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input < other."""
     def lt_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """lt, written into this tensor's memory. Returns self."""
+        """In place: input < other."""
     def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
         """(LU, pivots), and info if get_infos: linalg.lu_factor_ex, under its older name."""
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
@@ -733,11 +824,11 @@ class TensorMethods(TensorBase):
     def masked_fill(self, mask: Tensor, value: TensorOrNumber) -> Tensor:
         """input, but `value` (a number or a 0-d Tensor) where the mask holds."""
     def masked_fill_(self, mask: Tensor, value: TensorOrNumber) -> Self:
-        """masked_fill, written into this tensor's memory. Returns self."""
+        """In place: input, but `value` (a number or a 0-d Tensor) where the mask holds."""
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
         """input, but the elements of source, one after the other, where the mask holds."""
     def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
-        """masked_scatter, written into this tensor's memory. Returns self."""
+        """In place: input, but the elements of source, one after the other, where the mask holds."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """The elements of input where the mask holds, in one dimension; the two broadcast."""
     def matmul(self, other: TensorOrArray) -> Tensor:
@@ -758,7 +849,8 @@ class TensorMethods(TensorBase):
     @overload
     def max(self, other: Tensor, *, out: Tensor | None=None) -> Tensor:
         """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
-    def maximum(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def maximum(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The larger of two; nan where one is nan."""
     def mean(self, dim: Dims = None, keepdim: _bool = False, *, dtype: DTypeLike = None, axis: Dims = None, keepdims: _bool = False) -> Tensor:
         """The mean of all elements, or over the dimensions `dim`; floating point only."""
     @overload
@@ -779,7 +871,8 @@ class TensorMethods(TensorBase):
     @overload
     def min(self, other: Tensor, *, out: Tensor | None=None) -> Tensor:
         """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
-    def minimum(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def minimum(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The smaller of two; nan where one is nan."""
     def mm(self, mat2: Tensor) -> Tensor:
         """The product of two matrices: no broadcasting."""
     def mode(self, dim: _int = -1, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool | None = None) -> ValuesIndices:
@@ -790,24 +883,26 @@ class TensorMethods(TensorBase):
         """input with dimensions moved from `source` to `destination` (integers, or as many in each), the others in order."""
     def msort(self) -> Tensor:
         """The elements in order along the first dimension."""
-    def mul(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def mul(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input * other."""
     def mul_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """mul, written into this tensor's memory. Returns self."""
+        """In place: input * other."""
     def multinomial(self, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
         """num_samples indices from each row of weights; without replacement each index at most once."""
-    def multiply(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def multiply(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input * other."""
     def multiply_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """multiply, written into this tensor's memory. Returns self."""
+        """In place: input * other."""
     def mv(self, vec: Tensor) -> Tensor:
         """The product of a matrix and a vector."""
     def mvlgamma(self, p: _int) -> Tensor:
         """log of the multivariate gamma function of dimension p: lgamma(x) + ... + lgamma(x - (p - 1) / 2) + constant."""
     def mvlgamma_(self, p: _int) -> Self:
-        """mvlgamma, written into this tensor's memory. Returns self."""
+        """In place: log of the multivariate gamma function of dimension p: lgamma(x) + ... + lgamma(x - (p - 1) / 2) + constant."""
     def nan_to_num(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """input with nan replaced by `nan` (0), infinities by `posinf` and `neginf` (the largest finite numbers)."""
     def nan_to_num_(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Self:
-        """nan_to_num, written into this tensor's memory. Returns self."""
+        """In place: input with nan replaced by `nan` (0), infinities by `posinf` and `neginf` (the largest finite numbers)."""
     def nanmean(self, dim: Dims = None, keepdim: _bool = False, *, dtype: DTypeLike = None, axis: Dims | None = None, keepdims: _bool | None = None) -> Tensor:
         """The mean of the elements that are not nan; nan where there are none."""
     @overload
@@ -825,18 +920,22 @@ class TensorMethods(TensorBase):
     def narrow_copy(self, dim: _int, start: _int | Tensor, length: _int) -> Tensor:
         """narrow() as a copy."""
     @property
-    def nbytes(self) -> _int: ...
+    def nbytes(self) -> _int:
+        """Bytes of all elements."""
     def ndimension(self) -> _int:
         """The number of dimensions."""
-    def ne(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def ne(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input != other."""
     def ne_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """ne, written into this tensor's memory. Returns self."""
-    def neg(self) -> Tensor: ...
+        """In place: input != other."""
+    def neg(self) -> Tensor:
+        """-input."""
     def neg_(self) -> Self:
-        """neg, written into this tensor's memory. Returns self."""
-    def negative(self) -> Tensor: ...
+        """In place: -input."""
+    def negative(self) -> Tensor:
+        """-input."""
     def negative_(self) -> Self:
-        """negative, written into this tensor's memory. Returns self."""
+        """In place: -input."""
     def nelement(self) -> _int:
         """The number of elements."""
     def new(self, *data: Tensor | Number | Array | Sequence[Any], device: DeviceLike = None) -> Tensor:
@@ -853,9 +952,10 @@ class TensorMethods(TensorBase):
         """A new leaf with a copy of data, of this tensor's dtype."""
     def new_zeros(self, *sizes: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """Zeros of this tensor's dtype."""
-    def nextafter(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def nextafter(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The next floating point number after input in the direction of other."""
     def nextafter_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """nextafter, written into this tensor's memory. Returns self."""
+        """In place: the next floating point number after input in the direction of other."""
     @overload
     def nonzero(self, *, out: Tensor | None=None, as_tuple: Literal[False]=False) -> Tensor:
         """The indices of elements that are not 0: a row for each, or with `as_tuple` a vector for each dimension."""
@@ -867,10 +967,11 @@ class TensorMethods(TensorBase):
     def norm(self, p: _float | str | None = 'fro', dim: Dims = None, keepdim: _bool = False, dtype: DTypeLike = None) -> Tensor:
         """The vector norm of order p over `dim`; "fro" is 2; "nuc" is the sum of singular values of matrices."""
     def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Self:
-        """normal, written into this tensor's memory. Returns self."""
-    def not_equal(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """Draws from the normal distribution, written into this tensor's memory; returns self."""
+    def not_equal(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input != other."""
     def not_equal_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """not_equal, written into this tensor's memory. Returns self."""
+        """In place: input != other."""
     def orgqr(self, input2: Tensor) -> Tensor:
         """linalg.householder_product, under its older name."""
     def ormqr(self, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False) -> Tensor:
@@ -886,13 +987,13 @@ class TensorMethods(TensorBase):
     def polygamma(self, n: _int) -> Tensor:
         """The n-th derivative of digamma at this tensor."""
     def polygamma_(self, n: _int) -> Self:
-        """polygamma, written into this tensor's memory. Returns self."""
+        """In place: the n-th derivative of digamma at this tensor."""
     def positive(self) -> Tensor:
         """input itself; RuntimeError for booleans, which have no sign."""
     def pow(self, exponent: TensorOrArray | Number) -> Tensor:
         """input ** exponent, one of them a Tensor."""
     def pow_(self, exponent: TensorOrArray | Number) -> Self:
-        """pow, written into this tensor's memory. Returns self."""
+        """In place: input ** exponent, one of them a Tensor."""
     def prelu(self, weight: Tensor) -> Tensor:
         """leaky_relu with a learned slope: one for all, or one for each channel (dimension 1)."""
     def prod(self, dim: _int | None = None, keepdim: _bool = False, *, dtype: DTypeLike = None, axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
@@ -900,16 +1001,17 @@ class TensorMethods(TensorBase):
     def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """input with the elements that index numbers, as if it were one row, replaced by source; or added to."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Self:
-        """put, written into this tensor's memory. Returns self."""
+        """In place: input with the elements that index numbers, as if it were one row, replaced by source; or added to."""
     def qr(self, some: _bool = True) -> tuple[Tensor, Tensor]:
         """linalg.qr, under its older name: reduced, or complete."""
     def quantile(self, q: TensorOrNumber, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear', axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
         """The values below which the parts q of all elements lie, or of those along `dim`; several q come first."""
-    def rad2deg(self) -> Tensor: ...
+    def rad2deg(self) -> Tensor:
+        """Radians to degrees."""
     def rad2deg_(self) -> Self:
-        """rad2deg, written into this tensor's memory. Returns self."""
+        """In place: radians to degrees."""
     def random_(self, *args: _int | Tensor | Sequence[_int], to: _int | None = None, generator: Generator | None = None, **named: Any) -> Self:
-        """random, written into this tensor's memory. Returns self."""
+        """Random integers, written into this tensor's memory; returns self."""
     def ravel(self) -> Tensor:
         """All elements in one dimension: input itself if it has one and lies in order."""
     @property
@@ -917,15 +1019,18 @@ class TensorMethods(TensorBase):
         """The real part, a view; a real tensor as it is."""
     @real.setter
     def real(self, value: Tensor | Number | Array | np.generic) -> None: ...
-    def reciprocal(self) -> Tensor: ...
+    def reciprocal(self) -> Tensor:
+        """1 / input."""
     def reciprocal_(self) -> Self:
-        """reciprocal, written into this tensor's memory. Returns self."""
-    def relu(self) -> Tensor: ...
+        """In place: 1 / input."""
+    def relu(self) -> Tensor:
+        """input where positive, 0 elsewhere."""
     def relu_(self) -> Self:
-        """relu, written into this tensor's memory. Returns self."""
-    def remainder(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: input where positive, 0 elsewhere."""
+    def remainder(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """The remainder of input / other, with the sign of other."""
     def remainder_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """remainder, written into this tensor's memory. Returns self."""
+        """In place: the remainder of input / other, with the sign of other."""
     @overload
     def renorm(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
         """Each slice of input at one place of `dim` scaled down to p-norm `maxnorm`, if its norm is larger."""
@@ -933,7 +1038,7 @@ class TensorMethods(TensorBase):
     def renorm(self, p: _float, *, axis: _int, maxnorm: _float) -> Tensor:
         """Each slice of input at one place of `dim` scaled down to p-norm `maxnorm`, if its norm is larger."""
     def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Self:
-        """renorm, written into this tensor's memory. Returns self."""
+        """In place: each slice of input at one place of `dim` scaled down to p-norm `maxnorm`, if its norm is larger."""
     def repeat(self, *args: _int | Tensor | Sequence[_int], repeats: Sequence[_int] | None = None) -> Tensor:
         """Copies of input side by side: repeats[i] of them along dimension i, counted from the end."""
     def repeat_interleave(self, repeats: TensorOrNumber | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
@@ -957,22 +1062,23 @@ class TensorMethods(TensorBase):
     def round(self, *, decimals: _int = 0) -> Tensor:
         """The nearest integer, the even one of two; with `decimals`, the nearest multiple of 10**-decimals."""
     def round_(self, *, decimals: _int = 0) -> Self:
-        """round, written into this tensor's memory. Returns self."""
-    def rsqrt(self) -> Tensor: ...
+        """In place: the nearest integer, the even one of two; with `decimals`, the nearest multiple of 10**-decimals."""
+    def rsqrt(self) -> Tensor:
+        """1 / sqrt(input)."""
     def rsqrt_(self) -> Self:
-        """rsqrt, written into this tensor's memory. Returns self."""
+        """In place: 1 / sqrt(input)."""
     def scatter(self, dim: _int, index: Tensor, src: TensorOrNumber | None = None, *, value: Tensor | Number | None = None, reduce: str | None = None) -> Tensor:
         """input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on."""
     def scatter_(self, dim: _int, index: Tensor, src: TensorOrNumber | None = None, *, value: Tensor | Number | None = None, reduce: str | None = None) -> Self:
-        """scatter, written into this tensor's memory. Returns self."""
+        """In place: input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on."""
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """input with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Self:
-        """scatter_add, written into this tensor's memory. Returns self."""
+        """In place: input with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
     def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
         """Each element of input reduced ("sum", "prod", "mean", "amax", "amin") with those of src that index sends to it."""
     def scatter_reduce_(self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Self:
-        """scatter_reduce, written into this tensor's memory. Returns self."""
+        """In place: each element of input reduced ("sum", "prod", "mean", "amax", "amin") with those of src that index sends to it."""
     def select(self, dim: _int, index: _int) -> Tensor:
         """The slice number `index` of dimension `dim`, which is removed. A view."""
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
@@ -980,25 +1086,31 @@ class TensorMethods(TensorBase):
     def sgn(self) -> Tensor:
         """The sign of a real number, z / |z| of a complex one; 0 at 0."""
     def sgn_(self) -> Self:
-        """sgn, written into this tensor's memory. Returns self."""
+        """In place: the sign of a real number, z / |z| of a complex one; 0 at 0."""
     def short(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """This tensor as int16."""
-    def sigmoid(self) -> Tensor: ...
+    def sigmoid(self) -> Tensor:
+        """1 / (1 + exp(-input))."""
     def sigmoid_(self) -> Self:
-        """sigmoid, written into this tensor's memory. Returns self."""
-    def sign(self) -> Tensor: ...
+        """In place: 1 / (1 + exp(-input))."""
+    def sign(self) -> Tensor:
+        """-1, 0 or 1."""
     def sign_(self) -> Self:
-        """sign, written into this tensor's memory. Returns self."""
-    def signbit(self) -> Tensor: ...
-    def sin(self) -> Tensor: ...
+        """In place: -1, 0 or 1."""
+    def signbit(self) -> Tensor:
+        """Whether the sign bit is set, of -0.0 too."""
+    def sin(self) -> Tensor:
+        """The sine of an angle in radians."""
     def sin_(self) -> Self:
-        """sin, written into this tensor's memory. Returns self."""
-    def sinc(self) -> Tensor: ...
+        """In place: the sine of an angle in radians."""
+    def sinc(self) -> Tensor:
+        """sin(pi input) / (pi input), 1 at 0."""
     def sinc_(self) -> Self:
-        """sinc, written into this tensor's memory. Returns self."""
-    def sinh(self) -> Tensor: ...
+        """In place: sin(pi input) / (pi input), 1 at 0."""
+    def sinh(self) -> Tensor:
+        """The hyperbolic sine."""
     def sinh_(self) -> Self:
-        """sinh, written into this tensor's memory. Returns self."""
+        """In place: the hyperbolic sine."""
     def slice_scatter(self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
         """input with its slices start to end along `dim`, each step-th, replaced by src."""
     def slogdet(self) -> SlogDet:
@@ -1017,12 +1129,14 @@ class TensorMethods(TensorBase):
         """split(), whose argument the method calls otherwise."""
     def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """input cut along `dim` in pieces of the sizes given."""
-    def sqrt(self) -> Tensor: ...
+    def sqrt(self) -> Tensor:
+        """The square root."""
     def sqrt_(self) -> Self:
-        """sqrt, written into this tensor's memory. Returns self."""
-    def square(self) -> Tensor: ...
+        """In place: the square root."""
+    def square(self) -> Tensor:
+        """input * input."""
     def square_(self) -> Self:
-        """square, written into this tensor's memory. Returns self."""
+        """In place: input * input."""
     def squeeze(self, dim: _int | tuple[_int, ...] | None = None, *, axis: _int | tuple[_int, ...] | None = None) -> Tensor:
         """input without its dimensions of size 1, or without those of `dim` that have size 1. A view."""
     def squeeze_(self, dim: _int | tuple[_int, ...] | None = None, *, axis: _int | tuple[_int, ...] | None = None) -> Self:
@@ -1042,11 +1156,11 @@ class TensorMethods(TensorBase):
     def sub(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Tensor:
         """input - alpha * other."""
     def sub_(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Self:
-        """sub, written into this tensor's memory. Returns self."""
+        """In place: input - alpha * other."""
     def subtract(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Tensor:
         """input - alpha * other."""
     def subtract_(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Self:
-        """subtract, written into this tensor's memory. Returns self."""
+        """In place: input - alpha * other."""
     def sum(self, dim: Dims = None, keepdim: _bool = False, *, dtype: DTypeLike | None = None, axis: Dims = None, keepdims: _bool = False) -> Tensor:
         """The sum of all elements, or over the dimensions `dim`; integers and booleans add up in int64."""
     def sum_to_size(self, *size: _int | Tensor | Sequence[_int]) -> Tensor:
@@ -1069,12 +1183,14 @@ class TensorMethods(TensorBase):
         """The elements of input that index numbers, as if it were one row; the result has index's shape."""
     def take_along_dim(self, indices: TensorOrArray, dim: _int | None = None) -> Tensor:
         """gather() whose index broadcasts against input; without dim on all elements as one row. Indices may be negative."""
-    def tan(self) -> Tensor: ...
+    def tan(self) -> Tensor:
+        """The tangent of an angle in radians."""
     def tan_(self) -> Self:
-        """tan, written into this tensor's memory. Returns self."""
-    def tanh(self) -> Tensor: ...
+        """In place: the tangent of an angle in radians."""
+    def tanh(self) -> Tensor:
+        """The hyperbolic tangent."""
     def tanh_(self) -> Self:
-        """tanh, written into this tensor's memory. Returns self."""
+        """In place: the hyperbolic tangent."""
     def tensor_split(self, indices_or_sections: _int | Tensor | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """input cut along `dim` in that many pieces, the first ones longer by one; or before each of the indices."""
     def tile(self, *args: _int | Tensor | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
@@ -1110,24 +1226,27 @@ class TensorMethods(TensorBase):
     def tril(self, diagonal: _int = 0) -> Tensor:
         """The elements on and below a diagonal of each matrix, zeros above."""
     def tril_(self, diagonal: _int = 0) -> Self:
-        """tril, written into this tensor's memory. Returns self."""
+        """In place: the elements on and below a diagonal of each matrix, zeros above."""
     def triu(self, diagonal: _int = 0) -> Tensor:
         """The elements on and above a diagonal of each matrix, zeros below."""
     def triu_(self, diagonal: _int = 0) -> Self:
-        """triu, written into this tensor's memory. Returns self."""
-    def true_divide(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+        """In place: the elements on and above a diagonal of each matrix, zeros below."""
+    def true_divide(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input / other."""
     def true_divide_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """true_divide, written into this tensor's memory. Returns self."""
-    def trunc(self) -> Tensor: ...
+        """In place: input / other."""
+    def trunc(self) -> Tensor:
+        """Rounded towards 0."""
     def trunc_(self) -> Self:
-        """trunc, written into this tensor's memory. Returns self."""
+        """In place: rounded towards 0."""
     @overload
     def type(self) -> str:
         """PyTorch's name of the type, such as "torch.FloatTensor"; with `dtype` (a dtype or such a name) the tensor as that."""
     @overload
     def type(self, dtype: DTypeLike, non_blocking: _bool=False) -> Tensor:
         """PyTorch's name of the type, such as "torch.FloatTensor"; with `dtype` (a dtype or such a name) the tensor as that."""
-    def type_as(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def type_as(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """This tensor in the dtype of another."""
     def unbind(self, dim: _int = 0, *, axis: _int | None = None) -> tuple[Tensor, ...]:
         """The slices of input along `dim`, views."""
     def unflatten(self, dim: _int, sizes: Sequence[_int]) -> Tensor:
@@ -1135,7 +1254,7 @@ class TensorMethods(TensorBase):
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """The windows of `size` elements, one each `step`, along a dimension: they come as the last dimension. A view."""
     def uniform_(self, from_: _float = 0.0, to: _float = 1.0, *, generator: Generator | None = None, **named: _float) -> Self:
-        """uniform, written into this tensor's memory. Returns self."""
+        """Draws from the uniform distribution, written into this tensor's memory; returns self."""
     @overload
     def unique(self, sorted: _bool=True, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
         """The distinct elements, or slices along `dim`, in order; with where each element went and how often each came."""
@@ -1176,8 +1295,9 @@ class TensorMethods(TensorBase):
     @overload
     def where(self) -> tuple[Tensor, ...]:
         """This tensor where condition holds, other elsewhere."""
-    def xlogy(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
+    def xlogy(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+        """input log(other), 0 where input is 0."""
     def xlogy_(self, other: Tensor | Number | Array | np.generic) -> Self:
-        """xlogy, written into this tensor's memory. Returns self."""
+        """In place: input log(other), 0 where input is 0."""
     def zero_(self) -> Self:
         """Write zeros. Returns self."""

@@ -1,5 +1,6 @@
 """The operations of layers as functions, under PyTorch's names."""
 
+from ..base import docstrings as _docstrings
 from ..ops.index import one_hot
 from ..ops.linalg.distances import cosine_similarity, pairwise_distance, pdist
 from ..ops.linalg.matmul import linear
@@ -114,6 +115,6 @@ from ..ops.pointwise.exponential import sigmoid
 from ..ops.pointwise.trigonometric import tanh
 from ..ops.shape.pad import pad
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = [name for name, value in sorted(globals().items()) if callable(value) and not name.startswith("_")]
 
-__all__ = [name for name, value in sorted(globals().items()) if callable(value) and not name.startswith("__")]
+_docstrings.attach(globals(), "nn", "nn.functional.")

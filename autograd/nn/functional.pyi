@@ -251,7 +251,8 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """1.0507 elu(input, 1.6733): keeps mean 0 and variance 1."""
 def selu_(input: Tensor) -> Tensor:
     """selu, in place."""
-def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """1 / (1 + exp(-input))."""
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """input * sigmoid(input)."""
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean', beta: float = 1.0) -> Tensor:
@@ -268,7 +269,8 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) 
     """input moved by lambd towards 0, and 0 within [-lambd, lambd]."""
 def softsign(input: Tensor) -> Tensor:
     """input / (1 + |input|)."""
-def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic tangent."""
 def tanhshrink(input: Tensor) -> Tensor:
     """input - tanh(input)."""
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:

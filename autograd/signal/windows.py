@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import docstrings as _docstrings
 from ..base import dtypes
 from ..base.devices import check, strided
 from ..base.types import Array, DeviceLike, DTypeLike, Layout
@@ -144,3 +145,5 @@ def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, dtype: DTypeLike = N
 
 __all__ = ["bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming",
            "hann", "kaiser", "nuttall"]
+
+_docstrings.attach(globals(), "signal", "signal.windows.")

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
+from ..base import docstrings
 from ..core.backward import backward_method
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, TensorBase
 from ..ops import index, methods, shape
 from ..ops.linalg import matmul
 from ..ops.pointwise import arithmetic, comparison, complex, logic, powers, sign
@@ -75,13 +76,14 @@ class LazyMethod:
 def bind_family(name: str) -> None:
     """Set the methods of one family on Tensor, except those that have been replaced by others."""
     family = import_module(f"...ops.{name}", __name__)
-    forms = {name: getattr(family, f"{name}_method", None) or getattr(family, name)
-             for name in (*family.METHODS, *getattr(family, "IN_PLACE", ()))}
-    table = {name: forms[name] for name in family.METHODS}
-    table.update({name + "_": inplace.in_place(forms[name], name + "_") for name in getattr(family, "IN_PLACE", ())})
-    for name, value in table.items():
-        if type(vars(Tensor).get(name)) is LazyMethod:
-            setattr(Tensor, name, value)
+    forms = {form: getattr(family, f"{form}_method", None) or getattr(family, form)
+             for form in (*family.METHODS, *getattr(family, "IN_PLACE", ()))}
+    table = {form: forms[form] for form in family.METHODS}
+    table.update({form + "_": inplace.in_place(forms[form], form + "_") for form in getattr(family, "IN_PLACE", ())})
+    docstrings.attach(table, name.partition(".")[0], "Tensor.", "")
+    for method, value in table.items():
+        if type(vars(Tensor).get(method)) is LazyMethod:
+            setattr(Tensor, method, value)
 
 
 def bind() -> None:
@@ -98,6 +100,8 @@ def bind() -> None:
     properties.update(conversion.PROPERTIES)
     table.update({name: property(function) for name, function in properties.items()})
     table.update({part.__name__: property(part, inplace.writer(part)) for part in (complex.real, complex.imag)})
+    docstrings.attach({name: value for name, value in {**vars(TensorBase), **vars(Tensor), **table}.items()
+                       if type(value) is not LazyMethod}, "tensor", "Tensor.")
     for name, value in table.items():
         setattr(Tensor, name, value)
     for name, target in AUGMENTED.items():

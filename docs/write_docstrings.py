@@ -1,0 +1,582 @@
+"""Writes autograd/base/docstrings/: what help() says of operations and of Tensor's methods.
+
+    python docs/write_docstrings.py [--lacking | --check]
+
+A docstring is the one in the code, or a summary of docs/docstrings/*.txt, and sections that are made here: arguments with
+their types and defaults, dtypes and errors as calls of the example with other inputs show them, and errors that the code
+raises itself. docs/docstrings/README.md has the form of the tables. --lacking: print what has no example or no text for an
+argument, and write nothing. --check: compare with what is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import inspect
+import io
+import re
+import sys
+import textwrap
+import types
+import warnings
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+TABLES = ROOT / "docs" / "docstrings"
+OUT = ROOT / "autograd" / "base" / "docstrings"
+FILES = ("creation", "fft", "index", "linalg", "nn", "pointwise", "random", "reductions", "shape", "signal", "special",
+         "statistics", "tensor")
+WIDTH = 96
+
+
+@dataclass
+class Entry:
+    """What a table says of one name."""
+
+    summary: str = ""
+    arguments: dict[str, str] = field(default_factory=dict)
+    returns: str = ""
+    errors: list[str] = field(default_factory=list)
+    example: list[str] = field(default_factory=list)
+
+
+def read_tables(folder=TABLES):
+    """name: Entry of all tables, and the texts of frequent arguments."""
+    entries, common = {}, {}
+    for path in sorted(folder.glob("*.txt")):
+        entry = None
+        for line in path.read_text().splitlines():
+            text = line.strip()
+            if not text:
+                continue
+            if path.stem == "arguments":
+                name, _, said = text.partition(": ")
+                common[name] = said
+            elif line[0] != " ":
+                name, _, summary = text.partition(":")
+                if name in entries:
+                    raise ValueError(f"{path.name}: {name} is there twice")
+                entry = entries[name] = Entry(summary.strip())
+            elif text.startswith((">>>", "...")):
+                entry.example.append(text[:3] + line.split(text[:3], 1)[1])
+            elif text.startswith("->"):
+                entry.returns = text[2:].strip()
+            elif text.startswith("!"):
+                entry.errors.append(text[1:].strip())
+            else:
+                name, _, said = text.partition(": ")
+                entry.arguments[name] = said
+    return entries, common
+
+
+def bare_autograd():
+    """autograd without what this script wrote before: functions with the docstrings of the code."""
+    for room in FILES:
+        module = types.ModuleType(f"autograd.base.docstrings.{room}")
+        module.TEXTS = {}
+        sys.modules[module.__name__] = module
+    import autograd
+    return autograd
+
+
+# --- the public names ----------------------------------------------------------------------------------------------------
+
+DOORS = {"linalg": "linalg", "fft": "fft", "special": "special", "signal.windows": "signal", "nn.functional": "nn"}
+
+
+def public_functions(ag):
+    """(file, path, function) of all operations, methods of Tensor and properties, under each of their names."""
+    ops, Tensor = ag.ops, ag.Tensor
+    for name, family in ops.functions().items():
+        yield family.split(".")[0], name, getattr(ag, name)
+    lazy = ops.methods()
+    for name, family in lazy.items():
+        yield family.split(".")[0], f"Tensor.{name}", getattr(Tensor, name)
+    for name in dir(Tensor):
+        value = inspect.getattr_static(Tensor, name)
+        if name not in lazy and not name.startswith("_") and (inspect.isroutine(value) or isinstance(value, property)):
+            yield "tensor", f"Tensor.{name}", value
+    for door, file in DOORS.items():
+        module = import_module(f"autograd.{door}")
+        for name in module.__all__:
+            value = getattr(module, name)
+            if callable(value) and not inspect.isclass(value):
+                yield file, f"{door}.{name}", value
+
+
+# --- what a declaration knows ----------------------------------------------------------------------------------------------
+
+SHORT = {"TensorOrNumber": "Tensor | number", "TensorOrArray": "Tensor", "Operand": "Tensor", "Number": "number",
+         "SizeLike": "int or ints", "Dims": "int or ints", "DTypeLike": "dtype", "DeviceLike": "device",
+         "Sequence[int]": "ints", "Sequence[Any]": "sequence", "Array": "", "np.generic": "", "None": "", "Any": "",
+         "MemoryFormat": "memory_format", "Layout": "layout", "np.dtype[Any]": "dtype", "Sequence[Tensor]": "Tensors",
+         "tuple[int, ...]": "ints", "tuple[Tensor, ...]": "Tensors",
+         "Iterator[Tensor]": "Tensors", "ValuesIndices": "(Tensor, Tensor)", "object": ""}
+
+
+def type_text(annotation, name, path):
+    """An annotation in words; "" where it says nothing."""
+    from make_stubs import PARAMETERS, annotated
+    text = annotated(annotation)
+    if text in ("", "Any", "object", "Operand"):
+        text = PARAMETERS.get(f"{path.rpartition('.')[2]}.{name}", PARAMETERS.get(name, text if text == "Operand" else ""))
+    if not text and name in ("input", "A", "x", "tensor", "self"):
+        text = "Tensor"
+    parts = []
+    for part in re.split(r" \| (?![^\[]*\])", text):
+        for short in SHORT.get(part, part).split(" | "):
+            if short and short not in parts:
+                parts.append(short)
+    return " or ".join(parts)
+
+
+def signature_of(function):
+    """The signature with the arguments that decorators add; None for a property."""
+    from make_stubs import full_signature
+    if isinstance(function, property):
+        return None
+    return full_signature(function)
+
+
+def default_text(value):
+    """How a default is told; "" where the text says it, or it is left open."""
+    if value is inspect.Parameter.empty or value is None or isinstance(value, (tuple, type)) or not isinstance(
+            value, (bool, int, float, str)):
+        return ""
+    return f"Default: {value!r}."
+
+
+def named(name, p, function, entry, common):
+    """What an argument is: the entry's text, or the frequent one."""
+    for key in (f"{name}?" if p.default is None else "", name):
+        if key in entry.arguments:
+            return entry.arguments[key]
+    if name == "p" and "norm" in (inspect.getdoc(function) or ""):
+        return common["p.norm"]
+    for key in (f"{name}?" if p.default is None else "", name):
+        if key in common:
+            return common[key]
+    return ""
+
+
+def own_errors(function):
+    """Errors that a function, or a private function beside it that it calls, raises: the first sentences of their texts."""
+    function = inspect.unwrap(function.fget if isinstance(function, property) else function)
+    module = sys.modules.get(getattr(function, "__module__", ""), None)
+    try:
+        trees = [ast.parse(textwrap.dedent(inspect.getsource(function)))]
+    except (OSError, TypeError, SyntaxError):
+        return []
+    for node in ast.walk(trees[0]):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith("_"):
+            helper = getattr(module, node.func.id, None)
+            if inspect.isfunction(helper) and helper is not function:
+                with contextlib.suppress(OSError, SyntaxError):
+                    trees.append(ast.parse(textwrap.dedent(inspect.getsource(helper))))
+    found = []
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and isinstance(node.exc.func, ast.Name):
+                text = message(node.exc.args[0], module) if node.exc.args else ""
+                said = f"{node.exc.func.id}: {text}"
+                words = re.findall(r"[a-z]{2,}", re.sub(r"{[^}]*}", "", text))
+                if node.exc.func.id[0].isupper() and len(words) > 1 and said not in found:
+                    found.append(said)
+    return found[:6]
+
+
+def message(node, module):
+    """The first sentence of an error's text, with {names} for what it shows."""
+    if isinstance(node, ast.Name):
+        text = str(getattr(module, node.id, ""))
+    elif isinstance(node, ast.Constant):
+        text = str(node.value)
+    elif isinstance(node, ast.JoinedStr):
+        text = "".join(str(v.value) if isinstance(v, ast.Constant) else shown(v.value) for v in node.values)
+    elif isinstance(node, ast.BinOp):
+        text = message(node.left, module) + message(node.right, module)
+    else:
+        return ""
+    text = re.split(r"(?<=[a-z\])}])\. |; ", " ".join(text.split()))[0].rstrip(".")
+    return text if len(text) < 200 else text[:text.rfind(" ", 0, 190)] + " ..."
+
+
+def shown(node):
+    """A value in an error's text: its name where that is short."""
+    text = ast.unparse(node)
+    return "{" + text + "}" if re.fullmatch(r"[\w.]{1,20}", text) else "{...}"
+
+
+# --- examples --------------------------------------------------------------------------------------------------------------
+
+def spelled(line, path):
+    """A line of a table as Python: @ is the function, t[...] a tensor."""
+    line = line.replace("@(", f"ag.{path}(")
+    while (found := re.search(r"(?<![\w.\]])t(?=\[)", line)) is not None:
+        depth, end = 0, found.end()
+        for end in range(found.end(), len(line)):
+            depth += {"[": 1, "]": -1}.get(line[end], 0)
+            if not depth:
+                break
+        inner = re.sub(r"(?<=\d)\.(?=[,\]\s])", ".0", line[found.end():end + 1])
+        line = f"{line[:found.start()]}ag.tensor({inner}){line[end + 1:]}"
+    return line
+
+
+def statements(lines):
+    """The statements of an example, each a list of lines without prompts."""
+    found = []
+    for line in lines:
+        if line.startswith(">>>"):
+            found.append([line[4:]])
+        else:
+            found[-1].append(line[4:])
+    return found
+
+
+def played(lines, namespace):
+    """The example with what Python prints, and whether it raised."""
+    text = []
+    for block in statements(lines):
+        text += [f">>> {block[0]}", *(f"... {line}" for line in block[1:])]
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out):
+                exec(compile("\n".join(block) + "\n", "<example>", "single"), namespace)
+        except Exception as error:
+            out.write(f"Traceback (most recent call last):\n    ...\n{type(error).__name__}: {error}\n")
+        text += out.getvalue().rstrip("\n").split("\n") if out.getvalue() else []
+    return text
+
+
+class Probe:
+    """Calls of the function of an example with other inputs than its own: which dtypes it takes, what it refuses."""
+
+    def __init__(self, ag, function, lines, path):
+        self.ag, self.function, self.ready, self.made = ag, function, False, None
+        namespace = {"ag": ag}
+        blocks = statements(lines)
+        with contextlib.redirect_stdout(io.StringIO()):
+            for block in blocks:
+                call = self.call_in("\n".join(block), path)
+                if call is not None:
+                    values = [eval(ast.unparse(a.value if isinstance(a, ast.Starred) else a), namespace) for a in call.args]
+                    self.arguments = [v for a, value in zip(call.args, values, strict=True)
+                                      for v in (value if isinstance(a, ast.Starred) else [value])]
+                    self.settings = {k.arg: eval(ast.unparse(k.value), namespace) for k in call.keywords}
+                    self.ready = True
+                    return
+                exec(compile("\n".join(block) + "\n", "<example>", "single"), namespace)
+
+    @staticmethod
+    def call_in(text, path):
+        """The call of ag.<path> in a statement."""
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == f"ag.{path}":
+                return node
+        return None
+
+    def attempt(self, change=lambda v: v, **settings):
+        """(result, None) or (None, error) of the call with its tensors changed."""
+        def changed(v):
+            if isinstance(v, self.ag.Tensor):
+                return change(v)
+            return type(v)(map(changed, v)) if type(v) in (list, tuple) else v
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                named = {k: changed(v) for k, v in self.settings.items()}
+                return self.function(*map(changed, self.arguments), **named | settings), None
+        except Exception as error:
+            return None, error
+
+    def first(self):
+        """The first tensor among the arguments."""
+        flat = [v for a in self.arguments for v in (a if type(a) in (list, tuple) else [a])]
+        return next((v for v in flat if isinstance(v, self.ag.Tensor)), None)
+
+    def dtypes(self):
+        """(what to say of dtypes, errors) from calls with inputs of other dtypes."""
+        ag, first = self.ag, self.first()
+        if first is None:
+            return "", []
+        kinds = {"bool": ag.bool, "integers": ag.int64, "floating point": ag.float32, "complex": ag.complex64}
+        results = {}
+        for kind, dtype in kinds.items():
+            results[kind] = self.attempt(lambda v, to=dtype: v.detach().to(to) if v.dtype == first.dtype else v)
+        taken = [kind for kind, (_, error) in results.items() if error is None]
+        if not taken:
+            return "", []
+        words = ", ".join(taken[:-1]) + (" or " if len(taken) > 1 else "") + taken[-1] if len(taken) < 4 else "any dtype"
+        made = results["integers"][0]
+        if isinstance(made, ag.Tensor) and made.dtype.kind == "f":
+            words += "; integers become floating point"
+        by_error = {}
+        for kind, (_, error) in results.items():
+            if error is not None and type(error) is not AssertionError:
+                by_error.setdefault(type(error).__name__, []).append(kind)
+        if isinstance(made, ag.Tensor) or taken:
+            self.made = next(r for r, error in results.values() if error is None)
+        return words, [f"{name}: the dtype is {' or '.join(kinds)}" for name, kinds in by_error.items()]
+
+    def refusals(self, parameters):
+        """Errors of calls with a wrong dimension, shapes that do not broadcast, and out= of a tensor with a gradient."""
+        ag, found, first = self.ag, [], self.first()
+        if first is None:
+            return found
+        if "dim" in parameters:
+            names = list(parameters)
+            place = names.index("dim")
+            keep = self.arguments
+            if place < len(keep) and parameters["dim"].kind is not inspect.Parameter.KEYWORD_ONLY:
+                self.arguments = [*keep[:place], 99, *keep[place + 1:]]
+                _, error = self.attempt()
+            else:
+                _, error = self.attempt(dim=99)
+            self.arguments = keep
+            if isinstance(error, IndexError):
+                found.append("IndexError: `dim` is no dimension of the input")
+        tensors = [v for v in self.arguments if isinstance(v, ag.Tensor)]
+        if len(tensors) == 2 and tensors[0].shape == tensors[1].shape and tensors[0].ndim == 1:
+            both = iter([3, 4])
+            _, error = self.attempt(lambda v: ag.ones(next(both), dtype=v.dtype))
+            if error is not None:
+                found.append(f"{type(error).__name__}: the shapes do not fit each other")
+        if "out" in parameters and first.dtype.kind == "f":
+            _, error = self.attempt(lambda v: v.detach().requires_grad_() if v.dtype.kind == "f" else v, out=ag.empty(0))
+            if isinstance(error, RuntimeError):
+                found.append("RuntimeError: `out` is given, and an operand needs a gradient")
+        return found
+
+
+# --- a docstring -----------------------------------------------------------------------------------------------------------
+
+def wrapped(first, rest=""):
+    """A line of a section, its later lines indented."""
+    return textwrap.wrap(first + rest, WIDTH, initial_indent="    ", subsequent_indent="        ",
+                         break_long_words=False, break_on_hyphens=False)
+
+
+DTYPES = re.compile(r"\b(dtype|floating point|int64|integers?|bool|complex)\b")
+
+
+def docstring(ag, function, path, paths, entries, common, lacking):
+    """The whole docstring of a function known under `paths`, of which `path` has the entry."""
+    entry = entries[path]
+    doc = inspect.getdoc(function) or ""
+    if entry.summary:
+        doc = entry.summary[0].upper() + entry.summary[1:] if entry.summary[0].islower() and " " in entry.summary and not (
+            entry.summary.startswith(("input", "exp", "log", "sin", "sqrt", "scaled"))) else entry.summary
+    doc = "\n\n".join(part for part in doc.strip().split("\n\n") if not entry.example or not part.startswith(">>>"))
+    if doc and doc[-1] not in ".!?:" and ">>>" not in doc:
+        doc += "."
+    if not doc:
+        lacking.append(f"{path}: no summary")
+    lines = [*textwrap.wrap(doc, WIDTH + 4)] if "\n" not in doc else doc.splitlines()
+    example = played([spelled(line, path) for line in entry.example], {"ag": ag})
+    if not example and ">>>" not in doc:
+        lacking.append(f"{path}: no example")
+    signature = signature_of(function)
+    parameters = {} if signature is None else dict(signature.parameters)
+    if path.endswith("_copy") and "settings" in parameters:       # a wrapper of the function without _copy
+        base = path.removesuffix("_copy")
+        of = getattr(ag, base, None) or getattr(ag.Tensor, base, None)
+        own = dict(signature_of(of).parameters) if of is not None else {"input": parameters["input"]}
+        parameters = {**own, "out": parameters["out"]}
+        behind = entries.get(base) or entries.get(f"Tensor.{base}") or Entry()
+        entry = Entry(entry.summary, {**behind.arguments, **entry.arguments},
+                      entry.returns or behind.returns.replace("views", "tensors"), entry.errors, entry.example)
+    errors, words = list(entry.errors), ""
+    if entry.example and not path.startswith("Tensor."):
+        probe = Probe(ag, function, [spelled(line, path) for line in entry.example], path)
+        if probe.ready:
+            words, refused = probe.dtypes()
+            errors += refused + probe.refusals(parameters)
+    told = "NotImplementedError: the dtype" in "".join(errors)
+    errors += [error for error in own_errors(function) if not (told and "not implemented for" in error)]
+    arguments, first = [], True
+    for name, p in parameters.items():
+        if name == "self" or (name == "input" and all(other.startswith("Tensor.") for other in paths)):
+            first = False
+            continue
+        text = named(name, p, function, entry, common)
+        wrapper = any(q.kind is q.VAR_KEYWORD for q in parameters.values())
+        if p.kind is p.VAR_POSITIONAL and wrapper and name not in entry.arguments:
+            continue
+        if not text and not (p.kind is p.VAR_KEYWORD and path.startswith("Tensor.")):
+            lacking.append(f"{path}: nothing about {name}")
+        if first and words and not DTYPES.search(text):
+            text += f"; {words}"
+        first = False
+        if p.kind is p.VAR_KEYWORD and not text:     # a wrapper, whose arguments are those of the table
+            arguments += [line for each, said in entry.arguments.items() if each not in parameters
+                          for line in wrapped(f"{each}: {said[0].upper()}{said[1:]}.")]
+            continue
+        kind = type_text(p.annotation, name, path)
+        mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        default = default_text(p.default)
+        text = f"{text[0].upper()}{text[1:]}" if text and re.match(r"[a-z]{2,}[ ,;:]", text) else text
+        head = f"{mark}{name}{f' ({kind})' if kind else ''}"
+        arguments += wrapped(f"{head}: {text.rstrip('.')}.", f" {default}" if default else "")
+    if arguments:
+        lines += ["", "Args:", *arguments]
+    annotation = "" if signature is None else type_text(signature.return_annotation, "", path)
+    nothing = signature is not None and signature.return_annotation in (None, "None")
+    returned = entry.returns or ("" if nothing else annotation or "Tensor")
+    if not entry.returns and returned == "Tensor" and hasattr(function, "node") and words:
+        shape = "input's shape" if "other" not in parameters else "the shape that the operands broadcast to"
+        returned = f"Tensor of {shape}" + (", bool" if probe.made.dtype.kind == "b" else "")
+    if annotation in ("", "Tensor") and returned.startswith("(") and "tuple" not in returned and not re.match(
+            r"\((values|sign|Q|U|P|solution|hist|LU|output|std|var|mean)", returned):
+        returned = f"Tensor {returned}"
+    if returned and not re.match(r"(Tensor|an? |this|the |nested|nothing|\()", returned):
+        returned = f"Tensor, {returned}"
+    if returned:
+        lines += ["", "Returns:", *wrapped(f"{returned[0].upper()}{returned[1:]}.")]
+    if errors:
+        lines += ["", "Raises:", *[line for error in dict.fromkeys(errors) for line in wrapped(f"{error}.")]]
+    if example:
+        lines += ["", "Example:", *[f"    {line}" if line else "    <BLANKLINE>" for line in example]]
+    return "\n".join(lines)
+
+
+def in_place(ag, name, base_path, base_text, entries, lacking):
+    """The docstring of x.<name>(), the in-place form of an operation whose docstring is base_text."""
+    entry = entries.get(f"Tensor.{name}")
+    base = entries[base_path]
+    if entry is not None and entry.example:
+        lines = [spelled(line, f"Tensor.{name}") for line in entry.example]
+    else:
+        lines = written_in_place([spelled(line, base_path) for line in base.example], base_path, name)
+        if not lines:
+            lacking.append(f"Tensor.{name}: needs an example of its own")
+    shown = played(lines, {"ag": ag})
+    if any(line.startswith("Traceback") for line in shown):
+        lacking.append(f"Tensor.{name}: its example raises {shown[-1]}")
+    summary, _, rest = base_text.partition("\n\n")
+    summary = " ".join(summary.split())
+    text = f"In place: {summary[0].lower() + summary[1:] if re.match(r'[A-Z][a-z]* ', summary) else summary}"
+    sections = dict(re.findall(r"^(Args|Raises):\n((?:    .*\n?)+)", rest, re.M))
+    items = {title: re.findall(r"^    \S.*(?:\n     .*)*", sections.get(title, ""), re.M) for title in ("Args", "Raises")}
+    keep = [item for item in items["Args"] if not re.match(r" *(input|self|out|axis|keepdims|dtype)\b", item)]
+    errors = [item for item in items["Raises"] if "`out`" not in item]
+    errors += wrapped("RuntimeError: this tensor is a leaf that needs a gradient, and recording is on; or the result has "
+                      "another shape, or a dtype that can't be cast to this tensor's.")
+    lines = [*textwrap.wrap(text, WIDTH + 4), *(["", "Args:", *keep] if keep else []), "", "Returns:", "    This tensor.",
+             "", "Raises:", *errors, "", "Example:", *[f"    {line}" for line in shown]]
+    return "\n".join(lines)
+
+
+def written_in_place(lines, path, name):
+    """An example ag.f(x, ...) as x.f_(...): the last call of it."""
+    blocks = statements(lines)
+    last = max((i for i, block in enumerate(blocks) if f"ag.{path}(" in "\n".join(block)), default=None)
+    if last is None:
+        return []
+    node = ast.parse("\n".join(blocks[last])).body[0]
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == f"ag.{path}":
+            own = ast.unparse(call.args[0])
+            if (path == "pow" and own.isdigit()) or (not own.isidentifier() and not own.startswith("ag.")):
+                continue
+            new = ast.Call(ast.Attribute(ast.Name("x"), name), call.args[1:], call.keywords)
+            before = [f">>> {line}" for block in blocks[:last] for line in block
+                      if line.startswith(("x =", "import")) and own.isidentifier()]
+            return [*before, *([] if own == "x" else [f">>> x = {own}"]), f">>> {ast.unparse(new)}"]
+    return []
+
+
+def texts():
+    """({file: {path: text}}, what is lacking)."""
+    sys.path.insert(0, str(ROOT / "tests" / "autograd"))
+    ag = bare_autograd()
+    entries, common = read_tables()
+    names = list(public_functions(ag))
+    objects, paths = {}, {}
+    for _, path, function in names:
+        objects[id(function)] = function
+        paths.setdefault(id(function), []).append(path)
+    lacking, made = [], {}
+    entry_names = {path for _, path, _ in names}
+    for key, known in paths.items():
+        ours = [p for p in known if p in entries]
+        path = next((p for p in ours if entries[p].example), ours[0] if ours else None)
+        if path is not None and path.endswith("_") and path.startswith("Tensor.") and not (
+                entries[path].summary or entries[path].arguments) and path[:-1] in entry_names:
+            path = None                              # the in-place form of an operation, with an example of its own
+        if path is None:
+            if known[0].endswith("_") and known[0].startswith("Tensor."):
+                continue
+            lacking.append(f"{known[0]}: no entry")
+            continue
+        ag.manual_seed(0)
+        made[key] = docstring(ag, objects[key], path, known, entries, common, lacking)
+    by_path = {path: made[key] for key, known in paths.items() if key in made for path in known}
+    entry_of = {p: next((q for q in known if q in entries and entries[q].example), p)
+                for known in paths.values() for p in known}
+    for key, known in paths.items():
+        if key in made:
+            continue
+        if not (known[0].endswith("_") and known[0].startswith("Tensor.")):
+            continue
+        name = known[0].removeprefix("Tensor.")
+        base = next((p for p in (f"Tensor.{name[:-1]}", name[:-1]) if p in by_path), None)
+        if base is None:
+            lacking.append(f"{known[0]}: no entry")
+            continue
+        ag.manual_seed(0)
+        made[key] = in_place(ag, name, entry_of[base], by_path[base], entries, lacking)
+    files = {file: {} for file in FILES}
+    for file, path, function in names:
+        if id(function) in made:
+            first = next((p for p in paths[id(function)] if p in files[file]), None)
+            files[file][path] = made[id(function)] if first is None else first
+    unknown = set(entries) - {path for _, path, _ in names}
+    internal = {"Tensor.accumulate_grad"}            # of the engine; the others begin with "_"
+    lacking = [line for line in lacking if line.partition(":")[0] not in internal]
+    lacking += [f"{name}: in a table, but no public name" for name in sorted(unknown)]
+    return files, lacking
+
+
+def module_text(content):
+    """The source of one module: texts, and names that share the text of another."""
+    lines = ['"""Written by docs/write_docstrings.py: do not edit."""', "", "TEXTS: dict[str, str] = {"]
+    shared = []
+    for path, text in content.items():
+        if text in content:
+            shared.append((path, text))
+            continue
+        body = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+        if body.endswith('"'):
+            body = body[:-1] + '\\"'
+        lines.append(f'"{path}": """{body}""",')
+    lines += ["}"]
+    if shared:
+        pairs = " ".join(f"{path}:{other}" for path, other in shared)
+        lines += textwrap.wrap(pairs, 118, initial_indent='for _pair in """', subsequent_indent="    ",
+                               break_long_words=False, break_on_hyphens=False)
+        lines[-1] += '""".split():'
+        lines += ['    TEXTS[_pair.partition(":")[0]] = TEXTS[_pair.partition(":")[2]]']
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lacking", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    files, lacking = texts()
+    if options.lacking:
+        print("\n".join(lacking))
+        raise SystemExit(bool(lacking))
+    old = {file: (OUT / f"{file}.py").read_text() if (OUT / f"{file}.py").exists() else "" for file in files}
+    changed = [file for file, content in files.items() if old[file] != module_text(content)]
+    if options.check:
+        print(*(f"autograd/base/docstrings/{file}.py is not current" for file in changed), *lacking, sep="\n")
+        raise SystemExit(bool(changed or lacking))
+    for file in changed:
+        (OUT / f"{file}.py").write_text(module_text(files[file]))
+    print(f"{sum(map(len, files.values()))} names, {len(lacking)} lacking, written: {' '.join(changed) or 'none'}")
