@@ -97,6 +97,8 @@ def public_functions(ag):
         yield family.split(".")[0], f"Tensor.{name}", getattr(Tensor, name)
     for name in dir(Tensor):
         value = inspect.getattr_static(Tensor, name)
+        if name in dir(Tensor.__mro__[1]) and not callable(value):
+            continue                                 # properties of the compiled class, whose docstrings can't be set
         if name not in lazy and not name.startswith("_") and (inspect.isroutine(value) or isinstance(value, property)):
             yield "tensor", f"Tensor.{name}", value
     for door, file in DOORS.items():
@@ -166,6 +168,8 @@ def own_errors(function):
     """Errors that a function, or a private function beside it that it calls, raises: the first sentences of their texts."""
     function = inspect.unwrap(function.fget if isinstance(function, property) else function)
     module = sys.modules.get(getattr(function, "__module__", ""), None)
+    if module is None or module.__name__.startswith("autograd.core"):       # compiled: no source, the table says it
+        return []
     try:
         trees = [ast.parse(textwrap.dedent(inspect.getsource(function)))]
     except (OSError, TypeError, SyntaxError):

@@ -491,9 +491,6 @@ Args:
 Returns:
     A Python bool.
 
-Raises:
-    TypeError: is_inference(): argument 'input' must be Tensor, not {...}.
-
 Example:
     >>> with ag.inference_mode():
     ...     x = ag.ones(2)
