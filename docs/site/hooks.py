@@ -68,6 +68,11 @@ class Site:
         return "".join(part if k % 2 else LINK.sub(turn, part) for k, part in enumerate(parts))
 
 
+def on_startup(command: str, dirty: bool) -> None:
+    """The folder that mkdocstrings reads: it takes note of folders that are there, before on_config()."""
+    (ROOT / "build/reference").mkdir(parents=True, exist_ok=True)
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """The order of pages, and the modules that mkdocstrings reads."""
     config.extra["site"] = site = Site()
