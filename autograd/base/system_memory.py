@@ -24,6 +24,8 @@ except ImportError:                                  # Windows
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 PRESENT = np.uint64(1 << 63)                         # of an entry of /proc/self/pagemap
 NONE = 1 << 62                                       # a limit from here on is none: cgroups write 2^63 less a page
+PYTHON = re.compile(r"(allocated blocks|available blocks|unused pools|pool headers|quantization|arena alignment)"
+                    r"[^=\n]*= *([\d,]+)")       # in what Python's allocator says of itself
 HEADER = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \d+\s*(.*)")
 
 
@@ -146,6 +148,36 @@ def malloc_info() -> Any:
     return function()
 
 
+class PythonInfo(NamedTuple):
+    """What Python's allocator of small objects holds."""
+
+    used: int                                        # bytes that objects have, with what is lost between them
+    free: int                                        # and those that it keeps for the next ones
+
+
+def python_info() -> PythonInfo | None:
+    """What Python's allocator says of itself; None where it is another one (PYTHONMALLOC, free threads), or where the C
+    library is not POSIX's."""
+    library, text, size = ctypes.CDLL(None), ctypes.c_void_p(), ctypes.c_size_t()
+    try:
+        opened, tell = library.open_memstream, ctypes.pythonapi._PyObject_DebugMallocStats
+    except AttributeError:
+        return None
+    opened.restype = ctypes.c_void_p
+    file = ctypes.c_void_p(opened(ctypes.byref(text), ctypes.byref(size)))
+    if not file:
+        return None
+    tell(file)
+    library.fclose(file)
+    told = ctypes.string_at(text, size.value).decode() if text else ""
+    library.free(text)
+    numbers = {key: int(number.replace(",", "")) for key, number in PYTHON.findall(told)}
+    if "allocated blocks" not in numbers:
+        return None
+    free = sum(numbers.pop(key, 0) for key in ("available blocks", "unused pools"))
+    return PythonInfo(sum(numbers.values()), free)
+
+
 class Limit(NamedTuple):
     """So many bytes can still be had, says `what`."""
 
@@ -203,4 +235,5 @@ def limits_of(top: Path, path: str, limit_file: str, used_file: str, freeable: s
         yield Limit(max(left, 0), f"the control group {folder} ({limit_file} {int(limit) / 1e9:.2f} GB)", True)
 
 
-__all__ = ["Limit", "Mapping", "in_ram", "limits", "malloc_info", "mappings", "peak", "reset_peak", "resident"]
+__all__ = ["Limit", "Mapping", "in_ram", "limits", "malloc_info", "mappings", "peak", "python_info",
+           "reset_peak", "resident"]

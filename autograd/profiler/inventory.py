@@ -16,6 +16,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import filterfalse
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,13 +42,14 @@ USES = {"parameters": "of modules and optimisers",
         "other tensors": "inputs, outputs, data",
         "other arrays": "in no tensor"}
 # what else a process holds
-OTHERS = {"freed memory": "kept by malloc and by kernels for the next arrays",
+OTHERS = {"freed memory": "kept by malloc, kernels and Python for what comes next",
           "Python objects": "the interpreter's, estimated",
           "libraries": "the interpreter's files and other programs, mapped",
           "shared memory": "of other ranks' buckets, and of MPI"}
 VIEW, TENSOR, OWNER, ARRAY = range(4)                # rounds in which memory is claimed, each the rest
 CONTAINERS = (tuple, list, dict, set, Output, Packed)
 LEAST_BLAS = 1 << 25                                 # OpenBLAS maps its buffers in multiples of this
+UNTOUCHED = 1 << 20                                  # bytes from which on it is asked whether they are in RAM
 SMALL = 512                                          # larger objects are not in Python's own arenas
 
 
@@ -103,7 +105,7 @@ def take_inventory(whole: bool = True) -> Inventory:
     """Look at all objects and mappings; 0.1 s for 50,000 objects. whole=False: at arrays only."""
     mapped = system.mappings() if whole else []
     resident = system.resident() if whole else None
-    blocks = sys.getallocatedblocks()
+    blocks, python = sys.getallocatedblocks(), system.python_info() if whole else None
     malloc = system.malloc_info() if whole else None
     found = Found()
     small, large = found.search(whole)
@@ -116,7 +118,10 @@ def take_inventory(whole: bool = True) -> Inventory:
         row[1] += end - start
     if whole:
         process(sums, mapped, stretches, in_ram, malloc)
-        sums["Python objects", ()][0] = large + max(small[1], blocks * small[1] // max(small[0], 1))
+        used = python.used if python is not None else max(small[1], blocks * small[1] // max(small[0], 1))
+        sums["Python objects", ()][0] = large + used
+        if python is not None:
+            sums["freed memory", ("by Python, for small objects",)][0] += python.free
     holdings = [Holding(use, label, row[0], row[1], found.counts[use, label]) for (use, label), row in sums.items()]
     holdings.sort(key=lambda holding: -holding.resident)
     by_use = dict.fromkeys((*USES, *OTHERS) if whole else USES, 0)
@@ -137,7 +142,7 @@ def process(sums: dict[Any, list[int]], mapped: list[system.Mapping], stretches:
         if place < len(mapped):
             inside[mapped[place].start] += size
             untouched[mapped[place].start] += end - start - size
-            if mapped[place].is_shared and claim.use == "other arrays":      # views of what is another rank's
+            if mapped[place].is_shared and claim.use == "other arrays" and not claim.label:  # views of another rank's
                 for use, sign in (("other arrays", -1), ("shared memory", 1)):
                     sums[use, ()][0] += sign * size
                     sums[use, ()][1] += sign * (end - start)
@@ -217,11 +222,16 @@ class Found:
             untracked = list(filterfalse(gc.is_tracked, gc.get_referents(*part)))
             held.update(zip(map(id, untracked), untracked, strict=True))
         are_arrays: dict[type, bool] = {}
+        left_out: set[type] = set()
         small = bytes_small = large = 0
         for part in parts_of([*objects, *held.values()]):
             kinds = set(map(type, part))             # not isinstance(): it asks some objects for their __class__
             for kind in kinds - are_arrays.keys():
                 are_arrays[kind] = issubclass(kind, (np.ndarray, ctypes.Array))
+                if tells_size(kind):
+                    left_out.add(kind)
+            if kinds & left_out:
+                part = [each for each in part if type(each) not in left_out]
             if any(map(are_arrays.__getitem__, kinds)):
                 for each in part:
                     if are_arrays[type(each)]:
@@ -229,6 +239,10 @@ class Found:
                 part = [each for each in part if not are_arrays[type(each)]]
             if whole:
                 sizes = sizes_of(part)
+                for place in np.flatnonzero(sizes > UNTOUCHED).tolist():
+                    if type(part[place]) in (bytes, str):            # bytes(10**9) has never been written to
+                        start = id(part[place])
+                        sizes[place] = system.in_ram([(start, start + int(sizes[place]))])[0]
                 of_large = sizes[sizes > SMALL]
                 large += int(of_large.sum())
                 small += len(sizes) - len(of_large)
@@ -239,12 +253,13 @@ class Found:
         if not issubclass(type(array), np.ndarray):
             self._stretch(ctypes.addressof(array), ctypes.sizeof(array), "workspaces", ("scratch memory of oneDNN",), ARRAY)
             return
+        label: tuple[str, ...] = ("of files that are mapped",) if isinstance(array, np.memmap) else ()
         while isinstance(array.base, np.ndarray):
             array = array.base
         if type(array) is Block:
             self._add(array, "freed memory", ("by kernels, for arrays of its size",), ARRAY)
         else:
-            self._add(array, "other arrays", (), ARRAY)
+            self._add(array, "other arrays", label, ARRAY)
 
     def _claim(self, array: Any, use: str, label: tuple[str, ...], turn: int = VIEW) -> None:
         """Claim an array, and later what is left of the array that it is a view of."""
@@ -300,12 +315,12 @@ def parts_of(objects: list[Any]) -> Iterator[list[Any]]:
 
 
 def sizes_of(objects: list[Any]) -> np.ndarray[Any, Any]:
-    """What sys.getsizeof() says of each; those of the user's classes that raise, in whatever state, are left out."""
+    """What sys.getsizeof() says of each; 0 for those of the user's classes that raise, in whatever state."""
     try:
         return np.fromiter(map(sys.getsizeof, objects), np.int64, len(objects))
     except Exception:
         half = len(objects) // 2
-        return np.concatenate([sizes_of(objects[:half]), sizes_of(objects[half:])]) if half else np.zeros(0, np.int64)
+        return np.concatenate([sizes_of(objects[:half]), sizes_of(objects[half:])]) if half else np.zeros(1, np.int64)
 
 
 def tracked_objects() -> list[Any]:
@@ -340,6 +355,11 @@ ORDER = {use: place for place, use in enumerate((*USES, *OTHERS))}
 def tells(kind: type) -> bool:
     """Whether objects of a class say what their arrays are for."""
     return any("_held_arrays" in base.__dict__ for base in kind.__mro__)
+
+
+def tells_size(kind: type) -> bool:
+    """Whether a class says its size in Python: then it tells of what it holds (pandas), which is counted by itself."""
+    return any(type(base.__dict__.get("__sizeof__")) is FunctionType for base in kind.__mro__)
 
 
 def told(holder: Any) -> list[tuple[str, str, Any]]:

@@ -22,6 +22,7 @@ from ..core.modes import enable_grad, no_grad
 from ..core.random import fork_rng
 from ..core.spans import MEMORY, names
 from ..core.tensor import Tensor, result
+from ..kernels.malloc import freed_memory_is_kept
 from .collect import NUMBER, SEQUENCE, START, A
 from .heap import Move, heap_peak
 from .inventory import OTHERS, USES, take_inventory
@@ -151,7 +152,8 @@ def predict_memory(model: Any, batch: Any, loss_fn: Callable[..., Any] | None = 
         courses = [as_one(course) for course in courses]
     held = held or {}
     base = np.array([before.by_use[use] if use in USES else after.by_use.get(use, 0) for use in ALL], float)
-    base[PLACE["freed memory"]] = 0                  # it is used again
+    base[PLACE["freed memory"]] = 0
+    kept = before.by_use["freed memory"] if freed_memory_is_kept else 0
     for use, size in held.items():
         base[PLACE[use]] = size
         for course in courses:
@@ -167,7 +169,8 @@ def predict_memory(model: Any, batch: Any, loss_fn: Callable[..., Any] | None = 
         moments = np.maximum(held_before + most + base, 0)
         top = int(moments.sum(1).argmax())
         parts = moments[top]
-        parts[PLACE["freed memory"]] = max(slack(courses, sizes, rows, held) - held_before[top].sum() - most[top].sum(), 0)
+        heap = max(slack(courses, sizes, rows, held), kept)  # what is free now is used again, and stays in RAM
+        parts[PLACE["freed memory"]] = max(heap - held_before[top].sum() - most[top].sum(), 0)
         return int(parts.sum()) + unknown, top, parts
 
     nbytes, top, by_use = at(batch_size)

@@ -266,7 +266,8 @@ def events(run: Run) -> Iterator[str]:
         info = rank.info
         about = f"rank {rank.rank} of {run.size}, {info['host']}, process {info['process']}"
         yield encoded({"ph": "M", "name": "process_name", "pid": rank.rank, "tid": 0, "args": {"name": about}})
-        yield encoded({"ph": "M", "name": "process_sort_index", "pid": rank.rank, "tid": 0, "args": {"sort_index": rank.rank}})
+        yield encoded({"ph": "M", "name": "process_sort_index", "pid": rank.rank, "tid": 0,
+                       "args": {"sort_index": rank.rank}})
         for place, thread in enumerate(rank.threads):
             row = row_number(rank.rank, place + 1)
             yield encoded({"ph": "M", "name": "thread_name", "pid": rank.rank, "tid": row,

@@ -17,6 +17,7 @@ from autograd.profiler.inventory import take_inventory
 from dparallel import DataParallel, run_ranks
 
 ROOT = Path(__file__).parent.parent.parent
+pytestmark = pytest.mark.usefixtures("only_what_is_new")
 linux = pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="the system says nothing of memory")
 no_mpi = pytest.mark.skipif("OMPI_COMM_WORLD_SIZE" in os.environ, reason="starts ranks itself")
 compiled = pytest.mark.skipif("not __import__('autograd').show_config()['compiled core']", reason="the core is not compiled")
