@@ -491,6 +491,9 @@ Args:
 Returns:
     A Python bool.
 
+Raises:
+    TypeError: input is no Tensor.
+
 Example:
     >>> with ag.inference_mode():
     ...     x = ag.ones(2)
