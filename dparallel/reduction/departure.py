@@ -43,7 +43,7 @@ class Departure:
 
     def note_full(self) -> None:
         """For a timeline: note which of the remaining buckets are full and wait."""
-        for bucket in self.remaining():
+        for bucket in self.buckets[self._next:]:
             if bucket.left == 0:
                 self._full.setdefault(id(bucket), perf_counter_ns())
 
@@ -90,7 +90,7 @@ class Departure:
             elif factor != 1.0:
                 scale(gradients, factor)
             if recorders:
-                full = self._full.pop(id(bucket), 0)
+                full = self._full.pop(id(bucket), 0) if self._full else 0
                 waiting.sends = f"bucket {self._next}", perf_counter_ns() - full if full else 0
             transport.start(bucket, weight, self._next, self._next == len(self.buckets) - 1)
             waiting.sends = None
