@@ -189,7 +189,7 @@ class Found:
             if grad is not None:
                 self._claim(array_of(grad), "gradients", ())
         of_node = makers()
-        for node in sorted(nodes, key=lambda node: getattr(node, "seq", None) or 0):       # what two have saved is of the first
+        for node in sorted(nodes, key=lambda node: getattr(node, "seq", None) or 0):     # what two saved is of the first
             made_by = (of_node(node), node.name())
             for array in saved_arrays(node):
                 self._claim(array, "activations", made_by)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
+from autograd import nn
 
 BACKENDS = ("tensorboard", "tensorboardX")
 
@@ -220,6 +221,62 @@ def test_embeddings(writer, tmp_path):
             writer.add_embedding(**{"mat": ag.ones(2, 2), **settings})
 
 
+class Branches(nn.Module):
+    """Two layers in a container, one that is used twice, and an output of several tensors."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x, number):
+        y = self.inner(x)
+        return {"out": self.head(y) + self.head(y * number), "parts": y.split(2, 1)}
+
+
+def test_graphs(writer, capsys):
+    writer.add_graph(Branches(), [ag.ones(5, 3), ag.tensor(2)], verbose=True)
+    assert "Branches/inner/0" in capsys.readouterr().out
+    nodes = {node.name: node for node in read(writer).Graph().node}
+    assert {"input/0", "Branches/inner/0/weight", "Branches/head/bias", "Branches/inner/1/Relu", "Branches/Mul", "Branches/Add",
+            "output/0", "output/2"} <= nodes.keys()
+    assert {"Branches/head/Addmm", "Branches/head/Addmm_1"} <= nodes.keys()
+    assert set(nodes["Branches/inner/0/Addmm"].input) >= {"input/0", "Branches/inner/0/bias"}
+    assert nodes["output/2"].input[0].endswith(":1") and nodes["output/0"].input == ["Branches/Add"]
+    assert all(source.split(":")[0] in nodes for node in nodes.values() for source in node.input)
+    shape = nodes["Branches/inner/0/weight"].attr["_output_shapes"].list.shape[0]
+    assert [dim.size for dim in shape.dim] == [4, 3] and nodes["input/0"].op == "Input"
+
+
+def test_videos_meshes_boxes_and_charts(writer):
+    image = pytest.importorskip("PIL.Image")
+    video = np.zeros((2, 5, 3, 8, 6), np.uint8)
+    video[1, 3] = 255
+    writer.add_video("video", video, 1, fps=10)
+    writer.add_image_with_boxes("boxes", ag.zeros(3, 10, 12), ag.tensor([[1.0, 2.0, 5.0, 6.0]]), 1, rescale=2, labels=["a"])
+    writer.add_mesh("mesh", ag.rand(2, 4, 3), colors=np.full((2, 4, 3), 255, np.uint8), faces=[[[0, 1, 2]], [[1, 2, 3]]],
+                    config_dict={"camera": {"fov": 50}}, global_step=2)
+    writer.add_custom_scalars({"losses": {"both": ["Multiline", ["train", "test"]], "band": ["Margin", ["mean", "low", "high"]]}})
+    reader = read(writer)
+    shown = image.open(io.BytesIO(reader.Images("video")[0].encoded_image_string))
+    assert shown.format == "GIF" and shown.n_frames >= 3 and shown.size == (12, 8)
+    shown.seek(1)
+    pixels = np.asarray(shown.convert("RGB"))
+    assert pixels[:, 6:].min() == 255 and pixels[:, :6].max() == 0
+    pixels = np.asarray(image.open(io.BytesIO(reader.Images("boxes")[0].encoded_image_string)))
+    assert pixels.shape == (20, 24, 3) and (pixels[4, 2:11] == [255, 0, 0]).all() and (pixels[15:] == 0).all()
+    data = pytest.importorskip("tensorboard.plugins.mesh.metadata")
+    for part, values in (("VERTEX", 24), ("FACE", 6), ("COLOR", 24)):
+        content = data.parse_plugin_metadata(metadata(reader, f"mesh_{part}").content)
+        tensor = reader.Tensors(f"mesh_{part}")[0].tensor_proto
+        assert content.name == "mesh" and content.components in (14, 0) and content.shape[0] == 2      # 0: by tensorboardX
+        assert len(tensor.float_val or tensor.int64_val) == values
+    layouts = pytest.importorskip("tensorboard.plugins.custom_scalar.layout_pb2")
+    layout = layouts.Layout.FromString(reader.Tensors("custom_scalars__config__")[0].tensor_proto.string_val[0])
+    both, band = layout.category[0].chart
+    assert list(both.multiline.tag) == ["train", "test"] and band.margin.series[0].upper == "high"
+
+
 def test_one_rank_writes(writer, tmp_path, monkeypatch):
     make = type(writer)
     monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "1")
@@ -252,6 +309,16 @@ def test_files_begin_again(writer, tmp_path, monkeypatch):
 
 
 def test_what_is_refused(writer):
-    for name in ("add_graph", "add_video", "add_mesh", "add_onnx_graph", "add_custom_scalars"):
-        with pytest.raises(NotImplementedError, match=name):
-            getattr(writer, name)(None)
+    with pytest.raises(NotImplementedError, match="add_onnx_graph"):
+        writer.add_onnx_graph(None)
+    image, boxes = np.zeros((3, 8, 8)), np.zeros((2, 4))
+    for name, error, args in (
+            ("add_graph", "input_to_model is a tensor", (nn.Linear(2, 2),)),
+            ("add_graph", "has no graph", (nn.Identity(), ag.tensor([1]))),
+            ("add_video", r"not \[3, 8, 8\]", ("video", image)),
+            ("add_mesh", "VERTEX has the shape", ("mesh", boxes)),
+            ("add_image_with_boxes", "rows of 4 numbers", ("boxes", image, boxes[0])),
+            ("add_image_with_boxes", "1 labels for 2 boxes", ("boxes", image, boxes, 0, None, 1, "CHW", ["a"])),
+            ("add_custom_scalars", "'Margin'", ({"a": {"b": ["Margin", ["x"]]}},))):
+        with pytest.raises((TypeError, ValueError), match=error):
+            getattr(writer, name)(*args)

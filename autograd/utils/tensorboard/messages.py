@@ -6,6 +6,7 @@ What each message holds is defined by the plugin of TensorBoard that shows it: t
 from __future__ import annotations
 
 import io
+import json
 import wave
 from collections.abc import Mapping
 from importlib import import_module
@@ -15,13 +16,13 @@ import numpy as np
 
 from ...core.tensor import Tensor
 
-# what is installed, and its modules: checksums of records, and protocol buffers of events, hyperparameters and curves
+# what is installed, and its modules: checksums of records, and protocol buffers of events and of the plugins' data
 BACKENDS = {
     "tensorboard": ("tensorboard.compat.tensorflow_stub.pywrap_tensorflow", "tensorboard.compat.proto.",
-                    "tensorboard.plugins.hparams.", "plugin_data_pb2", "tensorboard.plugins.pr_curve.plugin_data_pb2",
-                    "tensorboard.plugins.text.plugin_data_pb2"),
-    "tensorboardX": ("tensorboardX.record_writer", "tensorboardX.proto.", "tensorboardX.proto.", "plugin_hparams_pb2",
-                     "tensorboardX.proto.plugin_pr_curve_pb2", "tensorboardX.proto.plugin_text_pb2"),
+                    "tensorboard.plugins.hparams.api_pb2", "tensorboard.plugins.{0}.plugin_data_pb2",
+                    "tensorboard.plugins.custom_scalar.layout_pb2"),
+    "tensorboardX": ("tensorboardX.record_writer", "tensorboardX.proto.", "tensorboardX.proto.api_pb2",
+                     "tensorboardX.proto.plugin_{0}_pb2", "tensorboardX.proto.layout_pb2"),
 }
 
 
@@ -29,16 +30,20 @@ class Protocol:
     """The classes of messages of one of the packages, and its checksum of records."""
 
     def __init__(self, backend: str) -> None:
-        records, proto, hparams, hparams_data, curve, text = BACKENDS[backend]
+        records, proto, hparams, plugin, layout = BACKENDS[backend]
         self.checksum: Any = import_module(records).masked_crc32c
         self.event: Any = import_module(f"{proto}event_pb2")
         self.summary: Any = import_module(f"{proto}summary_pb2")
         self.tensor: Any = import_module(f"{proto}tensor_pb2")
         self.shape: Any = import_module(f"{proto}tensor_shape_pb2")
-        self.hparams_api: Any = import_module(f"{hparams}api_pb2")
-        self.hparams: Any = import_module(f"{hparams}{hparams_data}")
-        self.curve: Any = import_module(curve)
-        self.text: Any = import_module(text)
+        self.graph: Any = import_module(f"{proto}graph_pb2")
+        self.nodes: Any = import_module(f"{proto}node_def_pb2")
+        self.attributes: Any = import_module(f"{proto}attr_value_pb2")
+        self.versions: Any = import_module(f"{proto}versions_pb2")
+        self.hparams_api: Any = import_module(hparams)
+        self.hparams, self.curve, self.text, self.mesh = (
+            import_module(plugin.format(name)) for name in ("hparams", "pr_curve", "text", "mesh"))
+        self.layout: Any = import_module(layout)
 
 
 def installed() -> Protocol:
@@ -195,22 +200,51 @@ def side_by_side(x: Any, columns: int) -> Any:
     return grid.reshape(rows, columns, c, h, w).transpose(0, 3, 1, 4, 2).reshape(rows * h, columns * w, c)
 
 
-def png(pixels: Any) -> bytes:
-    """(height, width, colours) as a PNG."""
+def pillows_image() -> Any:
+    """Pillow's module of images."""
     try:
-        from PIL import Image
+        return import_module("PIL.Image")
     except ImportError as error:
         raise ImportError("images are written with Pillow, which is not installed: pip install pillow") from error
+
+
+def png(pixels: Any) -> bytes:
+    """(height, width, colours) as a PNG."""
     file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG")
+    pillows_image().fromarray(pixels).save(file, "PNG")
     return file.getvalue()
 
 
-def image(tag: str, pixels: Any) -> Any:
-    """(height, width, colours) of uint8."""
+def gif(frames: Any, fps: float) -> bytes:
+    """(time, height, width, colours) as an animated GIF."""
+    pillow = pillows_image()
+    file = io.BytesIO()
+    first, *rest = [pillow.fromarray(frame) for frame in frames]
+    first.save(file, "GIF", save_all=True, append_images=rest, duration=1000 / fps, loop=0)
+    return file.getvalue()
+
+
+def with_boxes(pixels: Any, boxes: Any, rescale: float, labels: list[str] | None) -> Any:
+    """(height, width, colours) with rectangles, rows (left, top, right, bottom) of boxes, and a label in each."""
+    if boxes.ndim != 2 or boxes.shape[1] != 4:
+        raise ValueError(f"add_image_with_boxes: boxes are rows of 4 numbers, but have the shape {list(boxes.shape)}")
+    if labels is not None and len(labels) != len(boxes):
+        raise ValueError(f"add_image_with_boxes: {len(labels)} labels for {len(boxes)} boxes")
+    drawn = pillows_image().fromarray(pixels)
+    drawn = drawn.resize((round(drawn.width * rescale), round(drawn.height * rescale)))
+    draw = import_module("PIL.ImageDraw").Draw(drawn)
+    for number, box in enumerate((boxes * rescale).tolist()):
+        draw.rectangle(box, outline="red")
+        if labels is not None:
+            draw.text((box[0] + 2, box[1] + 1), labels[number], fill="red")
+    return np.asarray(drawn)
+
+
+def image(tag: str, pixels: Any, encoded: bytes | None = None) -> Any:
+    """(height, width, colours) of uint8; or of this size, and `encoded`."""
     summary = protocol.summary.Summary
     made = summary.Image(height=pixels.shape[0], width=pixels.shape[1], colorspace=pixels.shape[2],
-                         encoded_image_string=png(pixels))
+                         encoded_image_string=png(pixels) if encoded is None else encoded)
     return summary(value=[summary.Value(tag=tag, image=made)])
 
 
@@ -248,6 +282,45 @@ def text(tag: str, words: str) -> Any:
     shape = protocol.shape.TensorShapeProto(dim=[protocol.shape.TensorShapeProto.Dim(size=1)])
     made = protocol.tensor.TensorProto(dtype="DT_STRING", string_val=[words.encode()], tensor_shape=shape)
     return of_plugin(f"{tag}/text_summary", "text", protocol.text.TextPluginData(version=0).SerializeToString(), made)
+
+
+def mesh(tag: str, parts: Mapping[str, Any], settings: Mapping[str, Any] | None) -> Any:
+    """Points (batch, n, 3) as VERTEX, and if given their colours as COLOR and triangles between them as FACE."""
+    data, summary = protocol.mesh.MeshPluginData, protocol.summary
+    kinds = {name: data.ContentType.Value(name) for name in parts}
+    values = []
+    for name, array in parts.items():
+        if array.ndim != 3 or array.shape[2] != 3:
+            raise ValueError(f"add_mesh: {name} has the shape (batch, n, 3), not {list(array.shape)}")
+        content = data(version=0, name=tag, content_type=kinds[name], shape=array.shape,
+                       json_config=json.dumps(settings or {}))
+        if "components" in data.DESCRIPTOR.fields_by_name:       # not in tensorboardX' older form
+            content.components = sum(1 << kind for kind in kinds.values())
+        metadata = summary.SummaryMetadata(plugin_data=summary.SummaryMetadata.PluginData(
+            plugin_name="mesh", content=content.SerializeToString()))
+        values.append(summary.Summary.Value(tag=f"{tag}_{name}", metadata=metadata, tensor=tensor_message(array)))
+    return summary.Summary(value=values)
+
+
+def custom_scalars(layout: Mapping[str, Mapping[str, Any]]) -> Any:
+    """{category: {title: ["Multiline" or "Margin", tags]}}; a margin has the tags of its value, lower and upper bound."""
+    proto, categories = protocol.layout, []
+    for category, charts in layout.items():
+        made = []
+        for title, (kind, tags) in charts.items():
+            if kind.lower() == "multiline":
+                made.append(proto.Chart(title=title, multiline=proto.MultilineChartContent(tag=tags)))
+            elif kind.lower() == "margin" and len(tags) == 3:
+                series = proto.MarginChartContent.Series(value=tags[0], lower=tags[1], upper=tags[2])
+                made.append(proto.Chart(title=title, margin=proto.MarginChartContent(series=[series])))
+            else:
+                raise ValueError(f"add_custom_scalars: {title!r} is ['Multiline', tags] or ['Margin', [value, lower, "
+                                 f"upper]], not {[kind, tags]!r}")
+        categories.append(proto.Category(title=category, chart=made))
+    made_text = proto.Layout(category=categories).SerializeToString()
+    tensor = protocol.tensor.TensorProto(dtype="DT_STRING", string_val=[made_text],
+                                         tensor_shape=protocol.shape.TensorShapeProto())
+    return of_plugin("custom_scalars__config__", "custom_scalars", tensor=tensor)
 
 
 # --- hyperparameters ------------------------------------------------------------------------------------------------------

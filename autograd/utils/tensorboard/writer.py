@@ -17,6 +17,7 @@ import numpy as np
 from ...base.environment import environment
 from . import messages
 from .files import EventFile
+from .graph import graph_of
 from .messages import array_of, number_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,15 +30,6 @@ def writes(method: F) -> F:
         return method(self, *args, **settings) if self.enabled else None
 
     return asked  # type: ignore[return-value]
-
-
-def refused(name: str, instead: str) -> Callable[..., NoReturn]:
-    """A method of PyTorch's that is not here."""
-    def method(self: SummaryWriter, *args: Any, **settings: Any) -> NoReturn:
-        raise NotImplementedError(f"SummaryWriter.{name}() is not implemented: {instead}")
-
-    method.__name__, method.__doc__ = name, f"Refused: {instead}."
-    return method
 
 
 class SummaryWriter:
@@ -181,6 +173,37 @@ class SummaryWriter:
                 pyplot.close(f)
 
     @writes
+    def add_image_with_boxes(self, tag: str, img_tensor: Any, box_tensor: Any, global_step: Any = None,
+                             walltime: float | None = None, rescale: float = 1, dataformats: str = "CHW",
+                             labels: Any = None) -> None:
+        """An image with rectangles, rows (left, top, right, bottom) in pixels. rescale: of both; labels: a text for each."""
+        pixels = messages.picture(array_of(img_tensor), dataformats)
+        drawn = messages.with_boxes(pixels, array_of(box_tensor), rescale, [labels] if isinstance(labels, str) else labels)
+        self._add(messages.image(tag, drawn), global_step, walltime)
+
+    @writes
+    def add_video(self, tag: str, vid_tensor: Any, global_step: Any = None, fps: float = 4,
+                  walltime: float | None = None) -> None:
+        """Videos (batch, time, 1 or 3 or 4 colours, height, width) side by side, as an animated GIF of fps frames a second;
+        uint8, or numbers from 0 to 1."""
+        video = array_of(vid_tensor)
+        if video.ndim != 5:
+            raise ValueError("add_video: a video has the shape (batch, time, colours, height, width), not "
+                             f"{list(video.shape)}")
+        frames = np.stack([messages.picture(video[:, time], "NCHW") for time in range(video.shape[1])])
+        self._add(messages.image(tag, frames[0], messages.gif(frames, fps)), global_step, walltime)
+
+    @writes
+    def add_mesh(self, tag: str, vertices: Any, colors: Any = None, faces: Any = None,
+                 config_dict: Mapping[str, Any] | None = None, global_step: Any = None,
+                 walltime: float | None = None) -> None:
+        """Points (batch, n, 3), with colours (batch, n, 3) from 0 to 255, and triangles (batch, m, 3) of numbers of points.
+        config_dict: what the page's three.js is set to."""
+        parts = {"VERTEX": vertices, "FACE": faces, "COLOR": colors}
+        arrays = {name: array_of(part) for name, part in parts.items() if part is not None}
+        self._add(messages.mesh(tag, arrays, config_dict), global_step, walltime)
+
+    @writes
     def add_audio(self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100,
                   walltime: float | None = None) -> None:
         """One channel of samples in [-1, 1]."""
@@ -190,6 +213,41 @@ class SummaryWriter:
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
         """A text, shown as Markdown."""
         self._add(messages.text(tag, text_string), global_step, walltime)
+
+    # --- graphs and charts ----------------------------------------------------------------------------------------------
+
+    @writes
+    def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False,
+                  use_strict_trace: bool = True) -> None:
+        """The graph of model(input_to_model), or of model(*input_to_model) if that is a list or a tuple; the model runs
+        once. Shown is what needs gradients, see graph_of(). verbose: print it too. use_strict_trace: outputs may be lists
+        and dictionaries either way."""
+        if input_to_model is None:
+            raise TypeError("add_graph: input_to_model is a tensor, or a list of the model's inputs, and not None")
+        inputs = tuple(input_to_model) if isinstance(input_to_model, (list, tuple)) else (input_to_model,)
+        graph = graph_of(model, inputs)
+        if verbose:
+            print(graph)
+        event = messages.protocol.event.Event(wall_time=time.time(), graph_def=graph.SerializeToString())
+        self._file(self.log_dir).add(event)
+
+    @writes
+    def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Any]]) -> None:
+        """Charts of several scalars, {category: {title: ["Multiline", [tags]]}}; ["Margin", [value, lower, upper]] shows a
+        value with bounds. Call it once."""
+        self._add(messages.custom_scalars(layout), None, None)
+
+    @writes
+    def add_custom_scalars_multilinechart(self, tags: list[str], category: str = "default",
+                                          title: str = "untitled") -> None:
+        """One chart with the scalars of several tags."""
+        self._add(messages.custom_scalars({category: {title: ["Multiline", tags]}}), None, None)
+
+    @writes
+    def add_custom_scalars_marginchart(self, tags: list[str], category: str = "default",
+                                       title: str = "untitled") -> None:
+        """One chart of a value with bounds: the tags of the value, the lower and the upper bound."""
+        self._add(messages.custom_scalars({category: {title: ["Margin", tags]}}), None, None)
 
     # --- runs and vectors -----------------------------------------------------------------------------------------------
 
@@ -264,17 +322,9 @@ class SummaryWriter:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    add_graph: Callable[..., NoReturn] = refused("add_graph", "autograd.draw(loss) shows the recorded graph")
-    add_onnx_graph: Callable[..., NoReturn] = refused("add_onnx_graph", "there is no reader of ONNX files here")
-    add_video: Callable[..., NoReturn] = refused("add_video", "write its frames with add_images()")
-    add_mesh: Callable[..., NoReturn] = refused("add_mesh", "draw it with matplotlib, and write it with add_figure()")
-    add_image_with_boxes: Callable[..., NoReturn]
-    add_image_with_boxes = refused("add_image_with_boxes", "draw the boxes with Pillow, then call add_image()")
-    add_custom_scalars: Callable[..., NoReturn]
-    add_custom_scalars = refused("add_custom_scalars", "add_scalars() shows several numbers in one plot")
-    add_custom_scalars_multilinechart: Callable[..., NoReturn]
-    add_custom_scalars_multilinechart = refused("add_custom_scalars_multilinechart", "use add_scalars()")
-    add_custom_scalars_marginchart: Callable[..., NoReturn] = refused("add_custom_scalars_marginchart", "use add_scalars()")
+    def add_onnx_graph(self, onnx_model_file: Any) -> NoReturn:
+        """Refused: there is no reader of ONNX files here."""
+        raise NotImplementedError("SummaryWriter.add_onnx_graph() is not implemented: there is no reader of ONNX files here")
 
 
 __all__ = ["SummaryWriter"]
