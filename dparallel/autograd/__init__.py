@@ -41,7 +41,7 @@ class SameModules(Loader):
         return ModuleSpec(fullname, self) if there else None
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Python's own."""
+        """None: Python makes the module."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Python takes what is in sys.modules then."""
