@@ -4,7 +4,7 @@
 
 A docstring is the one in the code, or a summary of docs/docstrings/*.txt, and sections that are made here: arguments with
 their types and defaults, dtypes and errors as calls of the example with other inputs show them, and errors that the code
-raises itself. docs/docstrings/README.txt has the form of the tables. --lacking: print what has no example or no text for an
+raises itself. docs/docstrings/README has the form of the tables. --lacking: print what has no example or no text for an
 argument, and write nothing. --check: compare with what is written.
 """
 
