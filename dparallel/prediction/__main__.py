@@ -20,11 +20,16 @@ def caps(text: str) -> list[float | None]:
     return [float(part) or None for part in text.split(",")]
 
 
+def sizes(text: str) -> list[int]:
+    """Numbers of ranks."""
+    return [int(part) for part in text.split(",")]
+
+
 def main() -> int:
     """Print the prediction; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m dparallel.prediction", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--sizes", default="8,64,512", help="numbers of ranks (default: 8,64,512)")
+    parser.add_argument("--sizes", type=sizes, default=[8, 64, 512], help="numbers of ranks (default: 8,64,512)")
     parser.add_argument("--network", help="a description or a .json file in place of what was measured")
     parser.add_argument("--caps", type=caps, default=[None, 1.0, 25.0],
                         help="bucket_cap_mb, 0: the default (default: 0,1,25)")
@@ -34,7 +39,7 @@ def main() -> int:
     try:
         network = Network.parse(options.network or str(options.folder / "network.json"))
         hooks = ["", *filter(None, options.hooks.split(","))] if options.hooks != "fp16,bf16" else list(HOOKS)
-        found = predict(options.folder / "trace.json", sizes=[int(n) for n in options.sizes.split(",")], network=network,
+        found = predict(options.folder / "trace.json", sizes=options.sizes, network=network,
                         bucket_cap_mb=options.caps, hooks=hooks)
         print(found)
         if options.plot:

@@ -24,12 +24,15 @@ from .quiet import quietest, stolen
 
 SMALLEST, LARGEST = 256, 32 << 20
 ENOUGH = 0.12                        # seconds for each size
-MOST, LEAST_TIMES = 60, 12           # measurements of each size
+MOST, LEAST_TIMES, FEWEST_TIMES = 60, 12, 8      # measurements of each size; in a step, the fewest
+PATIENCE = 0.5                       # seconds in which a size is measured again until enough was undisturbed
 CHECKED = ("allgather", "reduce_scatter", "alltoall", "allreduce", "broadcast")
 ROWS, WIDE, LONG = 16, 784, 512      # of the matrices that computation multiplies: weights of 1.6 MB, some 0.2 ms
 BEFORE, AFTER = 2, 4                 # such products before and after a collective
 SWEEP = 1 << 20                      # float32 elements that empty the second-level cache
 
+MSG_BUSY = ("{} of {} costs of collectives were measured while other processes had the cores: next to the least was taken, "
+            "and it may be far too long; for other hosts `call` was. Predict on an idle machine")
 MSG_HOSTS = ("the network between hosts: all ranks were on one host ({}); assumed are {:.3g} us and {:.3g} Gbit/s. Measure "
              "it with ranks on two hosts, or describe it: network=, --network")
 
@@ -49,7 +52,11 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
     if comm.size == 1:
         return replace(network, assumed=assumed)
     sizes = [SMALLEST << k for k in range(0, 40, 2) if SMALLEST << k < largest] + [largest]
-    tables = collectives(comm, sizes)
+    disturbed: list[bool] = []
+    tables = collectives(comm, [*sizes[:-1:2], largest], disturbed)
+    busy = sum(disturbed) > len(disturbed) / 3
+    if busy:
+        assumed.append(MSG_BUSY.format(sum(disturbed), len(disturbed)))
     if getattr(comm, "kind", "") == "mpi":
         other = next((rank for rank, name in enumerate(names) if name != names[0]), 1)
         pairs = [(float(size), exchange(comm, other, size)) for size in [8, *sizes]]
@@ -57,7 +64,7 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
         network = (replace(network, local_latency=latency, local_bandwidth=bandwidth) if hosts == 1 else
                    replace(network, latency=latency, bandwidth=bandwidth, exchange=pairs))
     network = replace(network, ranks_per_host=per_host, assumed=assumed)
-    network = replace(network, calls=network.calls_of(tables, comm.size), measured={
+    network = replace(network, calls={} if busy else network.calls_of(tables, comm.size), measured={
         **base.measured, **{name: {**base.measured.get(name, {}), comm.size: points} for name, points in tables.items()}})
     if hosts > 1 or not described:
         return network
@@ -71,8 +78,9 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def collectives(comm: Communicator, sizes: list[int]) -> dict[str, list[Point]]:
-    """The tables of the library's collectives over these ranks. On ranks as threads, which are no cluster, of sums only."""
+def collectives(comm: Communicator, sizes: list[int], disturbed: list[bool]) -> dict[str, list[Point]]:
+    """The tables of the library's collectives over these ranks; on ranks as threads, which are no cluster, of sums only.
+    disturbed: see in_a_step()."""
     def meet() -> Handle:
         comm.total(1.0)
         return Handle(None)
@@ -83,32 +91,35 @@ def collectives(comm: Communicator, sizes: list[int]) -> dict[str, list[Point]]:
         root = mine if comm.held[0] == 0 else None
         start = ((lambda: comm.start_broadcast(root, 0)) if name == "broadcast" else
                  (lambda: getattr(comm, f"start_{name}")([mine])))
-        found = in_a_step(comm, start, mine, size)
+        found = in_a_step(comm, start, mine, size, disturbed)
         met = min(meeting.seconds, 0.5 * found.low)
         return found._replace(seconds=found.seconds - met, low=found.low - met, high=found.high - met)
 
     def summed(size: int) -> Point:
         vector = comm.persistent_sum(max(1, size // 4), np.float32)
-        return in_a_step(comm, lambda: vector.start(len(vector.array)), vector.array, size)      # divided, as gradients are
+        return in_a_step(comm, lambda: vector.start(len(vector.array)), vector.array, size,
+                         disturbed)                  # divided, as gradients are
 
-    meeting = in_a_step(comm, meet, np.ones(1, np.float32), 0)
+    meeting = in_a_step(comm, meet, np.ones(1, np.float32), 0, disturbed)
     found = {"meet": [meeting], "sum": rising([summed(size) for size in sizes])}
-    few = list(dict.fromkeys([sizes[0], *sizes[len(sizes) // 2::2], sizes[-1]]))
+    few = [size for size in sizes if size in (sizes[0], sizes[-1]) or 1 << 16 <= size <= 1 << 20]
     if getattr(comm, "kind", "") == "mpi":
         found |= {name: rising([checked(name, size) for size in few]) for name in CHECKED}
     return found
 
 
-def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any, Any], nbytes: int) -> Point:
+def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any, Any], nbytes: int,
+              disturbed: list[bool]) -> Point:
     """How much longer computation lasts with a collective in it, if it waits for it and if it does not; the mean over ranks
-    of the median over undisturbed repetitions, with quartiles. x is written before each start. Collective."""
+    of the median over undisturbed repetitions, with quartiles. x is written before each start; whether other processes
+    disturbed all is appended to `disturbed`. Collective."""
     rng = np.random.default_rng(0)
-    rows, weights = (rng.standard_normal(shape, dtype=np.float32) for shape in ((ROWS, WIDE), (WIDE, LONG)))
+    inputs, weights = (rng.standard_normal(shape, dtype=np.float32) for shape in ((ROWS, WIDE), (WIDE, LONG)))
     out = np.empty((ROWS, LONG), np.float32)
 
     def compute(times: int, handle: Handle | None = None) -> None:
         for _ in range(times):
-            np.matmul(rows, weights, out=out)
+            np.matmul(inputs, weights, out=out)
             if handle is not None and handle.done():
                 handle = None
 
@@ -131,18 +142,29 @@ def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any
         return time.perf_counter() - begin, inside, (stolen() - before) / 1e9
 
     taken(1, AFTER)
-    plain, whole = (comm.allreduce([np.array(taken(mode, AFTER)[0])], op="max")[0].item() for mode in (0, 1))
+    probed = np.array([[taken(mode, AFTER)[0] for mode in (0, 1)] for _ in range(3)]).min(0)
+    plain, whole = comm.allreduce([probed], op="max")[0].tolist()
     after = int(min(50, max(AFTER, 2 * (whole - plain) / max(plain, 1e-9) * (BEFORE + AFTER))))
-    times = int(min(MOST, max(LEAST_TIMES, ENOUGH / max(3 * whole, 1e-7))))
-    found = np.array([[taken(mode, after) for mode in range(3)] for _ in range(times)])          # times, modes, and what
-    seconds, inside = (comm.allreduce([found[..., i]], op="sum")[0] / comm.size for i in range(2))
-    lost = comm.allreduce([found[..., 2]], op="max")[0].max(1)
-    kept, quiet = quietest(seconds.sum(1), lost)
-    bounds = [25, 50, 75] if quiet else [2, 25, 50]  # what other processes do only adds
+    times = int(min(MOST, max(FEWEST_TIMES, ENOUGH / max(3 * whole, 1e-7))))
+    rows: list[Any] = []                             # times, modes, and what: the same on all ranks
+    quiet, begin = False, time.perf_counter()
+    while not quiet:
+        own_rows = np.array([[taken(mode, after) for mode in range(3)] for _ in range(times)])
+        means = comm.allreduce([own_rows[..., :2]], op="sum")[0] / comm.size
+        rows += np.concatenate([means, comm.allreduce([own_rows[..., 2:]], op="max")[0]], 2).tolist()
+        found = np.array(rows)
+        seconds, inside, lost = found[..., 0], found[..., 1], found[..., 2].max(1)
+        kept, quiet = quietest(seconds.sum(1), lost)
+        if comm.broadcast_object(time.perf_counter() - begin > PATIENCE):
+            break
+    if not quiet:
+        kept = np.argsort(seconds[:, 1])[:max(2, len(seconds) // 10)]
+    bounds = [25, 50, 75] if quiet else [0, 10, 100]             # what other processes do only adds
     own = np.percentile(inside[kept, 1], bounds)
     more = np.median(seconds[kept][:, 1:] - seconds[kept, :1], 0)                # of steps that follow each other
     afterwards = min(max(0.0, float(more[0]) - own[1]), 2 * own[1])
     low, exposed, high = (float(value) + afterwards for value in own)
+    disturbed.append(not quiet)
     return Point(float(nbytes), exposed, low, high, float(min(2.0, max(0.0, float(more[1])) / exposed)))
 
 

@@ -18,13 +18,13 @@ import json
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..comm.header import HEADER
-from .schedules import IMPLEMENTATIONS, Round, chosen, schedule
+from .schedules import ALGORITHMS, IMPLEMENTATIONS, Round, chosen, schedule
 
 TOPOLOGIES = ("fat-tree", "torus", "unknown")
 FORMULA_HOLDS = 0.05                 # where simulation and formula agree within this, the formula is named as the source
@@ -32,7 +32,7 @@ UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9,
          "B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9,
          "bit/s": 0.125, "kbit/s": 125.0, "Mbit/s": 125e3, "Gbit/s": 125e6}
 TIMES, RATES = ("latency", "overhead", "call", "local_latency"), ("bandwidth", "local_bandwidth", "reduction", "copy")
-KNOWN = {"measured": 0.0, "formula": FORMULA_HOLDS, "simulated": 0.10, "extrapolated": 0.20, "described": 0.25}
+KNOWN = {"measured": 0.25, "formula": FORMULA_HOLDS, "simulated": 0.10, "extrapolated": 0.20, "described": 0.25}
 
 
 class Point(NamedTuple):
@@ -126,17 +126,20 @@ class Network:
     def from_dict(cls, data: Mapping[str, Any]) -> Network:
         """From what as_dict() or a person wrote: numbers, or texts with units."""
         known = {f.name for f in fields(cls)}
-        if wrong := sorted(set(data) - known):
+        if not isinstance(data, Mapping):
+            raise ValueError(f"network: a description is a JSON object of names and values, not {data!r:.60}")
+        if wrong := sorted(set(map(str, data)) - known):
             raise ValueError(f"network: {', '.join(map(repr, wrong))} not known; a description has "
                              f"{', '.join(sorted(known))}")
         values: dict[str, Any] = {
             name: quantity(value, name) if name in (*TIMES, *RATES) else value for name, value in data.items()}
-        if "measured" in values:
-            values["measured"] = {collective: {int(ranks): [Point(*p) for p in points] for ranks, points in table.items()}
-                                  for collective, table in values["measured"].items()}
-        if "exchange" in values:
-            values["exchange"] = tuple((float(n), float(s)) for n, s in values["exchange"])
-        values["assumed"] = tuple(values.get("assumed", ()))
+        for name, (read, form) in TABLES.items():
+            if name in values:
+                try:
+                    values[name] = read(values[name])
+                except (TypeError, ValueError, AttributeError, KeyError) as error:
+                    raise ValueError(f"network: {name} is {form}, as measure_network() writes it, not {values[name]!r:.60} "
+                                     f"({error})") from error
         return cls(**values)
 
     @classmethod
@@ -144,14 +147,16 @@ class Network:
         """From "latency=10us,bandwidth=25Gbit/s,ranks_per_host=8,topology=fat-tree", or from the path of a JSON file."""
         if text.endswith(".json"):
             try:
-                return cls.from_dict(json.loads(Path(text).read_text()))
-            except (OSError, json.JSONDecodeError) as error:
-                raise ValueError(f"network file {text!r}: {error}") from error
+                return cls.from_dict(json.loads(Path(text).read_text(encoding="utf-8")))
+            except (OSError, ValueError) as error:
+                raise ValueError(f"network file {text!r}: {str(error).removeprefix('network: ')}") from error
         data: dict[str, Any] = {}
         for item in filter(None, (part.strip() for part in text.split(","))):
             name, equals, value = item.partition("=")
             if not equals:
                 raise ValueError(f"network: {item!r} is no NAME=VALUE, nor the path of a .json file")
+            if name.strip() in data:
+                raise ValueError(f"network: {name.strip()} is there twice")
             data[name.strip()] = int(value) if value.strip().isdigit() and name.endswith("_host") else value.strip()
         return cls.from_dict(data)
 
@@ -243,7 +248,8 @@ class Network:
         seconds, low, high, cpu = (interpolated([(p.nbytes, p[i]) for p in points], nbytes) for i in range(1, 5))
         if points[-1].nbytes < nbytes:               # beyond the table the share stays
             cpu = points[-1].cpu
-        return Cost(seconds, low, high, max(0.0, cpu), "measured")
+        error = KNOWN["measured"]                    # from one job to the next, beyond the quartiles of one
+        return Cost(seconds, min(low, seconds * (1 - error)), max(high, seconds * (1 + error)), max(0.0, cpu), "measured")
 
 
 def quantity(value: Any, name: str = "") -> float:
@@ -267,6 +273,48 @@ def interpolated(points: Sequence[tuple[float, float]], at: float) -> float:
     i = min(bisect_left(xs, at), len(points) - 1)
     (x0, y0), (x1, y1) = points[i - 1], points[i]
     return y0 + (y1 - y0) * (at - x0) / (x1 - x0)
+
+
+def read_points(table: Any) -> tuple[tuple[float, float], ...]:
+    """(bytes, seconds) of rising bytes."""
+    points = tuple((positive(n), positive(s)) for n, s in table)
+    if list(points) != sorted(points):
+        raise ValueError("bytes must rise")
+    return points
+
+
+def read_measured(tables: Any) -> dict[str, dict[int, list[Point]]]:
+    """Tables of collectives by ranks."""
+    known = {"sum", "meet", *ALGORITHMS}
+    if wrong := sorted(set(tables) - known):
+        raise ValueError(f"{', '.join(map(repr, wrong))} is none of {', '.join(sorted(known))}")
+    out = {name: {int(ranks): [Point(*map(positive, p)) for p in points] for ranks, points in table.items()}
+           for name, table in tables.items()}
+    for table in out.values():
+        for points in table.values():
+            if not points or [p.nbytes for p in points] != sorted(p.nbytes for p in points):
+                raise ValueError("a table has points of rising bytes")
+    return out
+
+
+def positive(value: Any) -> float:
+    """A number of at least 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+        raise ValueError(f"{value!r} is no number of at least 0")
+    return float(value)
+
+
+def read_texts(lines: Any) -> tuple[str, ...]:
+    """Sentences."""
+    if isinstance(lines, str) or not all(isinstance(line, str) for line in lines):
+        raise TypeError("no list of texts")
+    return tuple(lines)
+
+
+TABLES: dict[str, tuple[Callable[[Any], Any], str]] = {          # fields that are not one number: how they are read
+    "exchange": (read_points, "a list of [bytes, seconds]"), "assumed": (read_texts, "a list of texts"),
+    "measured": (read_measured, "{collective: {ranks: [[bytes, seconds, low, high, share], ...]}}"),
+    "calls": (lambda calls: {str(name): positive(value) for name, value in calls.items()}, "{collective: seconds}")}
 
 
 # --- contention -----------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from .steps import StepTrace
 
 HOOKS = ("", "fp16", "bf16")
 MODEL_ERROR = 0.05                   # of the replay itself: the median in docs/scaling.md
+RESOLVED = 5e-5                      # seconds that a trace is wrong by, however short the step
 CROWDED = 0.10                       # of computation, for more ranks a host than were traced: caches and memory are shared
 ALIKE = 0.02                         # options so much slower than the fastest are as good, and the simplest of them is taken
 
@@ -177,16 +178,21 @@ def predicted(trace: StepTrace, network: Network, sizes: Sequence[int], caps: Se
               shards: Sequence[str | None], programs: Mapping[str, HookProgram], least_efficiency: float) -> Prediction:
     """Predict every choice."""
     known = {**builtin_programs(), **programs}
-    points, refused = [], {}
+    points: list[Point] = []
+    refused: dict[str, str] = {}
     for ranks in sorted(set(sizes)):
         for cap, hook, shard in itertools.product(caps, hooks, shards):
-            if (hook and shard) or (ranks == 1 and (cap, hook, shard) != (caps[0], hooks[0], shards[0])):
+            if (hook and shard) or (ranks == 1 and any(p.option.ranks == 1 for p in points)):
                 continue
             option = Option(ranks, cap, hook, shard)
             try:
                 points.append(predict_one(trace, network, option, known))
             except NotImplementedError as error:
                 refused[str(error)] = str(option)
+    if missing := sorted(set(sizes) - {p.option.ranks for p in points}):
+        why = "; ".join(refused) or "a hook and sharding do not go together, and each choice needs a value"
+        raise ValueError(f"bucket_cap_mb={list(caps)}, hooks={list(hooks)}, shards={list(shards)} leave nothing to predict "
+                         f"for {', '.join(map(str, missing))} ranks: {why}")
     return Prediction(trace, network, points, least_efficiency, refused)
 
 
@@ -208,13 +214,14 @@ def predict_one(trace: StepTrace, network: Network, option: Option, programs: Ma
         return play(tasks, lambda c, n: cost(c, n)._replace(seconds=cost(c, n)[:3][bound]))
 
     middle = played(factor)
+    wrong = max(MODEL_ERROR * middle.seconds, RESOLVED)
     crowded = min(ranks, network.ranks_per_host) > trace.ranks_per_host
     bounds = {"spread of the traced steps": [played(factor * (1 + sign * trace.spread)).seconds for sign in (-1, 1)],
               "the network": [played(factor, 1).seconds, played(factor, 2).seconds],
               "the slowest of many ranks": [played(factor * (1 + sign * (slowest(trace, ranks) - 1) / 2)).seconds
                                             for sign in (-1, 1)],
               "more ranks on a host": [played(factor * (1 + sign * CROWDED * crowded)).seconds for sign in (-1, 1)],
-              "the model": [middle.seconds * (1 - MODEL_ERROR), middle.seconds * (1 + MODEL_ERROR)]}
+              "the model": [middle.seconds - wrong, middle.seconds + wrong]}
     below = math.sqrt(sum(max(0.0, middle.seconds - min(pair)) ** 2 for pair in bounds.values()))
     above = math.sqrt(sum(max(0.0, max(pair) - middle.seconds) ** 2 for pair in bounds.values()))
     alone = trace.compute

@@ -269,7 +269,12 @@ class StepRecorder:
 
     def _concerns(self, optimizer: Any) -> bool:
         """Whether an optimiser changes the model: hooks are called for all there are."""
-        return any(p in self.numbers for group in optimizer.param_groups for p in group["params"])
+        return bool(self._numbers_of(optimizer))
+
+    def _numbers_of(self, optimizer: Any) -> set[int]:
+        """The model's parameters that an optimiser changes; of slices those that they are of."""
+        found = (getattr(p, "whole", p) for group in optimizer.param_groups for p in group["params"])
+        return {self.numbers[p] for p in found if p in self.numbers}
 
     def _optimizer_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if self._sample is not None and self._summed and self._concerns(optimizer):
@@ -280,8 +285,9 @@ class StepRecorder:
     def trace(self) -> StepTrace:
         """The typical step over the ranks of the model. Collective. RuntimeError if too few steps were recorded."""
         if len(self.samples) < 2:
-            raise RuntimeError(f"{self.count} training steps were seen, and {self.warmup + 2} are the least that a step is "
-                               "predicted from: train on more batches (steps that trace_step() replays are not seen)")
+            raise RuntimeError(f"{self.count} training steps were seen from their beginning to that of the next one, and "
+                               f"{self.warmup + 2} are the least that a step is predicted from: train on more batches "
+                               "(steps that trace_step() replays are not seen)")
         here = host_ranks(self.comm)
         traces = self.comm.allgather_object([self._own_trace(here)] * len(self.comm.held))
         return averaged(traces)
@@ -317,6 +323,8 @@ class StepRecorder:
             jitter=float(middle_compute - low) / 0.6745 / middle_compute, quiet=len(kept) if quiet else 0,
             steps=len(samples), passes=int(np.median([s.passes for s in chosen])),
             parameters=parameters, units=self._units(), syncs=synchronised(fine, earlier),
+            optimizers=[[self.reducer.named[i][0] for i in sorted(self._numbers_of(optimizer))]
+                        for optimizer in self.optimizers],
             optimizer_bytes=sum(state_bytes(optimizer) for optimizer in self.optimizers),
             buffer_bytes=self.model.broadcast_buffers * sum(b.array.nbytes for b in self.model.synchronised_buffers()),
             other_bytes=self._other_bytes(), cap_mb=self._cap(),

@@ -292,10 +292,12 @@ def _sharded(trace: StepTrace, option: Option) -> list[Task]:
     nbytes = [sum(p.nbytes for p in group) for group in units]
     pieces = [_copy("sums", n / option.ranks) for n in nbytes] if option.shard == "optimizer" else []
     refresh: list[Task] = []
-    for i, n in enumerate(nbytes):
-        refresh += [_meet(f"values {i}"), Task("start", f"values {i}", 0.0, "allgather", n)]
-        refresh += [Task("wait", f"values {i - 1}"), _copy("values", nbytes[i - 1])] if i else []
-    refresh += [Task("wait", f"values {len(units) - 1}"), _copy("values", nbytes[-1])]
+    for number, names in enumerate(trace.optimizers or [list(known)]):           # each brings together what it has changed
+        mine = [i for i, group in enumerate(units) if any(p.name in names for p in group)]
+        starts = [[_meet(f"values {i}"), Task("start", f"values {i}, {number}", 0.0, "allgather", nbytes[i])] for i in mine]
+        ends = [[Task("wait", f"values {i}, {number}"), _copy("values", nbytes[i])] for i in mine]
+        for start, end in zip([*starts, []], [[], *ends], strict=True):
+            refresh += [*start, *end]
     forward = _spread("forward", trace.forward, _forward_syncs(trace, option.ranks))
     backward = _departing(trace, leaving, option.ranks, blocks=True)
     return [*_buffers(trace), *forward, *backward, *waits, *counts, *pieces, finish, optimizer, *refresh, between]

@@ -108,6 +108,11 @@ def pairwise_alltoall(ranks: int, nbytes: float) -> Schedule:
     return [Round(d, nbytes / ranks) for d in range(1, ranks)]
 
 
+def linear(ranks: int, nbytes: float) -> Schedule:
+    """Allgather or alltoall of Open MPI's non-blocking collectives: each rank sends every other its share, all at once."""
+    return [Round(ranks // 2, nbytes / ranks, at_once=ranks - 1)]
+
+
 def binomial_broadcast(ranks: int, nbytes: float) -> Schedule:
     """Broadcast from one rank down a binomial tree."""
     return [Round(1 << k, nbytes) for k in reversed(range((ranks - 1).bit_length()))]
@@ -117,8 +122,8 @@ ALGORITHMS: dict[str, dict[str, Callable[[int, float], Schedule]]] = {
     "allreduce": {"recursive doubling": recursive_doubling, "rabenseifner": rabenseifner, "ring": ring},
     "reduce_scatter": {"recursive halving": recursive_halving, "pairwise": pairwise_reduce_scatter,
                        "tree and scatter": tree_and_scatter},
-    "allgather": {"recursive doubling": doubling_allgather, "ring": ring_allgather},
-    "alltoall": {"pairwise": pairwise_alltoall},
+    "allgather": {"recursive doubling": doubling_allgather, "ring": ring_allgather, "linear": linear},
+    "alltoall": {"pairwise": pairwise_alltoall, "linear": linear},
     "broadcast": {"binomial": binomial_broadcast}}
 
 
@@ -126,7 +131,8 @@ def chosen(collective: str, ranks: int, nbytes: float, mpi: str = "openmpi") -> 
     """The algorithm that a library chooses for a collective as dparallel calls it.
 
     Open MPI: the sums of gradients are Iallreduce, by reduce-scatter and allgather (comm/mpi/tuning.py asks for it), its
-    Ireduce_scatter is a tree and a scatter. MPICH: by Thakur et al.'s limits.
+    Ireduce_scatter is a tree and a scatter, its Iallgatherv and Ialltoallv are linear (allgathers of few bytes are blocking
+    here: Allgatherv). MPICH: by Thakur et al.'s limits.
     """
     if mpi == "nccl":
         return {"reduce_scatter": "pairwise"}.get(collective, "ring" if "ring" in ALGORITHMS[collective] else
@@ -138,7 +144,9 @@ def chosen(collective: str, ranks: int, nbytes: float, mpi: str = "openmpi") -> 
             return "tree and scatter"
         return "recursive halving" if nbytes <= SHORT_REDUCE_SCATTER else "pairwise"
     if collective == "allgather":
-        return "recursive doubling" if nbytes <= SHORT_ALLGATHER else "ring"
+        return "recursive doubling" if nbytes <= SHORT_ALLGATHER else "linear" if mpi == "openmpi" else "ring"
+    if collective == "alltoall" and mpi == "openmpi":
+        return "linear"
     return next(iter(ALGORITHMS[collective]))
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from autograd.nn.module_hooks import register_module_forward_pre_hook
 
 from ..autograd import is_grad_enabled
+from ..comm.environment import environment
 from ..model.data_parallel import DataParallel
 from .measuring import measure_network
 from .network import Network
@@ -78,7 +79,12 @@ def main() -> None:
     else:
         sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
         runpy.run_path(os.path.abspath(sys.argv[0]), run_name="__main__")
-    recorder.write()                                 # the script has ended by itself: with the steps that there were
+    try:
+        recorder.write()                             # the script has ended by itself: with the steps that there were
+    except RuntimeError as error:                    # too few of them, on all ranks
+        if environment.text("DPRUN_RANK") in ("", "0"):
+            print(f"dprun: --predict: {error}", file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

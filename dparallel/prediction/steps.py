@@ -80,6 +80,7 @@ class StepTrace:
     parameters       of the module
     units            their names, as stage 3 of sharding would gather them
     syncs            the calls of SyncBatchNorm, in order
+    optimizers       by optimiser: the names of its parameters
     optimizer_bytes  of the optimisers' state
     buffer_bytes     that rank 0 sends to all in each forward
     other_bytes      of the process beside values, gradients and optimiser state: activations, kernels, Python
@@ -104,6 +105,7 @@ class StepTrace:
     parameters: Sequence[ParameterTrace]
     units: Sequence[Sequence[str]] = ()
     syncs: Sequence[SyncTrace] = ()
+    optimizers: Sequence[Sequence[str]] = ()
     optimizer_bytes: int = 0
     buffer_bytes: int = 0
     other_bytes: int = 0
@@ -148,8 +150,12 @@ class StepTrace:
 
     @classmethod
     def load(cls, path: str | Path) -> StepTrace:
-        """From save()'s file."""
-        return cls.from_dict(json.loads(Path(path).read_text()))
+        """From save()'s file. ValueError for another one."""
+        text = Path(path).read_text(encoding="utf-8")
+        try:
+            return cls.from_dict(json.loads(text))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"{str(path)!r} is no step trace that StepTrace.save() wrote: {error}") from error
 
 
 __all__ = ["ParameterTrace", "StepTrace", "SyncTrace", "Task"]
