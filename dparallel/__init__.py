@@ -73,11 +73,23 @@ from .testing import check_adjoint
 
 if TYPE_CHECKING:
     from . import checkpoint
+    from .beside.estimators import NeuralNetClassifier, NeuralNetRegressor
+    from .beside.notebook import notebook_launcher
+    from .beside.trials import DistributedTrial
+    from .checkpoint import load_all, save_all
+    from .evaluation.gathering import gather_for_metrics
+    from .main_rank import main_process, on_main_process, print_once, rank_zero_only
     from .prediction.predict import predict
     from .survival import survive
     from .tracing import timeline
 
-LAZY = {"predict": ".prediction", "survive": ".survival", "timeline": ".tracing"}
+LAZY = {
+    "DistributedTrial": ".beside.trials", "NeuralNetClassifier": ".beside.estimators",
+    "NeuralNetRegressor": ".beside.estimators", "gather_for_metrics": ".evaluation.gathering", "load_all": ".checkpoint",
+    "main_process": ".main_rank", "notebook_launcher": ".beside.notebook", "on_main_process": ".main_rank",
+    "predict": ".prediction", "print_once": ".main_rank", "rank_zero_only": ".main_rank", "save_all": ".checkpoint",
+    "survive": ".survival", "timeline": ".tracing",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -103,6 +115,7 @@ __all__ = [
     "Devices",
     "DistributedDataParallel",
     "DistributedSampler",
+    "DistributedTrial",
     "Gather",
     "GlobalBatchSampler",
     "GradBucket",
@@ -114,6 +127,8 @@ __all__ = [
     "JoinHook",
     "Joinable",
     "Logger",
+    "NeuralNetClassifier",
+    "NeuralNetRegressor",
     "Pending",
     "PeriodicModelAverager",
     "Permute",
@@ -147,19 +162,27 @@ __all__ = [
     "evaluate",
     "from_mpi",
     "gather",
+    "gather_for_metrics",
     "gather_object",
     "graceful_exit",
     "hooks",
     "join",
     "linear_scaling",
+    "load_all",
+    "main_process",
     "metrics",
+    "notebook_launcher",
+    "on_main_process",
     "parallel_apply",
     "predict",
+    "print_once",
+    "rank_zero_only",
     "reduce_add",
     "reduce_add_coalesced",
     "replicate",
     "report_progress",
     "run_ranks",
+    "save_all",
     "scatter",
     "scatter_kwargs",
     "scatter_object_list",

@@ -17,7 +17,7 @@ from pathlib import Path
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest"]        # importing hypothesis takes 1 s, in each process
 JOBS = [f"tests/{name}" for name in (                    # start jobs, and spend most of their time waiting for them
     "dparallel/test_comm_job.py", "dparallel/test_docs_testing.py", "dparallel/test_misuse.py", "dparallel/test_pytest_plugin.py", "dparallel/test_survive.py",
-    "launch", "test_examples.py", "test_recipes.py", "test_tutorial.py")]
+    "beside/test_notebook_launcher.py", "launch", "test_examples.py", "test_recipes.py", "test_tutorial.py")]
 YOUNG = ["tests/autograd/test_loader_resume.py", "tests/autograd/test_loader_workers.py", "tests/dparallel/test_memory_of_ranks.py",
          *map(str, sorted(Path("tests/autograd").glob("test_memory*.py")))]     # they fork, or look at all objects: cheap where
                                                                                 # little is imported yet

@@ -22,14 +22,14 @@ ORDER = {
     "dparallel": """
         autograd
         comm lr_scaling
-        functions sync_context clipping data consistency tracing
+        functions sync_context clipping data consistency tracing main_rank
         pytree sync_batch_norm
         hooks replicas
         reduction
         sharding testing
         model
         evaluation distributed checkpoint logs prediction
-        survival""",
+        survival beside""",
 }
 FLOOR = {(package, room): number for package, text in ORDER.items()
          for number, line in enumerate(text.splitlines()) for room in line.split()}

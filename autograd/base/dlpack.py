@@ -20,7 +20,7 @@ VERSION = (1, 0)
 
 
 class DataType(ctypes.Structure):
-    """The standard's DLDataType."""
+    """The dtype in a DLTensor, DLDataType."""
 
     _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
 

@@ -176,7 +176,7 @@ def average(a: Tensor, axis: Axis = None, weights: Any = None, *, keepdims: bool
 
 
 def parts(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """numpy.array_split of a tensor."""
+    """numpy.array_split: into parts of almost equal size, or before the given indices."""
     if isinstance(indices_or_sections, (int, np.integer)):
         return list(ag.tensor_split(ary, int(indices_or_sections), axis))
     return split(ary, indices_or_sections, axis)
@@ -189,7 +189,7 @@ def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
 
 
 def trapezoid(y: Tensor, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
-    """numpy.trapezoid of tensors."""
+    """numpy.trapezoid: with the distance dx, or at the points x."""
     return ag.trapezoid(y, dx=dx, dim=axis) if x is None else ag.trapezoid(*tensors([y, x]), dim=axis)
 
 

@@ -42,7 +42,7 @@ def stacked(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Tensor:
-    """numpy.linalg.tensorsolve of tensors."""
+    """numpy.linalg.tensorsolve: x with tensordot(a, x, x.ndim) = b."""
     return ag.linalg.tensorsolve(*of_one_dtype(a, b), None if axes is None else tuple(axes))
 
 
@@ -107,7 +107,7 @@ def vector_norm(x: Tensor, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 
 def multi_dot(arrays: Any, *, out: Any = None) -> Tensor:
-    """numpy.linalg.multi_dot of tensors."""
+    """numpy.linalg.multi_dot: the product of all, in the order that costs least."""
     only("multi_dot", "out", out, out is None)
     return ag.linalg.multi_dot(of_one_dtype(*arrays))
 

@@ -3,6 +3,7 @@
 import inspect
 import shutil
 import tempfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -252,14 +253,53 @@ def records(raw):
         shutil.rmtree(folder)
 
 
-CASES |= {"Logger": logs, "timeline": records}
+def first_here(raw):
+    with dparallel.main_process(raw) as main:
+        assert bool(main) == (raw.rank == 0)
+    dparallel.print_once(comm=raw)
+    assert dparallel.on_main_process(lambda: 1, raw)() == (1 if raw.rank == 0 else None)
+    assert dparallel.gather_for_metrics(ag.tensor([raw.rank]), comm=raw).tolist() == list(range(raw.size))
+
+
+def saved(raw):
+    folder, net = raw.bcast(tempfile.mkdtemp() if raw.rank == 0 else None), nn.Linear(2, 2)
+    dparallel.save_all(folder, net, comm=raw, step=4)
+    assert dparallel.load_all(folder, net, comm=raw) == 4
+    raw.Barrier()
+    if raw.rank == 0:
+        shutil.rmtree(folder)
+
+
+def measured(raw):
+    for made, value in ((metrics.R2Score(raw), 1.0), (metrics.AUROC(raw), 1.0), (metrics.F1Score(2, raw), 1.0)):
+        made.update(np.array([0, 1]), np.array([0, 1]))
+        assert made.compute() == value
+
+
+def estimated(raw):
+    pytest.importorskip("sklearn")
+    net = dparallel.NeuralNetRegressor(nn.Linear(3, 1), comm=raw, max_epochs=1).fit(np.eye(3 * raw.size)[:, :3], np.ones(3 * raw.size))
+    dparallel.assert_same_everywhere(net.module_.weight, raw)
+
+
+def tried(raw):
+    trial = dparallel.DistributedTrial(SimpleNamespace(number=3) if raw.rank == 0 else None, raw)
+    assert trial.number == 3
+
+
+CASES |= {"Logger": logs, "timeline": records, "main_process": first_here, "save_all": saved, "metrics": measured,
+          "NeuralNetRegressor": estimated, "DistributedTrial": tried}
 TOGETHER = {"all_gather_object": "objects", "broadcast_object_list": "objects", "gather_object": "objects",
             "scatter_object_list": "objects", "scatter": "containers", "gather": "containers", "broadcast": "containers",
             "scatter_kwargs": "containers", "broadcast_coalesced": "containers", "reduce_add": "containers",
             "reduce_add_coalesced": "containers", "assert_same_everywhere": "checks", "verify": "checks",
             "check_adjoint": "checks", "gradcheck": "checks", "gradgradcheck": "checks", "choose_allreduce": "Hierarchical",
             "DistributedSampler": "samplers", "GlobalBatchSampler": "samplers", "Recv": "Send", "Irecv": "Isend",
-            "Metric": "Mean", "Sum": "Mean"}
+            "Metric": "Mean", "Sum": "Mean", "on_main_process": "main_process", "rank_zero_only": "main_process",
+            "print_once": "main_process", "gather_for_metrics": "main_process", "load_all": "save_all",
+            "NeuralNetClassifier": "NeuralNetRegressor",
+            **dict.fromkeys(("AUROC", "ConfusionMatrix", "F1Score", "MeanAbsoluteError", "MeanSquaredError", "Precision",
+                             "R2Score", "Recall"), "metrics")}
 OWN = {"Communicator", "Collective", "Joinable", "Network", "NetworkError", "GradBucket",     # bases, or made by the package
        "DistributedDataParallel"}                    # takes the groups of dparallel.distributed, as PyTorch's does
 

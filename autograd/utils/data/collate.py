@@ -42,6 +42,8 @@ def collate(batch: Sequence[Any], *, collate_fn_map: FnMap | None = None) -> Any
         if any(len(item) != len(first) for item in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         return _like_sequence(first, [joined(column) for column in zip(*batch, strict=True)])
+    if hasattr(first, "__dlpack__"):                 # another library's tensors
+        return stack([as_tensor(item) for item in batch])
     raise TypeError(MSG_TYPE.format(type(first)))
 
 

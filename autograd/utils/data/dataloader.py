@@ -16,6 +16,7 @@ from .fetch import Recipe
 from .iteration import ParallelIterator, SerialIterator
 from .resume import Progress, apply, check, save
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from .shards import ShardedStream, is_stream
 from .workers import get_worker_info
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
@@ -47,6 +48,8 @@ class DataLoader(Generic[T_co]):
                  prefetch_factor: int | None = None, persistent_workers: bool = False, pin_memory_device: str = "",
                  in_order: bool = True) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        if is_stream(dataset) and not isinstance(dataset, IterableDataset):
+            dataset = ShardedStream(dataset)
         iterable = isinstance(dataset, IterableDataset)
         if iterable:
             _check_stream(shuffle, sampler, batch_sampler)

@@ -1,0 +1,263 @@
+"""NeuralNetClassifier and NeuralNetRegressor: a module as an estimator of scikit-learn, trained by DataParallel on the ranks
+there are. The arguments' names are skorch's.
+
+An estimator's constructor keeps its arguments as they are, and fit() sets attributes that end in "_": so clone(),
+cross_val_score(), GridSearchCV and pipelines work. All ranks call fit() with the same rows, and each trains on its share.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import autograd as ag
+from autograd import nn, optim
+from autograd.nn import functional as F
+from autograd.utils.data import DataLoader, TensorDataset
+
+from ..comm import Communicator, communicator
+from ..data.batches import GlobalBatchSampler
+from ..model.data_parallel import DataParallel
+
+if TYPE_CHECKING:
+    BaseEstimator: Any = object
+    ClassifierMixin: Any = object
+    RegressorMixin: Any = object
+else:
+    try:
+        base = import_module("sklearn.base")
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("NeuralNetClassifier, NeuralNetRegressor: run pip install scikit-learn") from None
+    BaseEstimator, ClassifierMixin, RegressorMixin = base.BaseEstimator, base.ClassifierMixin, base.RegressorMixin
+
+Array = np.ndarray[Any, Any]
+PREFIXES = ("module__", "optimizer__", "criterion__")
+
+
+class NeuralNet(BaseEstimator):
+    """What both kinds have in common."""
+
+    def __init__(self, module: Any, *, criterion: Any = None, optimizer: Callable[..., Any] = optim.SGD, lr: float = 0.01,
+                 max_epochs: int = 10, batch_size: int = 128, shuffle: bool = True, warm_start: bool = False,
+                 verbose: int = 0, random_state: Any = None, comm: Communicator | None = None, **kwargs: Any) -> None:
+        self.module, self.criterion, self.optimizer, self.lr = module, criterion, optimizer, lr
+        self.max_epochs, self.batch_size, self.shuffle, self.warm_start = max_epochs, batch_size, shuffle, warm_start
+        self.verbose, self.random_state, self.comm = verbose, random_state, comm
+        for name, value in kwargs.items():
+            if not name.startswith(PREFIXES):
+                raise TypeError(f"{type(self).__name__}() got an unexpected keyword argument {name!r}; arguments of the "
+                                f"module, the optimiser and the criterion begin with {', '.join(PREFIXES)}")
+            setattr(self, name, value)
+
+    # --- parameters: those of the constructor, and module__..., optimizer__..., criterion__... --------------------------
+
+    def _prefixed(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name.startswith(PREFIXES)}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's arguments, those with prefixes too."""
+        return {**{name: getattr(self, name) for name in self._get_param_names()}, **self._prefixed()}
+
+    def set_params(self, **params: Any) -> Any:
+        """Set some of the constructor's arguments. ValueError for another name."""
+        for name, value in params.items():
+            if name not in self._get_param_names() and not name.startswith(PREFIXES):
+                raise ValueError(f"Invalid parameter {name!r} for estimator {type(self).__name__}. Valid parameters are: "
+                                 f"{sorted(self.get_params())!r}, and names that begin with {', '.join(PREFIXES)}.")
+            setattr(self, name, value)
+        return self
+
+    def _settings(self, prefix: str) -> dict[str, Any]:
+        return {name.removeprefix(prefix): value for name, value in self._prefixed().items() if name.startswith(prefix)}
+
+    # --- training ---------------------------------------------------------------------------------------------------------
+
+    def initialize(self, x: ag.Tensor) -> None:
+        """Make the module (or a copy of the one given), the criterion and the optimiser. A module whose layers learn their
+        sizes (LazyLinear) sees some rows first."""
+        if self.random_state is not None:
+            ag.manual_seed(int(self._seed()))
+        if isinstance(self.module, nn.Module):
+            settings = self._settings("module__")
+            if settings:
+                names = ", ".join("module__" + name for name in settings)
+                raise TypeError(f"{names}: pass the class of the module, not a module that is made")
+            net = copy.deepcopy(self.module)
+        else:
+            net = self.module(**self._settings("module__"))
+        self.criterion_ = (self.criterion or self._criterion)(**self._settings("criterion__"))
+        net.eval()
+        with ag.no_grad():
+            net(x[:2])
+        self.module_ = net
+        comm = communicator(self.comm)
+        self.model_ = net if comm.size == 1 else DataParallel(net, comm=comm)
+        self.optimizer_ = self.optimizer(net.parameters(), lr=self.lr, **self._settings("optimizer__"))
+        self.history_: list[float] = []
+
+    def _seed(self) -> int:
+        state = self.random_state
+        if isinstance(state, (int, np.integer)):
+            return int(state)
+        return int(import_module("sklearn.utils").check_random_state(state).randint(2**31))
+
+    def _epochs(self, x: ag.Tensor, y: ag.Tensor, epochs: int) -> None:
+        """Train; history_ gets each epoch's mean loss over this rank's rows."""
+        comm = communicator(self.comm)
+        rows = max(min(self.batch_size, len(x)), comm.size)
+        seed = int(np.random.randint(2**31)) if self.random_state is None else self._seed()
+        sampler = GlobalBatchSampler(x, rows, comm=comm, shuffle=self.shuffle,
+                                     seed=seed if comm.alone else comm.broadcast_object(seed, 0))
+        sampler.set_epoch(len(self.history_))
+        loader: DataLoader[Any] = DataLoader(TensorDataset(x, y), batch_sampler=sampler)
+        self.module_.train()
+        for _ in range(epochs):
+            total, count = 0.0, 0
+            for inputs, targets in loader:
+                self.optimizer_.zero_grad()
+                loss = self.criterion_(self._shaped(self.model_(inputs), targets), targets)
+                loss.backward()
+                self.optimizer_.step()
+                total, count = total + loss.item() * len(inputs), count + len(inputs)
+            self.history_.append(total / max(count, 1))
+            if self.verbose and 0 in comm.held:
+                print(f"epoch {len(self.history_)}: loss {self.history_[-1]:.4f}", flush=True)
+        self.module_.eval()
+
+    def _shaped(self, output: ag.Tensor, targets: ag.Tensor) -> ag.Tensor:
+        return output
+
+    def _rows(self, X: Any, reset: bool) -> ag.Tensor:
+        """X, checked by scikit-learn, as float32 (what is another float stays)."""
+        validate = import_module("sklearn.utils.validation").validate_data
+        X = X.detach().numpy() if isinstance(X, ag.Tensor) else X
+        array = validate(self, X, reset=reset, dtype=[np.float32, np.float64], allow_nd=True)
+        return ag.tensor(array.astype(np.float32, copy=False))
+
+    def _outputs(self, X: Any) -> ag.Tensor:
+        import_module("sklearn.utils.validation").check_is_fitted(self, "module_")
+        x = self._rows(X, False)
+        self.module_.eval()
+        with ag.no_grad():
+            return ag.cat([self.module_(rows) for rows in ag.split(x, max(self.batch_size, 1))])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy, for pickle and joblib, has the module, and not the ranks' buckets."""
+        state = super().__getstate__() if hasattr(BaseEstimator, "__getstate__") else dict(vars(self))
+        return {**state, "model_": state["module_"]} if "module_" in state else state
+
+
+class NeuralNetClassifier(ClassifierMixin, NeuralNet):
+    """A module whose outputs are one score for each class, as a classifier of scikit-learn.
+
+    Args: module: a Module, of which fit() trains a copy, or a class or function that makes one of module__* arguments; the
+    last layer has an output for each class. criterion: the class of the loss (nn.CrossEntropyLoss). optimizer: the class of
+    the optimiser. lr, max_epochs, batch_size (of all ranks together), shuffle: of the training. warm_start: fit() goes on
+    with what is there. verbose: print each epoch's loss. random_state: of weights and order. comm: the ranks, world() by
+    default. module__*, optimizer__*, criterion__*: arguments of these, which set_params() and grids may change.
+    Attributes: module_, classes_, history_ (losses), n_features_in_.
+    Raises: TypeError for an unknown argument; ValueError for rows that scikit-learn refuses; NotFittedError before fit().
+
+    >>> net = NeuralNetClassifier(Net, module__hidden=32, optimizer=optim.Adam, lr=1e-3, max_epochs=20)
+    >>> cross_val_score(make_pipeline(StandardScaler(), net), X, y)
+    """
+
+    _criterion = nn.CrossEntropyLoss
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Train from the start (with warm_start go on) on rows X, with classes y of any kind. Returns self."""
+        self._train(X, y, None, self.max_epochs, go_on=self.warm_start)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        """Train one epoch more. classes: all there will be, at the first call. Returns self."""
+        self._train(X, y, classes, 1, go_on=True)
+        return self
+
+    def _train(self, X: Any, y: Any, classes: Any, epochs: int, go_on: bool) -> None:
+        fitted = go_on and hasattr(self, "module_")
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        x = self._rows(X, not fitted)
+        validation, multiclass = import_module("sklearn.utils.validation"), import_module("sklearn.utils.multiclass")
+        y = validation.column_or_1d(y.detach().numpy() if isinstance(y, ag.Tensor) else y, warn=True)
+        multiclass.check_classification_targets(y)
+        validation.check_consistent_length(x.numpy(), y)
+        if not fitted:
+            self.classes_ = np.unique(y) if classes is None else np.unique(classes)
+            if len(self.classes_) < 2:
+                raise ValueError(f"{type(self).__name__} can't be trained on one class only: {self.classes_.tolist()}")
+            self.initialize(x)
+        place = np.searchsorted(self.classes_, y)
+        wrong = (place >= len(self.classes_)) | (self.classes_[np.minimum(place, len(self.classes_) - 1)] != y)
+        if wrong.any():
+            raise ValueError(f"classes {np.unique(np.asarray(y)[wrong]).tolist()} are none of {self.classes_.tolist()}, "
+                             "with which training began; pass all classes to the first partial_fit()")
+        self._epochs(x, ag.tensor(place), epochs)
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class for each row: softmax of the outputs; exp of the log-probabilities of NLLLoss."""
+        outputs = self._outputs(X)
+        if outputs.shape[-1] < len(self.classes_):
+            raise ValueError(f"the module has {outputs.shape[-1]} outputs for {len(self.classes_)} classes; its last layer "
+                             "needs one for each")
+        outputs = outputs[..., :len(self.classes_)]  # a last layer may be larger: what is never right is no class
+        return (outputs.exp() if isinstance(self.criterion_, nn.NLLLoss) else F.softmax(outputs, -1)).numpy()
+
+    def predict(self, X: Any) -> Array:
+        """The class with the largest score for each row."""
+        best = self.predict_proba(X).argmax(-1)
+        return self.classes_[best]
+
+
+class NeuralNetRegressor(RegressorMixin, NeuralNet):
+    """A module whose outputs are numbers, as a regressor of scikit-learn.
+
+    Args, attributes and errors: as NeuralNetClassifier's; the criterion is nn.MSELoss, and the module has one output, or as
+    many as y has columns.
+
+    >>> net = NeuralNetRegressor(nn.Sequential(nn.Linear(8, 32), nn.Tanh(), nn.Linear(32, 1)), lr=0.1)
+    >>> GridSearchCV(net, {"lr": [0.01, 0.1], "max_epochs": [10, 50]}).fit(X, y).best_params_
+    """
+
+    _criterion = nn.MSELoss
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Train from the start (with warm_start go on) on rows X, with numbers y, or rows of numbers. Returns self."""
+        self._train(X, y, self.max_epochs, go_on=self.warm_start)
+        return self
+
+    def partial_fit(self, X: Any, y: Any) -> Any:
+        """Train one epoch more. Returns self."""
+        self._train(X, y, 1, go_on=True)
+        return self
+
+    def _train(self, X: Any, y: Any, epochs: int, go_on: bool) -> None:
+        fitted = go_on and hasattr(self, "module_")
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        x = self._rows(X, not fitted)
+        validation = import_module("sklearn.utils.validation")
+        y = y.detach().numpy() if isinstance(y, ag.Tensor) else y
+        y = validation.check_array(y, ensure_2d=False, dtype=np.float32, input_name="y", estimator=self)
+        validation.check_consistent_length(x.numpy(), y)
+        y = validation.column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
+        if not fitted:
+            self.initialize(x)
+        self._epochs(x, ag.tensor(y), epochs)
+
+    def _shaped(self, output: ag.Tensor, targets: ag.Tensor) -> ag.Tensor:
+        """One output as a vector where the targets are one."""
+        return output.squeeze(-1) if output.ndim == targets.ndim + 1 and output.shape[-1] == 1 else output
+
+    def predict(self, X: Any) -> Array:
+        """The outputs for each row; of a module with one output a vector."""
+        outputs = self._outputs(X)
+        return (outputs.squeeze(-1) if outputs.ndim == 2 and outputs.shape[1] == 1 else outputs).numpy()
+
+
+__all__ = ["NeuralNetClassifier", "NeuralNetRegressor"]

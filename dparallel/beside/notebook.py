@@ -1,0 +1,165 @@
+"""notebook_launcher(): a function of a notebook, run on MPI ranks that dprun starts for this one call.
+
+The function, which a cell has defined, travels by value (cloudpickle), with the globals that it uses; rank 0's result, or
+what a rank has raised, comes back the same way, all through one folder on this machine. The other half, on each rank, is
+notebook_rank.py.
+"""
+
+from __future__ import annotations
+
+import codecs
+import linecache
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from queue import SimpleQueue
+from typing import IO, Any
+
+import launch
+from launch.job import dies_with_parent
+
+from ..comm import RankFailure, launched_size
+from ..comm.environment import environment
+
+ROOT = str(Path(launch.__file__).parent.parent)
+# `python -m launch` would look in the user's folder first
+DPRUN = f"import sys; sys.path[0] = {ROOT!r}; from launch.cli import main; sys.exit(main())"
+TIMED_OUT = 124                                      # dprun's
+
+
+class RankTraceback(Exception):
+    """The traceback of an exception on a rank: the cause of the one that is raised here."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+    def __str__(self) -> str:
+        return f"\n\"\"\"\n{self.text}\"\"\""
+
+
+def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] = (),
+                      kwargs: Mapping[str, Any] | None = None, *, threads: int | None = None,
+                      timeout: float | None = None, options: Sequence[str] = ()) -> Any:
+    """Run function(*args, **kwargs) on n ranks, new processes over MPI on this machine, and return rank 0's result.
+
+    For notebooks, and interactive sessions: a script is started with dprun. The function may be one that a cell has defined;
+    what it uses of the notebook travels with it, and what it changes there does not come back. In it dparallel.world() is of
+    n ranks. Their output appears as it is written. Interrupting the cell ends the ranks. Needs the package cloudpickle.
+
+    Args: function, args, kwargs: what to call, all to be pickled. n: the number of ranks. threads: for each rank, as dprun's
+    --threads. timeout: seconds after which the job is ended. options: more of dprun's, such as ["--bind", "core"].
+    Returns: what the function returned on rank 0.
+    Raises: what a rank has raised, first, with that rank's traceback as its cause; RankFailure, if a rank ended otherwise,
+    or with an exception that can't be pickled; TimeoutError; RuntimeError in a process that is itself a rank; TypeError for
+    what can't be pickled; ModuleNotFoundError without cloudpickle.
+
+    >>> def train(lr):
+    ...     return dparallel.world().size * lr
+    >>> dparallel.notebook_launcher(train, 2, (0.5,))
+    1.0
+    """
+    if launched_size():
+        raise RuntimeError(f"notebook_launcher() in a process that is one of {launched_size()} MPI ranks: ranks start no "
+                           "others. Call the function itself, or start from a notebook that dprun has not started")
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise TypeError(f"notebook_launcher(function, n={n!r}): n is the number of ranks; arguments are given as args=(...)")
+    if not callable(function):
+        raise TypeError(f"notebook_launcher({function!r}): a function is needed")
+    try:
+        cloudpickle = import_module("cloudpickle")
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("notebook_launcher() sends functions by the package cloudpickle: "
+                                  "pip install 'dparallel[notebook]'") from None
+    try:
+        call = cloudpickle.dumps((function, tuple(args), dict(kwargs or {})))
+    except Exception as error:
+        name = getattr(function, "__name__", function)
+        raise TypeError(f"notebook_launcher: {name!r}, its arguments or what it uses can't be pickled "
+                        f"({type(error).__name__}: {error}); make such things inside the function") from error
+    with tempfile.TemporaryDirectory(prefix="dparallel-notebook-") as folder:
+        Path(folder, "call").write_bytes(pickle.dumps((list(sys.path), sources())) + call)
+        line = [sys.executable, "-c", DPRUN, "-q", "-n", str(n), *(["--threads", str(threads)] if threads else []),
+                *(["--timeout", str(timeout)] if timeout else []), *options, "-m", "dparallel.beside.notebook_rank", folder]
+        code, said = run(line, {"PYTHONPATH": os.pathsep.join(filter(None, [ROOT, environment.text("PYTHONPATH")]))})
+        raised = sorted(Path(folder).glob("error-*"), key=lambda path: path.stat().st_mtime_ns)
+        if raised:
+            rank = int(raised[0].name.partition("-")[2])
+            reraise(rank, raised[0].read_bytes())
+        if code == TIMED_OUT:
+            raise TimeoutError(f"notebook_launcher: the ranks were ended after {timeout:g} s")
+        if code or not Path(folder, "result").exists():
+            raise RankFailure(f"notebook_launcher: the job of {n} ranks ended with exit code {code}\n{said}")
+        return pickle.loads(Path(folder, "result").read_bytes())
+
+
+def sources() -> dict[str, Any]:
+    """The lines of cells, by the names of the files that there are not: for tracebacks on the ranks."""
+    return {name: (len("".join(entry[2])), None, entry[2], name) for name, entry in list(linecache.cache.items())
+            if len(entry) == 4 and not os.path.exists(name)}
+
+
+def reraise(rank: int, pickled: bytes) -> None:
+    """Raise what a rank has raised."""
+    text, error = pickle.loads(pickled)
+    try:
+        found = pickle.loads(error)
+    except Exception:                                # not pickled, or it can't be made again here
+        found = None
+    if isinstance(found, Exception):
+        raise found from RankTraceback(f"rank {rank}: {text}")
+    raise RankFailure(f"rank {rank} failed:\n{text}", rank)
+
+
+def run(line: list[str], changes: dict[str, str]) -> tuple[int, str]:
+    """Run a command and show its output here as it comes; its exit code, and the end of what it wrote to stderr."""
+    process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env={**environment.without_pytest(), **changes}, preexec_fn=dies_with_parent())
+    queue: SimpleQueue[tuple[str, str] | None] = SimpleQueue()
+    readers = [threading.Thread(target=read, args=(name, pipe, queue), daemon=True)
+               for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr))]
+    said = ""
+    try:
+        for reader in readers:
+            reader.start()
+        left = len(readers)
+        while left:                                  # in this thread: a notebook shows it in the cell that waits
+            piece = queue.get()
+            if piece is None:
+                left -= 1
+                continue
+            stream, text = piece
+            said = (said + text)[-4000:] if stream == "stderr" else said
+            getattr(sys, stream).write(text)
+            getattr(sys, stream).flush()
+        return process.wait(), said
+    except BaseException:                            # KeyboardInterrupt: the cell was interrupted
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        raise
+    finally:
+        for reader in readers:
+            reader.join(1)
+
+
+def read(name: str, pipe: IO[bytes] | None, queue: SimpleQueue[tuple[str, str] | None]) -> None:
+    """Put what comes through a pipe into the queue, and None at its end."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    if pipe is not None:
+        while data := os.read(pipe.fileno(), 65536):
+            queue.put((name, decoder.decode(data)))
+        pipe.close()
+    queue.put(None)
+
+
+__all__ = ["RankTraceback", "notebook_launcher"]

@@ -1,0 +1,55 @@
+"""save_all() and load_all(): a checkpoint written, or read, in one call. A Checkpointer does the work."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..comm import Communicator, communicator
+from .checkpointer import Checkpointer
+from .errors import CheckpointError, Ranks
+
+
+def save_all(folder: str | os.PathLike[str], model: Any = None, optimizer: Any = None, scheduler: Any = None,
+             loader: Any = None, scaler: Any = None, *, step: int = 0, comm: Communicator | None = None, keep: Any = 1,
+             **extra: Any) -> None:
+    """Save the whole state of a run in `folder`, and return when it is on the disk: Accelerate's save_state(), Lightning's
+    save_checkpoint(). Collective.
+
+    A loop that saves often keeps a Checkpointer instead, which writes in the background; the files are the same.
+
+    Args: folder: shared by all ranks. model, optimizer, scheduler, loader, scaler, extra: what Checkpointer takes. step:
+    what load_all() returns. comm: the ranks, by default those of a DataParallel model, else world(). keep: how many
+    checkpoints stay in the folder, a Keep, or None for all.
+    Raises: CheckpointError, on all ranks, if it could not be written.
+
+    >>> save_all("run", model=model, optimizer=optimizer, step=100)
+    """
+    with Checkpointer(folder, model, optimizer, scheduler, loader, scaler, comm=comm, keep=keep, background=False,
+                      **extra) as checkpoint:
+        checkpoint.save(step)
+
+
+def load_all(folder: str | os.PathLike[str], model: Any = None, optimizer: Any = None, scheduler: Any = None,
+             loader: Any = None, scaler: Any = None, *, step: int | None = None, comm: Communicator | None = None,
+             **extra: Any) -> int:
+    """Take back the state that save_all(), or a Checkpointer, has saved, also on another number of ranks: Accelerate's
+    load_state(). Collective.
+
+    Args: as save_all()'s. step: which checkpoint, by default the newest complete one.
+    Returns: the number of steps with which it was saved.
+    Raises: CheckpointError, on all ranks, if the folder has none, or one that is damaged or of other things.
+
+    >>> step = load_all("run", model=model, optimizer=optimizer)
+    """
+    ranks = Ranks(communicator(comm if comm is not None else getattr(model, "comm", None)))
+    if not ranks.from_first(os.path.isdir(folder)):  # a Checkpointer would make it
+        raise CheckpointError(f"load_all: there is no folder {os.path.abspath(os.fsdecode(folder))}")
+    with Checkpointer(folder, model, optimizer, scheduler, loader, scaler, comm=comm, keep=None, **extra) as checkpoint:
+        steps = checkpoint.steps()
+        if not steps:
+            raise CheckpointError(f"load_all: no complete checkpoint is in {checkpoint.folder}")
+        return checkpoint.restore(step)
+
+
+__all__ = ["load_all", "save_all"]
