@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor
-
+from ..autograd import Tensor
 from ..comm import Communicator, communicator
 from .metrics import Array, ArrayLike, Metric
 

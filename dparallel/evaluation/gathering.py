@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.core.tensor import result
 from autograd.utils.data import DataLoader, DistributedSampler
 
+from ..autograd import Tensor
 from ..comm import CollectiveError, Communicator, communicator
 from ..pytree.tree import tree_leaves_with_path, tree_map
 
