@@ -29,6 +29,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import socket
 import time
 from collections.abc import Mapping
 
@@ -184,4 +185,14 @@ def leave_mark(kind: str, text: str = "", rank: str = "") -> None:
             os.replace(path + ".part", path)         # whole, also if this rank is killed meanwhile
 
 
-__all__ = ["PLACES_JOB", "SIZES", "Environment", "environment", "leave_mark"]
+def host_identity() -> tuple[str, str]:
+    """(host name, the identity of the system's start): what tells this host, or container, from all others. Processes with
+    the same ones share a clock and memory."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return socket.gethostname(), file.read().strip()
+    except OSError:
+        return socket.gethostname(), ""
+
+
+__all__ = ["PLACES_JOB", "SIZES", "Environment", "environment", "host_identity", "leave_mark"]

@@ -14,12 +14,10 @@ Two ways of keeping it, since to copy all weights after every step would cost a 
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import mmap
 import os
 import pickle
-import socket
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -243,13 +241,6 @@ def keepers_of(hosts: Sequence[int]) -> dict[int, int]:
             if hosts.count(host) == 1}
 
 
-def this_host() -> str:
-    """What tells this host, or container, from all others."""
-    with contextlib.suppress(OSError), open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-        return f"{socket.gethostname()} {file.read().strip()}"
-    return socket.gethostname()
-
-
 class TensorArray(NamedTuple):
     """The array of a tensor."""
 
@@ -322,4 +313,4 @@ def _at(state: Any, path: tuple[Any, ...]) -> Any:
     return state
 
 
-__all__ = ["CopiedState", "LiveState", "State", "Survived", "keepers_of", "lies_in_slices", "this_host"]
+__all__ = ["CopiedState", "LiveState", "State", "Survived", "keepers_of", "lies_in_slices"]

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..checkpoint.parts import Loader, Part, SharedStreams, Stream, for_rank
 from ..comm import world
-from ..comm.environment import environment
+from ..comm.environment import environment, host_identity
 from ..comm.lost import RankLost
-from .memory import CopiedState, LiveState, State, Survived, this_host
+from .memory import CopiedState, LiveState, State, Survived
 
 
 class Offer(NamedTuple):
@@ -33,7 +33,7 @@ class Offer(NamedTuple):
     exact: bool = False
     clock: int = -1
     path: str = ""
-    host: str = ""
+    host: tuple[str, str] = ("", "")
     ranks: int = 0
 
 
@@ -56,7 +56,7 @@ class Left(NamedTuple):
     @classmethod
     def copied(cls, copies: CopiedState, steps: int) -> Left:
         """The copies of all."""
-        return cls(Offer(steps, True, path=copies.path, host=this_host(), ranks=copies.ranks), copies=copies)
+        return cls(Offer(steps, True, path=copies.path, host=host_identity(), ranks=copies.ranks), copies=copies)
 
 
 NOTHING = Left(Offer())
@@ -68,7 +68,7 @@ def left_by_the_job_before() -> Left:
     if not path or not os.path.exists(path):
         return NOTHING
     copies = CopiedState.opened(path)
-    return Left(Offer(0, True, path=path, host=this_host(), ranks=copies.ranks), copies=copies)
+    return Left(Offer(0, True, path=path, host=host_identity(), ranks=copies.ranks), copies=copies)
 
 
 def hand_over(parts: Mapping[str, Part], steps: int) -> bool:
@@ -121,7 +121,7 @@ def _is_stream(part: Part) -> bool:
 def _from_copies(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> int:
     """All read what all have copied, the dead too: from the memory of their host, or, what that lacks, from a message."""
     comm, copies = world(), left.copies
-    paths = [offer.path for offer in everyone if offer.path and offer.host == this_host()]
+    paths = [offer.path for offer in everyone if offer.path and offer.host == host_identity()]
     if copies is None and paths:
         copies = _opened(paths)
     count = max(offer.ranks for offer in everyone)

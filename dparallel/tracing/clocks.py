@@ -10,13 +10,14 @@ shortest way (the fastest 5 %) the median counts. It can be wrong by half a roun
 
 from __future__ import annotations
 
-import socket
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ..comm.environment import host_identity
 
 ROUNDS = 200
 FASTEST = 0.05
@@ -29,15 +30,6 @@ class Offset(NamedTuple):
     at: int
     offset: int
     bound: int
-
-
-def host_identity() -> tuple[str, str]:
-    """(host name, the identity of the system's start): processes with the same ones share a clock."""
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return socket.gethostname(), file.read().strip()
-    except OSError:
-        return socket.gethostname(), ""
 
 
 def compare_clocks(comm: Any, now: Callable[[], int] = time.perf_counter_ns,

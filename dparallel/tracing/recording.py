@@ -32,11 +32,11 @@ from autograd.core import spans
 from autograd.core.spans import BLOCK, COUNTER, HEAD, USER, Recorder, Ring, complete
 from autograd.optim.optimizer import register_optimizer_step_post_hook
 
-from ..comm import Communicator, communicator
-from ..comm.environment import environment
+from ..comm import Communicator, Devices, communicator
+from ..comm.environment import environment, host_identity
 from ..comm.job import this_job
 from .clock_thread import ClockThread, thinned
-from .clocks import Offset, compare_clocks, host_identity, host_leaders
+from .clocks import Offset, compare_clocks, host_leaders
 from .report import finish
 
 PAGE = 4096                          # the head of a ring's file; blocks begin at multiples of it
@@ -354,6 +354,11 @@ class timeline:
         if comm.kind == "threads":
             raise NotImplementedError("timeline() on ranks that are threads of one process: these share its spans; start "
                                       "processes with dprun, or use autograd.profiler")
+        if len(comm.held) == comm.size > 1:
+            comm = Devices(1)                        # local devices are lanes of one process
+        elif len(comm.held) > 1:
+            raise NotImplementedError(f"timeline(comm={comm!r}): its processes hold several places each; pass a communicator "
+                                      "of the processes, such as world()")
         folder = parts_of(self.path)
         error = ""
         if comm.rank == 0:
@@ -369,15 +374,20 @@ class timeline:
             self._part.start()
         except (OSError, RuntimeError) as failure:
             problem, self._part = f"{type(failure).__name__}: {failure}", None
-        problems = comm.allgather_object([problem])
+        try:
+            problems = comm.allgather_object([problem])
+            if self._part is not None and not any(problems):
+                self._part.meet(comm)
+        except BaseException:                        # a rank was lost, or somebody waits no longer
+            if self._part is not None:
+                self._part.stop()
+            raise
         if any(problems):
             if self._part is not None:
                 self._part.stop()
             text = "; ".join(f"rank {rank}: {text}" for rank, text in enumerate(problems) if text)
             raise RuntimeError(text) if "RuntimeError" in text else OSError(MSG_FOLDER.format(path=self.path, error=text))
         self._comm = comm
-        assert self._part is not None
-        self._part.meet(comm)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:

@@ -23,7 +23,8 @@ import numpy as np
 
 from autograd.core.spans import BLOCK, COUNTER, FLIGHT, HEAD, MESSAGE
 
-from .clocks import Clock, Offset, host_identity
+from ..comm.environment import host_identity
+from .clocks import Clock, Offset
 
 PAGE = 4096
 NAME_AT = 8 * HEAD

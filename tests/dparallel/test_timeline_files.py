@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from autograd.core import spans
 from autograd.core.spans import BLOCK, COUNTER, FLIGHT, LANE, MESSAGE, PASS, USER
 from autograd.profiler import profile
-from dparallel import timeline
+from dparallel import Devices, timeline
 from dparallel.tracing.__main__ import main
 from dparallel.tracing.recording import PAGE, Part
 from dparallel.tracing.report import Report, finish
@@ -461,3 +461,16 @@ def test_the_reports_keys_are_documented(good):
     for keys in (data, data["steps"], data["per_rank"][0], data["network"], data["series"]):
         assert set(keys) <= named, set(keys) - named
     assert {"rank", "part", "ms_per_step", "share", "waiting_ms", "device", "segments", "transfer_us", "queued_us", "GB_per_s"} <= named
+
+
+def test_local_devices_are_one_process_and_a_start_that_fails_records_no_more(tmp_path, monkeypatch):
+    with timeline(tmp_path / "run.json", comm=Devices(2)):
+        pass
+    assert read(tmp_path / "run.json").size == 1
+
+    def lost(self, comm):
+        raise ConnectionError("a rank was lost")
+    monkeypatch.setattr(Part, "meet", lost)
+    with pytest.raises(ConnectionError), timeline(tmp_path / "run.json"):
+        pass
+    assert not spans.recorders
