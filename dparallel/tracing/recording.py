@@ -357,8 +357,8 @@ class timeline:
         if len(comm.held) == comm.size > 1:
             comm = Devices(1)                        # local devices are lanes of one process
         elif len(comm.held) > 1:
-            raise NotImplementedError(f"timeline(comm={comm!r}): its processes hold several places each; pass a communicator "
-                                      "of the processes, such as world()")
+            raise NotImplementedError(f"timeline(comm={comm!r}): its processes hold several places each; pass a "
+                                      "communicator of the processes, such as world()")
         folder = parts_of(self.path)
         error = ""
         if comm.rank == 0:
