@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..comm.environment import environment
 from ..hooks.bucket_hook import GradBucket
-from . import algorithms, nn, optim
+from . import algorithms, elastic, nn, optim
 from .collectives import (
     PremulSum,
     ReduceOp,
@@ -138,7 +138,7 @@ __all__ = [
     "algorithms", "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object",
     "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier",
     "batch_isend_irecv", "broadcast", "broadcast_object_list", "default_pg_timeout", "destroy_process_group",
-    "distributed_c10d", "gather", "gather_object", "get_backend", "get_backend_config", "get_global_rank",
+    "distributed_c10d", "elastic", "gather", "gather_object", "get_backend", "get_backend_config", "get_global_rank",
     "get_group_rank", "get_node_local_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size",
     "group", "init_process_group", "irecv", "is_available", "is_backend_available", "is_gloo_available",
     "is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available",

@@ -2,6 +2,8 @@
 in the place of `import torch` and nothing else changed: started by dprun, by multiprocessing, and as torchrun starts them."""
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -142,6 +144,7 @@ IMAGENET = """
     import autograd.nn as nn
     import autograd.nn.parallel
     import autograd.distributed as dist
+    from autograd.distributed.elastic.multiprocessing.errors import record
     import autograd.optim
     import autograd.multiprocessing as mp
     import autograd.utils.data
@@ -170,6 +173,7 @@ IMAGENET = """
             dist.all_reduce(total, dist.ReduceOp.SUM, async_op=False)
             self.sum, self.count = total.tolist()
 
+    @record
     def main():
         args = parser.parse_args()
         if args.dist_url == "env://" and args.world_size == -1:
@@ -303,6 +307,19 @@ def as_torchrun(tmp_path, *args, size=2):
 
 def trained(output):
     return sorted({line for line in DONE if line in output})
+
+
+def test_the_command_of_porting_changes_the_imports(script):
+    """It makes of PyTorch's scripts those that are run here."""
+    command = re.search(r"^    (sed .*) train\.py$", (ROOT / "docs/porting.md").read_text(), re.M)[1]
+    lines = "    import torch  # first\nimport torch.nn as nn\nimport torch as th\nfrom torch import nn\nimport torchvision\n# import torch\n"
+    path = script("".join(re.sub(r"(?m)^( *)import autograd as torch$", r"\1import torch", textwrap.dedent(text))
+                          .replace("import autograd", "import torch").replace("from autograd", "from torch")
+                          for text in (TUTORIAL, NANO, IMAGENET, PROCESSES)) + lines)
+    subprocess.run([*shlex.split(command), path], check=True)
+    assert Path(path).read_text() == "".join(map(textwrap.dedent, (TUTORIAL, NANO, IMAGENET, PROCESSES))) + (
+        "    import autograd as torch  # first\nimport autograd.nn as nn\nimport autograd as th\nfrom autograd import nn\n"
+        "import torchvision\n# import torch\n")
 
 
 @pytest.mark.parametrize("text", [NANO, IMAGENET], ids=["nanoGPT", "imagenet"])

@@ -1,0 +1,5 @@
+"""torch.distributed.elastic.multiprocessing: errors of ranks."""
+
+from . import errors
+
+__all__ = ["errors"]
