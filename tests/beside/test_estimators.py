@@ -9,6 +9,7 @@ import autograd as ag
 from autograd import nn, optim
 
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+from sklearn import metrics as theirs  # noqa: E402
 from sklearn.base import clone, is_classifier, is_regressor  # noqa: E402
 from sklearn.datasets import load_iris  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
@@ -17,7 +18,8 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
-from dparallel import NeuralNetClassifier, NeuralNetRegressor, assert_same_everywhere  # noqa: E402
+from dparallel import NeuralNetClassifier, NeuralNetRegressor, assert_same_everywhere, metrics  # noqa: E402
+from dparallel.comm import Devices  # noqa: E402
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -101,6 +103,33 @@ def test_on_ranks():
     (alone, _), = run_ranks(1, train)
     for weights, _ in run_ranks(3, train):
         np.testing.assert_allclose(weights, alone, rtol=1e-4)
+
+
+def test_metrics_are_scikit_learns():
+    rng = np.random.default_rng(0)
+    scores, targets, values, right = rng.standard_normal((23, 4)).round(1), rng.integers(0, 4, 23), rng.standard_normal(23) + 1e6, rng.standard_normal(23) + 1e6
+    make = {"matrix": metrics.ConfusionMatrix(4), "f1": metrics.F1Score(4), "f1 micro": metrics.F1Score(4, average="micro"), "f1 weighted": metrics.F1Score(4, average="weighted"),
+            "f1 each": metrics.F1Score(4, average=None), "precision": metrics.Precision(4), "recall": metrics.Recall(4, ignore_index=2), "auroc": metrics.AUROC(), "binary": metrics.AUROC(),
+            "mse": metrics.MeanSquaredError(), "rmse": metrics.MeanSquaredError(squared=False), "mae": metrics.MeanAbsoluteError(), "r2": metrics.R2Score()}
+    found = scores.argmax(1)
+    kept = targets != 2
+    expected = {
+        "matrix": theirs.confusion_matrix(targets, found), "f1": theirs.f1_score(targets, found, average="macro"), "f1 micro": theirs.f1_score(targets, found, average="micro"),
+        "f1 weighted": theirs.f1_score(targets, found, average="weighted"), "f1 each": theirs.f1_score(targets, found, average=None),
+        "precision": theirs.precision_score(targets, found, average="macro"), "recall": theirs.recall_score(targets[kept], found[kept], average="macro", zero_division=0),
+        "auroc": np.mean([theirs.roc_auc_score(k == targets, scores[:, k]) for k in range(4)]), "binary": theirs.roc_auc_score(targets > 1, scores[:, 0]),
+        "mse": theirs.mean_squared_error(right, values), "rmse": theirs.mean_squared_error(right, values) ** 0.5, "mae": theirs.mean_absolute_error(right, values),
+        "r2": theirs.r2_score(right, values)}
+    for name, value in expected.items():
+        metric = make[name]
+        metric.update(*((values, right) if name in ("mse", "rmse", "mae", "r2") else (scores[:, 0], targets > 1) if name == "binary" else (scores, targets)))
+        np.testing.assert_allclose(metric.compute(Devices(1)), value, rtol=1e-9, err_msg=name)
+    binary = metrics.F1Score(2, average=None)
+    binary.update(ag.sigmoid(ag.tensor(scores[:, 0])), targets > 1)      # probabilities
+    np.testing.assert_allclose(binary.compute(Devices(1))[1], theirs.f1_score(targets > 1, scores[:, 0] > 0), rtol=1e-12)
+    rare = metrics.AUROC(average=None)
+    rare.update(scores[:3], np.zeros(3, int))
+    assert np.isnan(rare.compute(Devices(1))).all()
 
 
 OURS = {"check_no_attributes_set_in_init": "arguments with prefixes are attributes", "check_do_not_raise_errors_in_init_or_set_params": "names are checked at once",

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import pickle
 import re
 import sys
 import textwrap
@@ -11,7 +12,8 @@ import pytest
 import autograd as ag
 import dparallel
 from dparallel import RankFailure, notebook_launcher
-from dparallel.beside.notebook import RankTraceback
+from dparallel.beside.notebook import RankTraceback, reraise
+from dparallel.beside.notebook_rank import leave
 
 needs_cloudpickle = pytest.mark.skipif(importlib.util.find_spec("cloudpickle") is None, reason="cloudpickle is not installed")
 
@@ -53,9 +55,19 @@ def test_what_a_rank_raises(capfd):
         notebook_launcher(space["failing"], 2, threads=1, timeout=60)
     assert type(caught.value.__cause__) is RankTraceback and "rank 1: Traceback" in str(caught.value.__cause__) and "in failing" in str(caught.value.__cause__)
     assert "notebook_rank" not in str(caught.value.__cause__)              # from the user's function on
-    odd = cell("class Odd(Exception):\n    def __init__(self, a, b): super().__init__(a)\ndef f(): raise Odd('no', 2)")
-    with pytest.raises(RankFailure, match=r"rank 0 failed:\nTraceback[\s\S]*Odd: no"):        # it can't be made again
-        notebook_launcher(odd["f"], 1)
+
+
+class Odd(Exception):
+    def __init__(self, a, b):
+        super().__init__(a)
+
+
+def test_an_exception_that_can_not_be_made_again(tmp_path):
+    for error, kind in ((Odd("no", 2), RankFailure), (KeyError(lambda: 1), RankFailure), (ValueError("no"), ValueError)):
+        leave(tmp_path / "error", error, pickle)
+        with pytest.raises(kind) as caught:
+            reraise(3, (tmp_path / "error").read_bytes())
+        assert type(error).__name__ in str(caught.value if kind is RankFailure else repr(caught.value)) and (kind is ValueError or caught.value.rank == 3)
 
 
 @needs_cloudpickle

@@ -163,29 +163,6 @@ def test_metrics_are_those_of_all_rows(on_ranks):
     on_ranks(check)
 
 
-def test_metrics_are_scikit_learns():
-    theirs = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
-    found = SCORES.argmax(1)
-    kept = TARGETS != 2
-    expected = {
-        "matrix": theirs.confusion_matrix(TARGETS, found), "f1": theirs.f1_score(TARGETS, found, average="macro"), "f1 micro": theirs.f1_score(TARGETS, found, average="micro"),
-        "f1 weighted": theirs.f1_score(TARGETS, found, average="weighted"), "f1 each": theirs.f1_score(TARGETS, found, average=None),
-        "precision": theirs.precision_score(TARGETS, found, average="macro"), "recall": theirs.recall_score(TARGETS[kept], found[kept], average="macro", zero_division=0),
-        "auroc": np.mean([theirs.roc_auc_score(k == TARGETS, SCORES[:, k]) for k in range(4)]), "binary": theirs.roc_auc_score(TARGETS > 1, SCORES[:, 0]),
-        "mse": theirs.mean_squared_error(RIGHT, VALUES), "rmse": theirs.mean_squared_error(RIGHT, VALUES) ** 0.5, "mae": theirs.mean_absolute_error(RIGHT, VALUES),
-        "r2": theirs.r2_score(RIGHT, VALUES)}
-    for name, value in expected.items():
-        metric = MAKE[name]()
-        metric.update(*rows_of(name))
-        np.testing.assert_allclose(metric.compute(Devices(1)), value, rtol=1e-9, err_msg=name)
-    binary = metrics.F1Score(2, average=None)
-    binary.update(ag.sigmoid(ag.tensor(SCORES[:, 0])), TARGETS > 1)      # probabilities
-    np.testing.assert_allclose(binary.compute(Devices(1))[1], theirs.f1_score(TARGETS > 1, SCORES[:, 0] > 0), rtol=1e-12)
-    rare = metrics.AUROC(average=None)
-    rare.update(SCORES[:3], np.zeros(3, int))
-    assert np.isnan(rare.compute(Devices(1))).all()
-
-
 def test_metrics_refuse():
     for call, words in [(lambda: metrics.F1Score(3, average="mean"), "average='mean' is one of"), (lambda: metrics.ConfusionMatrix(1), "num_classes=1: at least two"),
                         (lambda: metrics.F1Score(3).update([0, 3], [0, 1]), "class 3 among the outputs, of 3 classes"), (lambda: metrics.F1Score(3).update([0, 1], [0, -1]), "class -1 among the targets"),
