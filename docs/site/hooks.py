@@ -30,6 +30,7 @@ TOP = {
     "ARCHITECTURE.md": "architecture.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
+    "examples/README.md": "examples.md",
 }
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 
