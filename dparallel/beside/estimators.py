@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograd import nn, optim
 from autograd.nn import functional as F
 from autograd.utils.data import DataLoader, TensorDataset
 
 from .. import autograd as ag
+from ..autograd import nn, optim
 from ..comm import Communicator, communicator
 from ..data.batches import GlobalBatchSampler
 from ..model.data_parallel import DataParallel
