@@ -58,6 +58,8 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
     if busy:
         assumed.append(MSG_BUSY.format(sum(disturbed), len(disturbed)))
     if getattr(comm, "kind", "") == "mpi":
+        network = network if described else replace(
+            network, mpi="openmpi" if "Open MPI" in comm.library else "mpich")        # type: ignore[attr-defined]
         other = next((rank for rank, name in enumerate(names) if name != names[0]), 1)
         pairs = [(float(size), exchange(comm, other, size)) for size in [8, *sizes]]
         latency, bandwidth = pairs[0][1], pairs[-1][0] / max(pairs[-1][1] - pairs[0][1], 1e-9)

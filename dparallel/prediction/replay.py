@@ -348,7 +348,8 @@ def _fully_sharded(trace: StepTrace, option: Option) -> list[Task]:
         now = max(now, ready[i])
         sent = [*_agree(f"unit {i}", ranks), _meet(f"unit {i}"),
                 Task("start", f"unit {i}", 0.0, "reduce_scatter", sum(p.nbytes for p in units[i]))]
-        sent += [Task("wait", f"unit {backwards[place - IN_FLIGHT]}")] * (place >= IN_FLIGHT)
+        if place >= IN_FLIGHT:
+            sent.append(Task("wait", f"unit {backwards[place - IN_FLIGHT]}"))
         events.append((now, sent))
     tasks += _spread("backward", trace.backward, in_order([*events, *_backward_syncs(trace, ranks, True)]))
     tasks += [Task("wait", f"unit {i}") for i in backwards]

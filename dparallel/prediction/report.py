@@ -71,7 +71,7 @@ def advice(prediction: Prediction) -> list[str]:
         best = prediction.best(first)
         why = "communication that nothing hides" if best.exposed > best.compute - prediction.trace.compute else (
             "ranks that share cores, or wait for the slowest")
-        out.append(f"At {first} ranks efficiency falls to {best.efficiency:.0%}: {why} takes "
+        out.append(f"At {first} ranks efficiency falls to {best.efficiency:.0%}, by {why}: "
                    f"{milliseconds(best.seconds - prediction.trace.compute)} of {milliseconds(best.seconds)} ms"
                    + ("; more rows a rank, or gradients summed less often (no_sync), would help." if why[0] == "c" else "."))
     here = good[-1] if good else sizes[0]

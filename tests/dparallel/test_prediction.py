@@ -325,6 +325,8 @@ def test_synchronised_batch_norm():
 @pytest.mark.parametrize("shard", ["optimizer", "gradients", "parameters"])
 @pytest.mark.parametrize("ranks", [2, 3, 8])
 def test_sharded_steps(shard, ranks):
+    for sizes in ((1000,), (1000, 2000)):                    # fewer units than may be under way
+        assert play(graph_of(trace_of(sizes=sizes), Option(ranks, shard=shard)), fixed(1e-9)).flights
     trace = trace_of()
     played = play(graph_of(trace, Option(ranks, shard=shard)), fixed(1e-9))
     assert played.compute == pytest.approx(trace.compute - trace.optimizer * (1 - 1 / ranks))     # the optimiser has a share

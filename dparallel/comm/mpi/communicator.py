@@ -466,6 +466,11 @@ class MpiComm(MpiMessages, Communicator):
         return _from_raw(self.comm.Split_type(MPI.COMM_TYPE_SHARED, self.rank))
 
     @property
+    def library(self) -> str:
+        """The name and version of the MPI library."""
+        return str(MPI.Get_library_version())
+
+    @property
     def several_threads(self) -> bool:                      # type: ignore[override]
         """Whether threads of this process may call MPI at the same time."""
         return bool(MPI.Query_thread() == MPI.THREAD_MULTIPLE)
