@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 else:
     try:
         base = import_module("sklearn.base")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError("NeuralNetClassifier, NeuralNetRegressor: run pip install scikit-learn") from None
-    BaseEstimator, ClassifierMixin, RegressorMixin = base.BaseEstimator, base.ClassifierMixin, base.RegressorMixin
+        BaseEstimator, ClassifierMixin, RegressorMixin = base.BaseEstimator, base.ClassifierMixin, base.RegressorMixin
+    except ModuleNotFoundError:                      # `from dparallel import *` works without it, an estimator does not
+        BaseEstimator, ClassifierMixin, RegressorMixin = (type(name, (), {}) for name in ("Base", "Classifier", "Regressor"))
 
 Array = np.ndarray[Any, Any]
 PREFIXES = ("module__", "optimizer__", "criterion__")
@@ -44,6 +44,8 @@ class NeuralNet(BaseEstimator):
     def __init__(self, module: Any, *, criterion: Any = None, optimizer: Callable[..., Any] = optim.SGD, lr: float = 0.01,
                  max_epochs: int = 10, batch_size: int = 128, shuffle: bool = True, warm_start: bool = False,
                  verbose: int = 0, random_state: Any = None, comm: Communicator | None = None, **kwargs: Any) -> None:
+        if not hasattr(BaseEstimator, "_get_param_names"):
+            raise ModuleNotFoundError(f"{type(self).__name__} needs scikit-learn: pip install scikit-learn")
         self.module, self.criterion, self.optimizer, self.lr = module, criterion, optimizer, lr
         self.max_epochs, self.batch_size, self.shuffle, self.warm_start = max_epochs, batch_size, shuffle, warm_start
         self.verbose, self.random_state, self.comm = verbose, random_state, comm
