@@ -21,7 +21,7 @@ def caps(text: str) -> list[float | None]:
 
 
 def sizes(text: str) -> list[int]:
-    """Numbers of ranks."""
+    """Numbers of ranks, separated by commas."""
     return [int(part) for part in text.split(",")]
 
 

@@ -305,7 +305,7 @@ def positive(value: Any) -> float:
 
 
 def read_texts(lines: Any) -> tuple[str, ...]:
-    """Sentences."""
+    """A list of sentences."""
     if isinstance(lines, str) or not all(isinstance(line, str) for line in lines):
         raise TypeError("no list of texts")
     return tuple(lines)
