@@ -25,7 +25,12 @@ ROOMS = ["autograd", "autograd.Tensor", "autograd.nn", "autograd.nn.functional",
          "autograd.linalg", "autograd.fft", "autograd.special", "autograd.signal.windows", "autograd.random",
          "autograd.utils.data", "autograd.utils.checkpoint", "autograd.utils.flop_counter", "autograd.utils.summary",
          "autograd.utils.hooks", "autograd.utils.tensorboard", "autograd.profiler", "dparallel", "dparallel.Communicator"]
-COMPLETE = ["autograd.Tensor", "autograd.nn.functional", "autograd.fft", "autograd.special", "autograd.signal.windows"]
+# How many names of a room still lack a part: the test fails where there are more. The others are complete.
+OPEN = {"autograd": 23, "autograd.nn": 1, "autograd.nn.utils": 2, "autograd.nn.utils.parametrize": 7,
+        "autograd.nn.utils.parametrizations": 3, "autograd.nn.utils.prune": 17, "autograd.optim.swa_utils": 7,
+        "autograd.utils.data": 4, "autograd.utils.checkpoint": 8, "autograd.utils.flop_counter": 2,
+        "autograd.utils.summary": 3, "autograd.utils.hooks": 1, "autograd.profiler": 23, "dparallel": 64,
+        "dparallel.Communicator": 44}
 # Fields of Tensor that the engine uses. They have no "_", since compiled code reads them faster so, and a field of a
 # compiled class can't have a docstring.
 FIELDS = {"accumulate_grad", "accumulator", "array", "base", "collects", "counter", "dual", "edge", "hooks", "made_at",
@@ -85,6 +90,8 @@ def arguments(value):
 
 def raises(value):
     """Whether the source of a function, or of a class's __init__, has a raise of a named error."""
+    if inspect.isclass(value) and "__init__" not in vars(value):
+        return False
     function = value.__init__ if inspect.isclass(value) else value.fget if isinstance(value, property) else value
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))

@@ -11,9 +11,10 @@ import public_docstrings
 ROOT = Path(__file__).parent.parent
 
 
-def test_no_public_name_lacks_a_part():
-    found, count = public_docstrings.report(public_docstrings.COMPLETE)
-    assert count > 700 and not found, f"python tests/public_docstrings.py: {found}"
+def test_no_further_public_name_lacks_a_part():
+    found, count = public_docstrings.report()
+    more = {room: names for room, names in found.items() if len(names) > public_docstrings.OPEN.get(room, 0)}
+    assert count > 1500 and not more, f"python tests/public_docstrings.py: {more}"
 
 
 def test_the_check_sees_what_lacks():
@@ -32,7 +33,9 @@ def test_examples_print_what_they_say():
 
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
     text, failed = [], []
-    for name, doc in public_docstrings.examples(public_docstrings.COMPLETE):
+    for name, doc in public_docstrings.examples():
+        if "Example:" not in doc:                    # one that does not claim to run, of a name that is counted in OPEN
+            continue
         test = doctest.DocTestParser().get_doctest(doc, {"ag": ag}, name, name, 0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

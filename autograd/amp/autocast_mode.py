@@ -31,9 +31,19 @@ class autocast(Modal):
     what to float32, docs/mixed_precision.md lists. Backward passes belong outside: they compute in the dtypes that the
     forward pass recorded, and each parameter's gradient has the parameter's dtype.
 
-    >>> with autocast("cpu"):
-    ...     loss = cross_entropy(model(x), y)        # products in bfloat16, the loss in float32
-    >>> loss.backward()
+    Args:
+        device_type (str): "cpu".
+        dtype (dtype): float16 or bfloat16.
+        enabled (bool): Whether it is on. Default: True.
+        cache_enabled (bool): Whether converted parameters are kept.
+
+    Raises:
+        ValueError: Expected `device_type` of type `str`, got: `{...}`.
+
+    Example:
+        >>> with ag.autocast("cpu", dtype=ag.float16):
+        ...     ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
+        dtype('float16')
     """
 
     def __init__(self, device_type: str, dtype: DTypeLike = None, enabled: bool = True,

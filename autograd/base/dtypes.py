@@ -138,12 +138,27 @@ def bfloat16_or_name() -> Any:
 # --- asked by users ------------------------------------------------------------------------------------------------
 
 def get_default_dtype() -> np.dtype[Any]:
-    """The floating dtype of what is made of Python's floats, or without a dtype."""
+    """The floating dtype of what is made of Python's floats, or without a dtype.
+
+    Example:
+        >>> ag.get_default_dtype()
+        dtype('float32')
+    """
     return default.dtype
 
 
 def set_default_dtype(d: Any, /) -> None:
-    """Make `d`, a floating dtype, the one of what is made of Python's floats, or without a dtype."""
+    """Make `d`, a floating dtype, the one of what is made of Python's floats, or without a dtype.
+
+    Args:
+        d: float16, bfloat16, float32 or float64.
+
+    Raises:
+        TypeError: only floating-point types are supported as the default type, not {d}.
+
+    Example:
+        >>> ag.set_default_dtype(ag.float32)
+    """
     if d is _bfloat16:
         bfloat16()
     if not isinstance(d, np.dtype) or category(d) != 2:
@@ -152,12 +167,36 @@ def set_default_dtype(d: Any, /) -> None:
 
 
 def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
-    """The smallest dtype, by PyTorch's rules, that both convert to."""
+    """The smallest dtype, by PyTorch's rules, that both convert to.
+
+    Args:
+        type1: a dtype.
+        type2: a dtype.
+
+    Returns:
+        The smallest dtype that both can be converted to.
+
+    Example:
+        >>> ag.promote_types(ag.int64, ag.float32)
+        dtype('float32')
+    """
     return promote(as_dtype(type1), as_dtype(type2))
 
 
 def can_cast(from_: Any, to: Any) -> bool:
-    """Whether values of `from_` may go into a tensor of `to`: never to a lower one of bool, integer, float, complex."""
+    """Whether values of `from_` may go into a tensor of `to`: never to a lower one of bool, integer, float, complex.
+
+    Args:
+        from_: The dtype of a value.
+        to: The dtype wanted.
+
+    Returns:
+        A Python bool.
+
+    Example:
+        >>> ag.can_cast(ag.float32, ag.int64)
+        False
+    """
     return category(as_dtype(from_)) <= category(as_dtype(to))
 
 
@@ -171,7 +210,18 @@ def _limits(dtype: Any) -> tuple[str, int, float, float, float, float, float]:
 
 
 class finfo:
-    """The limits of a floating dtype: bits, eps, max, min, tiny, resolution."""
+    """The limits of a floating dtype: bits, eps, max, min, tiny, resolution.
+
+    Args:
+        type: a floating point dtype; the default dtype if None.
+
+    Raises:
+        TypeError: finfo() requires a floating point input type.
+
+    Example:
+        >>> ag.finfo(ag.float32).bits
+        32
+    """
 
     dtype: str
     bits: int
@@ -195,7 +245,19 @@ class finfo:
 
 
 class iinfo:
-    """The limits of an integer dtype: bits, max, min."""
+    """The limits of an integer dtype: bits, max, min.
+
+    Args:
+        type: An integer dtype.
+
+    Raises:
+        TypeError: iinfo() requires an integer input type.
+        TypeError: "iinfo" not implemented for 'Bool'.
+
+    Example:
+        >>> ag.iinfo(ag.int16).max
+        32767
+    """
 
     dtype: str
     bits: int

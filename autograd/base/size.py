@@ -9,8 +9,9 @@ from typing import Any, SupportsIndex, overload
 class Size(tuple[int, ...]):
     """A tuple of sizes, as PyTorch's torch.Size; slices and sums of it are Sizes too.
 
-    >>> Size((2, 3))[:1].numel()
-    2
+    Example:
+        >>> ag.Size([2, 3]).numel()
+        6
     """
 
     __slots__ = ()

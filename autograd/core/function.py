@@ -238,20 +238,22 @@ class FunctionNode(Node):
 class Function:
     """An operation with its own derivative. Subclass it, with static forward and backward; call `apply`.
 
-    >>> class Square(Function):
-    ...     @staticmethod
-    ...     def forward(ctx, x):
-    ...         ctx.save_for_backward(x)
-    ...         return x * x
-    ...     @staticmethod
-    ...     def backward(ctx, g):
-    ...         x, = ctx.saved_tensors
-    ...         return 2 * x * g
-    >>> y = Square.apply(x)
-
     forward gets the arguments of apply as they are, with recording off; backward gets one gradient per output and
     returns one (or None) per argument. Keyword-only arguments of forward are settings and get no gradient. With a
     static `setup_context(ctx, inputs, output)`, forward takes no ctx. Every subclass has its own node class.
+
+    Example:
+        >>> class Double(ag.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return 2 * x
+        ...     @staticmethod
+        ...     def backward(ctx, g):
+        ...         return 2 * g
+        >>> x = ag.tensor([1.0, 2.0]).requires_grad_()
+        >>> Double.apply(x).sum().backward()
+        >>> x.grad
+        tensor([2., 2.])
     """
 
     node: type[FunctionNode] = FunctionNode
@@ -478,7 +480,25 @@ def own_output(node: FunctionNode, out: Any, number: int, args: tuple[Any, ...])
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a backward that computes outside the graph: differentiating it again is an error, never a zero."""
+    """Decorator of a backward that computes outside the graph: differentiating it again is an error, never a zero.
+
+    Args:
+        backward (Callable[..., Any]): The backward of a Function.
+
+    Example:
+        >>> class Twice(ag.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return 2 * x
+        ...     @staticmethod
+        ...     @ag.once_differentiable
+        ...     def backward(ctx, g):
+        ...         return 2 * g
+        >>> x = ag.ones(1, requires_grad=True)
+        >>> Twice.apply(x).backward()
+        >>> x.grad
+        tensor([2.])
+    """
 
     @functools.wraps(backward)
     def wrapped(ctx: Any, *grads: Any) -> Any:

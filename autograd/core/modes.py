@@ -58,7 +58,12 @@ state: Callable[[], dict[str, Any]] = functools.partial(getattr, modes, "__dict_
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations of this thread are recorded."""
+    """Whether operations of this thread are recorded.
+
+    Example:
+        >>> ag.is_grad_enabled()
+        True
+    """
     return bool(modes.recording & GRAD)
 
 
@@ -138,8 +143,11 @@ def _wrap_generator(function: Callable[..., Any], block: Callable[[], Any]) -> A
 class no_grad(_Recording):
     """Context manager and decorator: operations inside are not recorded.
 
-    >>> with no_grad():
-    ...     y = x * 2          # y.requires_grad is False
+    Example:
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> with ag.no_grad():
+        ...     (2 * x).requires_grad
+        False
     """
 
     def __init__(self) -> None:
@@ -151,7 +159,14 @@ class no_grad(_Recording):
 
 
 class enable_grad(_Recording):
-    """Context manager and decorator: operations inside are recorded, even within `no_grad`."""
+    """Context manager and decorator: operations inside are recorded, even within `no_grad`.
+
+    Example:
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> with ag.no_grad(), ag.enable_grad():
+        ...     (2 * x).requires_grad
+        True
+    """
 
     def __init__(self) -> None:
         super().__init__(True)
@@ -162,7 +177,17 @@ class enable_grad(_Recording):
 
 
 class set_grad_enabled(_Recording):
-    """Switch recording on or off, at once; as a `with` block also back at its end."""
+    """Switch recording on or off, at once; as a `with` block also back at its end.
+
+    Args:
+        mode (bool): Whether operations are recorded.
+
+    Example:
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> with ag.set_grad_enabled(False):
+        ...     (2 * x).requires_grad
+        False
+    """
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
@@ -181,12 +206,26 @@ class set_grad_enabled(_Recording):
 
 
 def is_multithreading_enabled() -> bool:
-    """Whether backward passes of this thread run lanes in threads."""
+    """Whether backward passes of this thread run lanes in threads.
+
+    Example:
+        >>> ag.is_multithreading_enabled()
+        True
+    """
     return modes.multithreading
 
 
 class set_multithreading_enabled(Modal):
-    """Let backward passes of this thread run lanes in threads or not, at once; as a `with` block back at its end."""
+    """Let backward passes of this thread run lanes in threads or not, at once; as a `with` block back at its end.
+
+    Args:
+        mode (bool): Whether backward may use several threads.
+
+    Example:
+        >>> with ag.set_multithreading_enabled(False):
+        ...     ag.is_multithreading_enabled()
+        False
+    """
 
     def __init__(self, mode: bool) -> None:
         self._mode, self._before = bool(mode), modes.multithreading

@@ -26,8 +26,20 @@ def draw(y: Tensor | Iterable[Tensor] | Callable[[], Any], params: Any = None, f
     nodes have the colours of modules: of the one whose parameters they read; or, if y is a function that computes the
     tensors, of the one in which each was made.
 
-    >>> print(draw(loss, model))
-    >>> draw(lambda: loss_of(model(x), target), model).save("loss.svg")
+    Args:
+        y (Tensor or Iterable[Tensor] or Callable[[], Any]): Tensor whose graph is drawn.
+        params: Names of tensors, {name: tensor}.
+        format (str): "dot", "svg" or another one of Graphviz. Default: 'text'.
+
+    Raises:
+        ValueError: format must be 'text' or 'dot', not {format}.
+        TypeError: draw() takes Tensors, not {...}: draw(lambda: model(x), model).
+        TypeError: draw() takes Tensors, not {...}.
+
+    Example:
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> "MulBackward0" in str(ag.draw(2 * x))
+        True
     """
     if format not in ("text", "dot"):
         raise ValueError(f"format must be 'text' or 'dot', not {format!r}; draw(...).save() writes pictures")

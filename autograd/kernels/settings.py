@@ -24,6 +24,10 @@ def get_num_threads() -> int:
 
     Those are the cores of its affinity mask when autograd was imported, no more than the CPU quota of its control groups
     (rounded up), divided by the number of ranks that a launcher has started on this host. A forked child process has 1.
+
+    Example:
+        >>> ag.get_num_threads() >= 1
+        True
     """
     return threads.number()
 
@@ -36,7 +40,16 @@ def set_num_threads(int: int, /) -> None:
     The last bits of a product may depend on the number, never on how busy the cores are: ranks that are to compute the same
     bits need the same number. RuntimeError unless it is positive.
 
-    >>> autograd.set_num_threads(1)
+    Args:
+        int (int): Number of threads, 1 or more.
+
+    Raises:
+        RuntimeError: {name} expects an int, but got {...}.
+        RuntimeError: {name} expects a positive integer, not {count}.
+
+    Example:
+        >>> n = ag.get_num_threads()
+        >>> ag.set_num_threads(n)
     """
     threads.set_number(_positive("set_num_threads", int))
 
@@ -52,7 +65,12 @@ def _positive(name: str, number: Any) -> int:
 
 def get_num_interop_threads() -> int:
     """How many operations run at a time where the library itself starts several: what was set, else 1. Operations of one
-    thread run one after another; local devices, data loaders' workers and the user's threads are not counted."""
+    thread run one after another; local devices, data loaders' workers and the user's threads are not counted.
+
+    Example:
+        >>> ag.get_num_interop_threads() >= 1
+        True
+    """
     return settings.interop or 1
 
 
@@ -66,29 +84,65 @@ def set_num_interop_threads(int: int, /) -> None:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Remembered only: products of float32 are always computed in float32, which is "highest"."""
+    """Remembered only: products of float32 are always computed in float32, which is "highest".
+
+    Args:
+        precision (str): "highest", "high" or "medium".
+
+    Raises:
+        ValueError: {precision} is not one of 'highest', 'high', and 'medium'.
+
+    Example:
+        >>> ag.set_float32_matmul_precision("highest")
+    """
     if precision not in ("highest", "high", "medium"):
         raise ValueError(f"{precision} is not one of 'highest', 'high', and 'medium'")
     settings.precision = precision
 
 
 def get_float32_matmul_precision() -> str:
-    """What was set."""
+    """What was set.
+
+    Example:
+        >>> ag.get_float32_matmul_precision()
+        'highest'
+    """
     return settings.precision
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Remembered only: every operation is deterministic."""
+    """Remembered only: every operation is deterministic.
+
+    Args:
+        mode (bool): Whether operations must give the same result each time.
+        warn_only (bool): a warning in place of an error. Default: False.
+
+    Example:
+        >>> ag.use_deterministic_algorithms(False)
+    """
     settings.deterministic = bool(mode)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What was set."""
+    """What was set.
+
+    Example:
+        >>> ag.are_deterministic_algorithms_enabled()
+        False
+    """
     return settings.deterministic
 
 
 def set_flush_denormal(mode: bool, /) -> bool:
-    """False: NumPy keeps denormal numbers."""
+    """False: NumPy keeps denormal numbers.
+
+    Args:
+        mode (bool): Whether denormal numbers become 0.
+
+    Example:
+        >>> isinstance(ag.set_flush_denormal(False), bool)
+        True
+    """
     return False
 
 

@@ -35,7 +35,21 @@ def _normal(tensor: Tensor, mean: float, std: float, generator: Generator | None
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill tensor with draws from U(a, b), in place. Returns it. RuntimeError if a > b."""
+    """Fill tensor with draws from U(a, b), in place. Returns it. RuntimeError if a > b.
+
+    Args:
+        tensor (Tensor): Which is filled.
+        a (float): The lower limit. Default: 0.0.
+        b (float): The upper limit. Default: 1.0.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Raises:
+        RuntimeError: uniform_ expects to return a [from, to) range, but found from={a} > to={b}.
+
+    Example:
+        >>> bool((ag.nn.init.uniform_(ag.empty(100)) < 1).all())
+        True
+    """
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
     drawn = uniform_numbers(drawing(generator), tensor.array.shape, tensor.dtype)
@@ -43,13 +57,43 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill tensor with draws from N(mean, std^2), in place. Returns it. RuntimeError if std < 0."""
+    """Fill tensor with draws from N(mean, std^2), in place. Returns it. RuntimeError if std < 0.
+
+    Args:
+        tensor (Tensor): Which is filled.
+        mean (float): The expectation. Default: 0.0.
+        std (float): The standard deviation. Default: 1.0.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Raises:
+        RuntimeError: normal_ expects std >= 0.0, but found std {std}.
+
+    Example:
+        >>> ag.nn.init.normal_(ag.empty(3), mean=5.0, std=0.0)
+        tensor([5., 5., 5.])
+    """
     return _fill(tensor, _normal(tensor, mean, std, generator))
 
 
 def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
                   generator: Generator | None = None) -> Tensor:
-    """Fill tensor with draws from N(mean, std^2) conditioned on [a, b], in place. Returns it."""
+    """Fill tensor with draws from N(mean, std^2) conditioned on [a, b], in place. Returns it.
+
+    Args:
+        tensor (Tensor): Which is filled.
+        mean (float): The expectation. Default: 0.0.
+        std (float): The standard deviation. Default: 1.0.
+        a (float): The lower limit. Default: -2.0.
+        b (float): The upper limit. Default: 2.0.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Raises:
+        RuntimeError: normal_ expects std >= 0.0, but found std {std}.
+
+    Example:
+        >>> bool((ag.nn.init.trunc_normal_(ag.empty(100)).abs() <= 2).all())
+        True
+    """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
                       "incorrect.", stacklevel=2)
@@ -68,29 +112,79 @@ def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float 
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Fill tensor with `val`, in place. Returns it."""
+    """Fill tensor with `val`, in place. Returns it.
+
+    Args:
+        tensor (Tensor): Which is filled.
+        val (float): The number.
+
+    Example:
+        >>> ag.nn.init.constant_(ag.empty(2), 0.5)
+        tensor([0.5000, 0.5000])
+    """
     return _fill(tensor, np.asarray(val).astype(tensor.dtype))
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Fill tensor with ones, in place. Returns it."""
+    """Fill tensor with ones, in place. Returns it.
+
+    Args:
+        tensor (Tensor): Which is filled.
+
+    Example:
+        >>> ag.nn.init.ones_(ag.empty(2))
+        tensor([1., 1.])
+    """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Fill tensor with zeros, in place. Returns it."""
+    """Fill tensor with zeros, in place. Returns it.
+
+    Args:
+        tensor (Tensor): Which is filled.
+
+    Example:
+        >>> ag.nn.init.zeros_(ag.empty(2))
+        tensor([0., 0.])
+    """
     return constant_(tensor, 0.0)
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Fill a matrix with the identity, in place. Returns it. ValueError unless tensor has 2 dimensions."""
+    """Fill a matrix with the identity, in place. Returns it. ValueError unless tensor has 2 dimensions.
+
+    Args:
+        tensor (Tensor): (m, n).
+
+    Raises:
+        ValueError: Only tensors with 2 dimensions are supported.
+
+    Example:
+        >>> ag.nn.init.eye_(ag.empty(2, 2))
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return _fill(tensor, np.eye(*tensor.shape, dtype=tensor.dtype))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """A convolution's weight that passes as many channels of each group as it can unchanged."""
+    """A convolution's weight that passes as many channels of each group as it can unchanged.
+
+    Args:
+        tensor (Tensor): (m, c, ...) of 3 to 5 dimensions.
+        groups (int): Number of groups of channels. Default: 1.
+
+    Raises:
+        ValueError: Only tensors with 3, 4, or 5 dimensions are supported.
+        ValueError: dim 0 must be divisible by groups.
+
+    Example:
+        >>> ag.nn.init.dirac_(ag.empty(1, 1, 3))
+        tensor([[[0., 1., 0.]]])
+    """
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.shape[0] % groups:
@@ -108,7 +202,21 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 # --- by the number of inputs and outputs ------------------------------------------------------------------------------
 
 def fans(tensor: Tensor) -> tuple[int, int]:
-    """Inputs and outputs of one unit of a weight (out, in, ...)."""
+    """Inputs and outputs of one unit of a weight (out, in, ...).
+
+    Args:
+        tensor (Tensor): Of two dimensions or more.
+
+    Returns:
+        (fan_in, fan_out).
+
+    Raises:
+        ValueError: Fan in and fan out can not be computed for tensor with fewer than 2 dimensions.
+
+    Example:
+        >>> ag.nn.init.fans(ag.empty(3, 5))
+        (5, 3)
+    """
     if tensor.ndim < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     field = math.prod(tensor.shape[2:])
@@ -116,7 +224,23 @@ def fans(tensor: Tensor) -> tuple[int, int]:
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much a nonlinearity shrinks the standard deviation, to make up for it."""
+    """By how much a nonlinearity shrinks the standard deviation, to make up for it.
+
+    Args:
+        nonlinearity (str): Name of the function, such as "relu".
+        param (float): Slope of leaky_relu.
+
+    Returns:
+        Float.
+
+    Raises:
+        ValueError: Unsupported nonlinearity {nonlinearity}.
+        ValueError: negative_slope {param} not a valid number.
+
+    Example:
+        >>> ag.nn.init.calculate_gain("relu")
+        1.4142135623730951
+    """
     if nonlinearity == "leaky_relu":
         if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
             raise ValueError(f"negative_slope {param} not a valid number")
@@ -142,19 +266,54 @@ def _empty(tensor: Tensor) -> bool:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Uniform with variance 2 gain^2 / (fan in + fan out). Glorot & Bengio 2010."""
+    """Uniform with variance 2 gain^2 / (fan in + fan out). Glorot & Bengio 2010.
+
+    Args:
+        tensor (Tensor): Which is filled.
+        gain (float): Factor of the values. Default: 1.0.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Example:
+        >>> ag.nn.init.xavier_uniform_(ag.empty(3, 5)).shape
+        Size([3, 5])
+    """
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Normal with variance 2 gain^2 / (fan in + fan out). Glorot & Bengio 2010."""
+    """Normal with variance 2 gain^2 / (fan in + fan out). Glorot & Bengio 2010.
+
+    Args:
+        tensor (Tensor): Which is filled.
+        gain (float): Factor of the values. Default: 1.0.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Example:
+        >>> ag.nn.init.xavier_normal_(ag.empty(3, 5)).shape
+        Size([3, 5])
+    """
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fans(tensor))), generator)
 
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
                      generator: Generator | None = None) -> Tensor:
-    """Uniform with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852)."""
+    """Uniform with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852).
+
+    Args:
+        tensor (Tensor): Which is filled.
+        a (float): Slope of leaky_relu. Default: 0.
+        mode (str): "fan_in" or "fan_out". Default: 'fan_in'.
+        nonlinearity (str): Name of the function, such as "relu". Default: 'leaky_relu'.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Raises:
+        ValueError: Mode {mode} not supported, please use one of ['fan_in', 'fan_out'].
+
+    Example:
+        >>> ag.nn.init.kaiming_uniform_(ag.empty(3, 5)).shape
+        Size([3, 5])
+    """
     if _empty(tensor):
         return tensor
     bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
@@ -163,7 +322,22 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonline
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
                     generator: Generator | None = None) -> Tensor:
-    """Normal with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852)."""
+    """Normal with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852).
+
+    Args:
+        tensor (Tensor): Which is filled.
+        a (float): Slope of leaky_relu. Default: 0.
+        mode (str): "fan_in" or "fan_out". Default: 'fan_in'.
+        nonlinearity (str): Name of the function, such as "relu". Default: 'leaky_relu'.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Raises:
+        ValueError: Mode {mode} not supported, please use one of ['fan_in', 'fan_out'].
+
+    Example:
+        >>> ag.nn.init.kaiming_normal_(ag.empty(3, 5)).shape
+        Size([3, 5])
+    """
     if _empty(tensor):
         return tensor
     return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
@@ -175,6 +349,19 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     """A random matrix (dimension 0, all others) with orthonormal rows or columns, whichever are fewer, times gain.
 
     From the QR factors of a normal matrix, with the signs that make it uniform (Saxe et al. 2013, arXiv:1312.6120).
+
+    Args:
+        tensor (Tensor): Of two dimensions or more.
+        gain (float): Factor of the values. Default: 1.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Raises:
+        ValueError: Only tensors with 2 or more dimensions are supported.
+
+    Example:
+        >>> w = ag.nn.init.orthogonal_(ag.empty(3, 3))
+        >>> ag.allclose(w.mm(w.T), ag.eye(3), atol=1e-5)
+        True
     """
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
@@ -189,7 +376,21 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
-    """A normal matrix; in each column a random fraction `sparsity`, rounded up, is zero. Martens 2010."""
+    """A normal matrix; in each column a random fraction `sparsity`, rounded up, is zero. Martens 2010.
+
+    Args:
+        tensor (Tensor): (m, n).
+        sparsity (float): Part of each column that is 0.
+        std (float): The standard deviation. Default: 0.01.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Raises:
+        ValueError: Only tensors with 2 dimensions are supported.
+
+    Example:
+        >>> int((ag.nn.init.sparse_(ag.empty(10, 2), sparsity=0.5) == 0).sum())
+        10
+    """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
@@ -214,6 +415,7 @@ def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return function(*args, **kwargs)
 
     fill.__name__ = new[:-1]
+    fill.__doc__ = f"The older name of {new}, with a FutureWarning. {function.__doc__}"
     return fill
 
 

@@ -30,12 +30,15 @@ KINDS = ("parameter", "buffer", "module")            # of what a module holds
 class Module(Hooked, Stateful):
     """The base of all layers and models: assign parameters and modules as attributes, write forward().
 
-    >>> class Net(Module):
-    ...     def __init__(self):
-    ...         super().__init__()
-    ...         self.hidden = Linear(64, 128)
-    ...     def forward(self, x):
-    ...         return self.hidden(x).relu()
+    Raises:
+        TypeError: {...}.__init__() got {what}.
+
+    Example:
+        >>> class Twice(ag.nn.Module):
+        ...     def forward(self, x):
+        ...         return 2 * x
+        >>> Twice()(ag.tensor([1.0, 2.0]))
+        tensor([2., 4.])
     """
 
     training: bool = True

@@ -103,8 +103,14 @@ def rebuild(cls: Any, requires_grad: bool, dtype: DTypeLike) -> Tensor:
 class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]
     """A parameter whose shape is not known yet. Only its dtype can be changed, until materialize() makes it a Parameter.
 
-    >>> w = UninitializedParameter()
-    >>> w.materialize((3, 4))
+    Args:
+        requires_grad (bool): Whether gradients are to be collected for the result. Default: True.
+        device (device): The CPU, under any of its names.
+        dtype (dtype): Of the parameters; the default dtype if None.
+
+    Example:
+        >>> isinstance(ag.nn.UninitializedParameter(), ag.Tensor)
+        True
     """
 
     __slots__ = ()
@@ -117,7 +123,18 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Buffer):  # type: ignore[misc]
-    """A buffer whose shape is not known yet. Only its dtype can be changed, until materialize() makes it a Tensor."""
+    """A buffer whose shape is not known yet. Only its dtype can be changed, until materialize() makes it a Tensor.
+
+    Args:
+        requires_grad (bool): Whether gradients are to be collected for the result. Default: False.
+        device (device): The CPU, under any of its names.
+        dtype (dtype): Of the parameters; the default dtype if None.
+        persistent (bool): Whether it belongs to the state_dict. Default: True.
+
+    Example:
+        >>> isinstance(ag.nn.UninitializedBuffer(), ag.Tensor)
+        True
+    """
 
     __slots__ = ()
 

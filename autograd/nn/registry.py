@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 class Buffer(Tensor):
     """A tensor that, assigned to a module's attribute, is one of its buffers. Without data it is empty.
 
-    >>> self.mean = Buffer(zeros(3))
+    Args:
+        data (Tensor or number or sequence): The values.
+        persistent (bool): Whether it belongs to the state_dict. Default: True.
+
+    Example:
+        >>> ag.nn.Buffer(ag.tensor([1.0, 2.0]))
+        tensor([1., 2.])
     """
 
     __slots__ = ()

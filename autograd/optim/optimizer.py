@@ -92,6 +92,18 @@ class Optimizer:
     """The base of optimisers: a subclass gives defaults and writes `step`, with self.param_groups and self.state[p].
 
     params: Tensors, or (name, Tensor) pairs, or dicts with "params" and options of their own.
+
+    Args:
+        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
+        defaults (dict[str, Any]): Settings of groups that have none of their own.
+
+    Raises:
+        TypeError: params argument given to the optimizer should be an iterable of Tensors or dicts, but got {...}.
+        ValueError: optimizer got an empty parameter list.
+
+    Example:
+        >>> isinstance(ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=0.1), ag.optim.Optimizer)
+        True
     """
 
     _optimizer_step_pre_hooks: OrderedDict[int, Any]

@@ -70,7 +70,39 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], *, ep
     Use float64. fast_mode compares one random direction a pair instead of whole Jacobians. Also checked: the same
     result from two backward passes (nondet_tol), and gradients that are None. Raises GradcheckError, or returns False.
 
-    >>> gradcheck(lambda x: x.exp() * x, randn(3, dtype=float64, requires_grad=True))
+    Args:
+        func (Callable[..., Any]): Function of tensors that gives a tensor or several.
+        inputs (Tensor or Tensors): Its arguments; float64 tensors that need gradients are checked.
+        eps (float): Step of the differences. Default: 1e-06.
+        atol (float): Absolute tolerance. Default: 1e-05.
+        rtol (float): Relative tolerance. Default: 0.001.
+        raise_exception (bool): An error in place of False. Default: True.
+        nondet_tol (float): By how much two backward passes may differ. Default: 0.0.
+        check_undefined_grad (bool): Whether undefined gradients are tried. Default: True.
+        check_grad_dtypes (bool): Whether the gradients' dtypes are compared. Default: False.
+        check_batched_grad (bool): Whether batched gradients are checked. Default: False.
+        check_batched_forward_grad (bool): Whether batched tangents are checked. Default: False.
+        check_forward_ad (bool): Whether forward mode is checked. Default: False.
+        check_backward_ad (bool): Whether backward mode is checked. Default: True.
+        fast_mode (bool): One random direction in place of all. Default: False.
+        masked (bool): Whether only given elements count.
+
+    Returns:
+        True, or False without raise_exception.
+
+    Raises:
+        ValueError: gradcheck expects at least one input tensor to require gradient, but none of the inputs have
+            requires_grad=True.
+        ValueError: Expected at least one of check_forward_ad or check_backward_ad to be True.
+        NotImplementedError: gradcheck({name}=True) is not implemented.
+        GradcheckError: Backward is not reentrant, i.e., running backward with same input and grad_output multiple times
+            gives different values, although analytical gradient matches numerical gradient, for output ....
+        GradcheckError: gradient dtype {g.dtype} differs from the input's {x.dtype}.
+
+    Example:
+        >>> x = ag.ones(2, dtype=ag.float64, requires_grad=True)
+        >>> ag.gradcheck(ag.exp, (x,))
+        True
     """
     for flag, name in ((check_batched_grad, "check_batched_grad"),
                        (check_batched_forward_grad, "check_batched_forward_grad"), (masked, "masked")):
@@ -248,7 +280,37 @@ def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], g
                   raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
                   check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_fwd_over_rev: bool = False,
                   check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
-    """gradcheck of the backward pass of func, with respect to the inputs and to the output gradients (random ones)."""
+    """gradcheck of the backward pass of func, with respect to the inputs and to the output gradients (random ones).
+
+    Args:
+        func (Callable[..., Any]): Function of tensors that gives a tensor or several.
+        inputs (Tensor or Tensors): Its arguments; float64 tensors that need gradients are checked.
+        grad_outputs (Tensors): Gradients of the outputs; random ones if None.
+        eps (float): Step of the differences. Default: 1e-06.
+        atol (float): Absolute tolerance. Default: 1e-05.
+        rtol (float): Relative tolerance. Default: 0.001.
+        gen_non_contig_grad_outputs (bool): Whether random ones are not contiguous. Default: False.
+        raise_exception (bool): An error in place of False. Default: True.
+        nondet_tol (float): By how much two backward passes may differ. Default: 0.0.
+        check_undefined_grad (bool): Whether undefined gradients are tried. Default: True.
+        check_grad_dtypes (bool): Whether the gradients' dtypes are compared. Default: False.
+        check_batched_grad (bool): Whether batched gradients are checked. Default: False.
+        check_fwd_over_rev (bool): Whether forward mode over backward is checked. Default: False.
+        check_rev_over_rev (bool): Whether backward mode over backward is checked. Default: True.
+        fast_mode (bool): One random direction in place of all. Default: False.
+        masked (bool): Whether only given elements count. Default: False.
+
+    Returns:
+        True, or False without raise_exception.
+
+    Raises:
+        ValueError: Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True.
+
+    Example:
+        >>> x = ag.ones(2, dtype=ag.float64, requires_grad=True)
+        >>> ag.gradgradcheck(ag.exp, (x,))
+        True
+    """
     if not check_fwd_over_rev and not check_rev_over_rev:
         raise ValueError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     inputs = _as_tuple(inputs)

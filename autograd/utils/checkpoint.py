@@ -86,6 +86,31 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     preserve_rng_state (default True): with the random numbers of the first time. context_fn() gives two context
     managers, for the first run and the second. determinism_check: compare "default" (number, shapes and dtypes of what is
     saved) or "none". debug: an error shows what both runs recorded. early_stop: end the second run when all is there.
+
+    Args:
+        function (Callable[..., Any]): What is computed again in backward; its arguments follow.
+        use_reentrant (bool): False: the form that follows hooks; True: the older one.
+        context_fn (Callable[[], tuple[Any, Any]]): Gives two context managers, for the first and the second time.
+        determinism_check (str): "default" or "none": whether shapes are compared. Default: 'default'.
+        debug (bool): Whether the operations of both times are told in errors. Default: False.
+        early_stop (bool): Whether the second time ends with the last value needed. Default: True.
+
+    Returns:
+        What the function returns.
+
+    Raises:
+        ValueError: determinism_check should be one of {...}, but got {determinism_check}.
+        RuntimeError: checkpoint: the forward context provided by context_fn suppressed an exception raised during the
+            checkpointed forward.
+        ValueError: Unexpected keyword arguments:.
+        ValueError: Passing `context_fn` or `debug` is only supported when use_reentrant=False.
+        ValueError: debug=True is incompatible with non-default context_fn.
+
+    Example:
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> ag.utils.checkpoint.checkpoint(ag.exp, x, use_reentrant=False).sum().backward()
+        >>> x.grad
+        tensor([2.7183, 2.7183])
     """
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant is None:

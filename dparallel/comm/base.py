@@ -71,7 +71,20 @@ class Communicator(Messages, Groups):
     # --- the collectives ------------------------------------------------------------------------------------------
 
     def broadcast(self, x: Array | None, root: int = 0) -> list[Array]:
-        """A copy of the root's array for each held place; what other places pass is ignored."""
+        """A copy of the root's array for each held place; what other places pass is ignored.
+
+        Args:
+            x: The root's array, of any shape and dtype.
+            root (int): The place that sends. Default: 0.
+
+        Returns:
+            One array for each held place.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).broadcast(np.array([1.0]))
+            [array([1.]), array([1.])]
+        """
         return self._from_root("broadcast", x, root, None, True).wait()
 
     def start_broadcast(self, x: Array | None, root: int = 0) -> Handle:
@@ -79,7 +92,21 @@ class Communicator(Messages, Groups):
         return self._from_root("broadcast", x, root, None, False)
 
     def reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Array:
-        """The combination of all places' arrays (of one shape) on the root; an empty array if it is not held."""
+        """The combination of all places' arrays (of one shape) on the root; an empty array if it is not held.
+
+        Args:
+            xs (Sequence[Array]): One array for each held place, of one shape and dtype.
+            root (int): The place that receives. Default: 0.
+            op (str): "sum", "prod", "max" or "min". Default: 'sum'.
+
+        Returns:
+            An array.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).reduce([np.array([1.0]), np.array([2.0])])
+            array([3.])
+        """
         return self._from_all("reduce", xs, True, root=root, op=op).wait()
 
     def start_reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Handle:
@@ -91,6 +118,19 @@ class Communicator(Messages, Groups):
         first.
 
         Only the root needs sizes; if other places pass some, they must be the root's.
+
+        Args:
+            x: The root's array (rows, ...).
+            sizes (Sizes): Rows of each place.
+            root (int): The place that sends. Default: 0.
+
+        Returns:
+            One array for each held place.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).scatter(np.arange(3.0))
+            [array([0., 1.]), array([2.])]
         """
         return self._from_root("scatter", x, root, sizes, True).wait()
 
@@ -101,6 +141,18 @@ class Communicator(Messages, Groups):
     def gather(self, xs: Sequence[Array], root: int = 0) -> Array:
         """All places' rows concatenated in place order on the root; an empty array if it is not held. 0-d arrays
         become a vector.
+
+        Args:
+            xs (Sequence[Array]): One array (rows, ...) for each held place.
+            root (int): The place that receives. Default: 0.
+
+        Returns:
+            An array.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).gather([np.array([1.0]), np.array([2.0, 3.0])])
+            array([1., 2., 3.])
         """
         return self._from_all("gather", xs, True, root=root).wait()
 
@@ -109,7 +161,21 @@ class Communicator(Messages, Groups):
         return self._from_all("gather", xs, False, root=root)
 
     def allreduce(self, xs: Sequence[Array], op: str = "sum") -> list[Array]:
-        """The combination of all places' arrays (of one shape), for each held place."""
+        """The combination of all places' arrays (of one shape), for each held place.
+
+        Args:
+            xs (Sequence[Array]): One array for each held place, of one shape and dtype.
+            op (str): "sum", "prod", "max", "min" or another one of reductions. Default: 'sum'.
+
+        Returns:
+            One array for each held place.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> comm = dparallel.Devices(2)
+            >>> comm.allreduce([np.array([1.0]), np.array([2.0])])
+            [array([3.]), array([3.])]
+        """
         return self._from_all("allreduce", xs, True, op=op).wait()
 
     def start_allreduce(self, xs: Sequence[Array], op: str = "sum") -> Handle:
@@ -117,7 +183,19 @@ class Communicator(Messages, Groups):
         return self._from_all("allreduce", xs, False, op=op)
 
     def allgather(self, xs: Sequence[Array]) -> list[Array]:
-        """All places' rows concatenated in place order, for each held place. 0-d arrays become a vector."""
+        """All places' rows concatenated in place order, for each held place. 0-d arrays become a vector.
+
+        Args:
+            xs (Sequence[Array]): One array (rows, ...) for each held place.
+
+        Returns:
+            One array for each held place.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).allgather([np.array([1.0]), np.array([2.0, 3.0])])
+            [array([1., 2., 3.]), array([1., 2., 3.])]
+        """
         return self._from_all("allgather", xs, True).wait()
 
     def start_allgather(self, xs: Sequence[Array]) -> Handle:
@@ -127,6 +205,19 @@ class Communicator(Messages, Groups):
     def reduce_scatter(self, xs: Sequence[Array], sizes: Sizes = None, op: str = "sum") -> list[Array]:
         """The combination of all places' arrays (of one shape), split over places: sizes[p] rows for place p. All
         places pass the same sizes.
+
+        Args:
+            xs (Sequence[Array]): One array (rows, ...) for each held place, of one shape and dtype.
+            sizes (Sizes): Rows of each place.
+            op (str): "sum", "prod", "max" or "min". Default: 'sum'.
+
+        Returns:
+            One array for each held place.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).reduce_scatter([np.ones(2), np.ones(2)])
+            [array([2.]), array([2.])]
         """
         return self._from_all("reduce_scatter", xs, True, op=op, sizes=sizes).wait()
 
@@ -139,6 +230,18 @@ class Communicator(Messages, Groups):
         received are concatenated in place order.
 
         alltoall_sizes(sizes) returns the sizes of the alltoall that sends everything back.
+
+        Args:
+            xs (Sequence[Array]): One array (rows, ...) for each held place.
+            sizes (AllToAllSizes): For each held place, rows for each place.
+
+        Returns:
+            One array for each held place.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).alltoall([np.array([0, 1]), np.array([10, 11])])
+            [array([ 0, 10]), array([ 1, 11])]
         """
         return self._from_all("alltoall", xs, True, sizes=sizes).wait()
 
@@ -149,6 +252,19 @@ class Communicator(Messages, Groups):
     def scan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> list[Array]:
         """For each held place the combination of the arrays (of one shape) of the places up to it; reverse=True: from
         it on.
+
+        Args:
+            xs (Sequence[Array]): One array for each held place, of one shape and dtype.
+            op (str): "sum", "prod", "max" or "min". Default: 'sum'.
+            reverse (bool): From the last place to this one. Default: False.
+
+        Returns:
+            One array for each held place.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(3).scan([np.array(1), np.array(2), np.array(3)])
+            [array(1), array(3), array(6)]
         """
         return self._from_all("reverse_scan" if reverse else "scan", xs, True, op=op).wait()
 
@@ -159,6 +275,19 @@ class Communicator(Messages, Groups):
     def exscan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> list[Array]:
         """A scan without each place's own array. The first place (with reverse the last) gets the neutral element: 0
         for sum, 1 for prod, the lowest number of the dtype for max, the highest for min.
+
+        Args:
+            xs (Sequence[Array]): One array for each held place, of one shape and dtype.
+            op (str): "sum", "prod", "max" or "min". Default: 'sum'.
+            reverse (bool): From the last place to this one. Default: False.
+
+        Returns:
+            One array for each held place.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(3).exscan([np.array(1), np.array(2), np.array(3)])
+            [array(0), array(1), array(3)]
         """
         return self._from_all("reverse_exscan" if reverse else "exscan", xs, True, op=op).wait()
 
@@ -198,7 +327,13 @@ class Communicator(Messages, Groups):
     # --- small exchanges --------------------------------------------------------------------------------------------
 
     def barrier(self) -> None:
-        """Block until all places have called barrier()."""
+        """Block until all places have called barrier().
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.run_ranks(2, lambda comm: comm.barrier())
+            [None, None]
+        """
         self.named_barrier("barrier")
 
     def named_barrier(self, name: str) -> None:
@@ -211,7 +346,19 @@ class Communicator(Messages, Groups):
         self._blocked_exchange([Call("barrier", self.size, error=reason) for _ in self.held])
 
     def any(self, flag: bool) -> bool:
-        """Whether the flag is true in any process."""
+        """Whether the flag is true in any process.
+
+        Args:
+            flag (bool): This process's.
+
+        Returns:
+            A Python bool.
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.run_ranks(2, lambda comm: comm.any(comm.rank == 1))
+            [True, True]
+        """
         return any(self._blocked_values([Call("any", self.size, value=flag) for _ in self.held]))
 
     def agree(self, bits: int, function: str = "") -> int:
@@ -222,18 +369,53 @@ class Communicator(Messages, Groups):
         return combined
 
     def total(self, value: float) -> float:
-        """The sum over processes of each one's number, in float64 and in place order."""
+        """The sum over processes of each one's number, in float64 and in place order.
+
+        Args:
+            value (float): This process's number.
+
+        Returns:
+            A float.
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.run_ranks(2, lambda comm: comm.total(comm.rank + 1))
+            [3.0, 3.0]
+        """
         values = [value, *[0.0] * (len(self.held) - 1)]
         return sum(self._blocked_values([Call("total", self.size, value=v) for v in values]))
 
     def share(self, rows: S) -> S:
         """The part of a sequence (rows of a batch, for instance) that this process works on: every size-th item from
         its rank on; all of it if this process holds all places.
+
+        Args:
+            rows (S): a sequence.
+
+        Returns:
+            The part of it.
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.run_ranks(2, lambda comm: comm.share([1, 2, 3]))
+            [[1, 3], [2]]
         """
         return rows if self.alone else rows[self.rank::self.size]
 
     def rows(self, xs: Sequence[Array]) -> list[int]:
-        """The number of rows (1 for 0-d) that each of the `size` places holds, on every place."""
+        """The number of rows (1 for 0-d) that each of the `size` places holds, on every place.
+
+        Args:
+            xs (Sequence[Array]): One array for each held place.
+
+        Returns:
+            A list of ints.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).rows([np.ones(1), np.ones(3)])
+            [1, 3]
+        """
         arrays, error = self._checked_arrays(xs)
         calls = self._blocked_exchange([Call("rows", self.size, x, error=error) for x in arrays])
         return [call.shape[0] if call.shape else 1 for call in calls]
@@ -249,11 +431,36 @@ class Communicator(Messages, Groups):
         return [table[:, place].tolist() for place in self.held]
 
     def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
-        """Copies of all places' small Python objects, of which each held place passes one. They are pickled."""
+        """Copies of all places' small Python objects, of which each held place passes one. They are pickled.
+
+        Args:
+            objects (sequence): One for each held place.
+
+        Returns:
+            A list of all places' objects.
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.run_ranks(2, lambda comm: comm.allgather_object([{"rank": comm.rank}]))
+            [[{'rank': 0}, {'rank': 1}], [{'rank': 0}, {'rank': 1}]]
+        """
         return self._unpickled(self._objects("allgather_object", objects, 0)[0])
 
     def gather_object(self, objects: Sequence[Any], root: int = 0) -> list[Any] | None:
-        """Copies of all places' small Python objects on root, None elsewhere. They are pickled."""
+        """Copies of all places' small Python objects on root, None elsewhere. They are pickled.
+
+        Args:
+            objects (sequence): One for each held place.
+            root (int): The place that receives. Default: 0.
+
+        Returns:
+            A list on the root, None elsewhere.
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.run_ranks(2, lambda comm: comm.gather_object([comm.rank]))
+            [[0, 1], None]
+        """
         pickled = self._objects("gather_object", objects, root)
         return self._unpickled(pickled) if _as_place(root) in self.held else None
 
@@ -284,7 +491,20 @@ class Communicator(Messages, Groups):
         return [pickle.load(stream) for _ in range(self.size)]
 
     def broadcast_object(self, obj: Any, root: int = 0) -> Any:
-        """A copy of the root's small Python object. It is pickled."""
+        """A copy of the root's small Python object. It is pickled.
+
+        Args:
+            obj (Tensor or number or sequence): The root's object.
+            root (int): The place that sends. Default: 0.
+
+        Returns:
+            A copy.
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.run_ranks(2, lambda comm: comm.broadcast_object("a" if comm.rank == 0 else None))
+            ['a', 'a']
+        """
         x, error = _pickled(obj) if _as_place(root) in self.held else (None, "")
         return pickle.loads(self._from_root("broadcast_object", x, root, None, True, error).wait()[0].tobytes())
 

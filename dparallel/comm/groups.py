@@ -29,7 +29,20 @@ class Groups(ABC):
         result is then a list of their groups, one object for all places of a color. Free the group by free();
         otherwise it lives as long as the process.
 
-        >>> pair = comm.split(comm.rank // 2)
+        Args:
+            color: Places of one color stay together; None: this place belongs to none.
+            key: Orders the places of one color; by rank if they are equal. Default: 0.
+
+        Returns:
+            A communicator.
+
+        Raises:
+            CollectiveError: split: the {name} of place {place} is {value}, not a whole number.
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.run_ranks(4, lambda comm: comm.split(comm.rank // 2).size)
+            [2, 2, 2, 2]
         """
         several = isinstance(color, (list, tuple))
         colors = list(color) if several else [color] * len(self.held)

@@ -262,8 +262,23 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
     dparallel.testing.Network, calls arrive late and handles complete out of order. Each rank draws random numbers of its
     own, the same each time; manual_seed() on a rank is for this rank.
 
-    >>> run_ranks(3, lambda comm: comm.allreduce([np.array(1.0)])[0].item())
-    [3.0, 3.0, 3.0]
+    Args:
+        size (int): Number of ranks, 1 or more.
+        function (Callable[..., Any]): function(comm, *args).
+        *args (int or Tensor or ints): Further arguments of the function.
+        timeout (float): Seconds that a rank waits in a collective. Default: 60.0.
+        network: a dparallel.testing.Network, which delays.
+
+    Returns:
+        A list of the results, by rank.
+
+    Raises:
+        ValueError: run_ranks({size}): a whole number of ranks, at least one.
+
+    Example:
+        >>> import numpy as np, dparallel
+        >>> dparallel.run_ranks(3, lambda comm: comm.allreduce([np.array(1.0)])[0].item())
+        [3.0, 3.0, 3.0]
     """
     if not isinstance(size, (int, np.integer)) or size < 1:
         raise ValueError(f"run_ranks({size!r}): a whole number of ranks, at least one")

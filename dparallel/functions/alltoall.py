@@ -21,6 +21,11 @@ class AllToAll(Partnered):
 
     sizes: the numbers of rows that the held place sends to each place (a list of lists if several are held); even by
     default.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.AllToAll.apply(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]), comm=dparallel.Devices(2))
+        (tensor([1., 3.]), tensor([2., 4.]))
     """
 
     @staticmethod

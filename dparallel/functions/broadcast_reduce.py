@@ -14,7 +14,10 @@ from .reductions import Reduction
 class Broadcast(Partnered):
     """root's x -> a copy for every place.
 
-    >>> y = Broadcast.apply(x, comm=comm, root=0)          # y is x on every rank; x.grad is the sum of all y.grad
+    Example:
+        >>> import dparallel
+        >>> dparallel.Broadcast.apply(ag.tensor([1.0]), comm=dparallel.Devices(2))
+        (tensor([1.]), tensor([1.]))
     """
 
     @staticmethod
@@ -34,7 +37,13 @@ class Broadcast(Partnered):
 
 
 class Reduce(Reduction):
-    """x of every place -> their sum (or `op`, see Reduction) on root, an empty tensor elsewhere."""
+    """x of every place -> their sum (or `op`, see Reduction) on root, an empty tensor elsewhere.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.Reduce.apply(ag.tensor([1.0]), ag.tensor([2.0]), comm=dparallel.Devices(2))
+        tensor([3.])
+    """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, root: int = 0, op: str = "sum", ties: str = "split") -> Tensor:

@@ -27,7 +27,13 @@ from .partnered import Issue, Partner, Partnered
 
 
 class AllGather(Partnered):
-    """x of every place -> all of them concatenated along dim on every place. 0-d tensors become one vector."""
+    """x of every place -> all of them concatenated along dim on every place. 0-d tensors become one vector.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.AllGather.apply(ag.tensor([1.0]), ag.tensor([2.0, 3.0]), comm=dparallel.Devices(2))[0]
+        tensor([1., 2., 3.])
+    """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, dim: int = 0) -> PerPlace:
@@ -116,8 +122,12 @@ def _extremum_shares(xs: list[Array], comm: Communicator, op: str, ties: str) ->
 class AllReduce(Reduction):
     """x of every place -> their sum (or `op`, see Reduction) on every place.
 
-    >>> total = AllReduce.apply(x, comm=comm)
-    >>> largest = AllReduce.apply(x, comm=comm, op="max")
+    Example:
+        >>> import dparallel
+        >>> comm = dparallel.Devices(2)
+        >>> x, y = ag.tensor([1.0]).requires_grad_(), ag.tensor([2.0]).requires_grad_()
+        >>> dparallel.AllReduce.apply(x, y, comm=comm)
+        (tensor([3.], grad_fn=<AllReduceBackward>), tensor([3.], grad_fn=<AllReduceBackward>))
     """
 
     @staticmethod
@@ -141,6 +151,11 @@ class ReduceScatter(Reduction):
     """x of every place -> their sum (or `op`, see Reduction), cut along dim: place p gets sizes[p] rows.
 
     Without sizes the split is even, with the larger pieces first.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.ReduceScatter.apply(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]), comm=dparallel.Devices(2))
+        (tensor([4.]), tensor([6.]))
     """
 
     @staticmethod

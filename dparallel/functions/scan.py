@@ -18,7 +18,10 @@ class Scan(Partnered):
     The adjoint of y_p = sum of x_q over q <= p is x'_q = sum of u_p over p >= q: the same in reverse, computed as that sum
     and not as a difference.
 
-    >>> first_row = Scan.apply(rows_here, comm=comm, exclusive=True)     # where this rank's rows begin
+    Example:
+        >>> import dparallel
+        >>> dparallel.Scan.apply(ag.tensor([1.0]), ag.tensor([2.0]), comm=dparallel.Devices(2))
+        (tensor([1.]), tensor([3.]))
     """
 
     @staticmethod

@@ -15,7 +15,10 @@ class Scatter(Partnered):
     """root's x, cut along dim -> a piece for each place: place p gets sizes[p] rows, or an even share, larger shares
     first.
 
-    >>> piece = Scatter.apply(x, comm=comm, sizes=[3, 2], root=0)
+    Example:
+        >>> import dparallel
+        >>> dparallel.Scatter.apply(ag.tensor([1.0, 2.0, 3.0]), comm=dparallel.Devices(2))
+        (tensor([1., 2.]), tensor([3.]))
     """
 
     @staticmethod
@@ -42,6 +45,11 @@ class Scatter(Partnered):
 class Gather(Partnered):
     """x of every place -> all of them concatenated along dim on root, an empty tensor elsewhere. 0-d tensors become
     one vector.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.Gather.apply(ag.tensor([1.0]), ag.tensor([2.0, 3.0]), comm=dparallel.Devices(2))
+        tensor([1., 2., 3.])
     """
 
     @staticmethod

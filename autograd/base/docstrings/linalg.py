@@ -237,7 +237,8 @@ Args:
     x1 (Tensor): (..., n, d); floating point.
     x2 (Tensor): (..., m, d).
     p (float): The order of the norm. Default: 2.0.
-    compute_mode (str): Has no effect. Default: 'use_mm_for_euclid_dist_if_necessary'.
+    compute_mode (str): For p = 2, whether distances come from a matrix product: by the number
+        of rows, or always, or never. Default: 'use_mm_for_euclid_dist_if_necessary'.
 
 Returns:
     Tensor (..., n, m).

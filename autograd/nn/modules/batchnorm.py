@@ -114,7 +114,22 @@ class _BatchNorm(NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of (n, c) or (n, c, length)."""
+    """Batch normalisation of (n, c) or (n, c, length).
+
+    Args:
+        num_features (int): Number of channels, dimension 1 of the input.
+        eps (float): Keeps divisions by 0 away. Default: 1e-05.
+        momentum (float): Factor of the previous step. Default: 0.1.
+        affine (bool): Whether there are a learned weight and bias. Default: True.
+        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
+        device (device): The CPU, under any of its names.
+        dtype (dtype): Of the parameters; the default dtype if None.
+        bias (bool): Whether there is a bias. Default: True.
+
+    Example:
+        >>> ag.nn.BatchNorm1d(3)(ag.ones(4, 3)).shape
+        Size([4, 3])
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim not in (2, 3):
@@ -122,7 +137,22 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation of (n, c, h, w)."""
+    """Batch normalisation of (n, c, h, w).
+
+    Args:
+        num_features (int): Number of channels, dimension 1 of the input.
+        eps (float): Keeps divisions by 0 away. Default: 1e-05.
+        momentum (float): Factor of the previous step. Default: 0.1.
+        affine (bool): Whether there are a learned weight and bias. Default: True.
+        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
+        device (device): The CPU, under any of its names.
+        dtype (dtype): Of the parameters; the default dtype if None.
+        bias (bool): Whether there is a bias. Default: True.
+
+    Example:
+        >>> ag.nn.BatchNorm2d(3)(ag.ones(2, 3, 4, 4)).shape
+        Size([2, 3, 4, 4])
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim != 4:
@@ -130,7 +160,22 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of (n, c, d, h, w)."""
+    """Batch normalisation of (n, c, d, h, w).
+
+    Args:
+        num_features (int): Number of channels, dimension 1 of the input.
+        eps (float): Keeps divisions by 0 away. Default: 1e-05.
+        momentum (float): Factor of the previous step. Default: 0.1.
+        affine (bool): Whether there are a learned weight and bias. Default: True.
+        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
+        device (device): The CPU, under any of its names.
+        dtype (dtype): Of the parameters; the default dtype if None.
+        bias (bool): Whether there is a bias. Default: True.
+
+    Example:
+        >>> ag.nn.BatchNorm3d(3)(ag.ones(2, 3, 4, 4, 4)).shape
+        Size([2, 3, 4, 4, 4])
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim != 5:
@@ -143,6 +188,20 @@ class SyncBatchNorm(_BatchNorm):
 
     Constructing or converting gives the plugin's subclass; without a plugin it is a NotImplementedError, since the
     statistics of one rank alone would silently differ from PyTorch's.
+
+    Args:
+        num_features (int): Number of channels, dimension 1 of the input.
+        eps (float): Keeps divisions by 0 away. Default: 1e-05.
+        momentum (float): Factor of the previous step. Default: 0.1.
+        affine (bool): Whether there are a learned weight and bias. Default: True.
+        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
+        device (device): The CPU, under any of its names.
+        dtype (dtype): Of the parameters; the default dtype if None.
+        bias (bool): Whether there is a bias. Default: True.
+
+    Example:
+        >>> ag.nn.SyncBatchNorm(3)
+        SyncBatchNorm(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> SyncBatchNorm:

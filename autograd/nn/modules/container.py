@@ -70,7 +70,12 @@ class _Numbered(Module):
 
 
 class Sequential(_Numbered):
-    """Modules applied in sequence; passed as arguments, or as one dict of names."""
+    """Modules applied in sequence; passed as arguments, or as one dict of names.
+
+    Example:
+        >>> ag.nn.Sequential(ag.nn.Linear(3, 4), ag.nn.ReLU(), ag.nn.Linear(4, 2))(ag.ones(5, 3)).shape
+        Size([5, 2])
+    """
 
     def __init__(self, *args: Any) -> None:
         named = args[0].items() if len(args) == 1 and isinstance(args[0], dict) else enumerate(args)
@@ -127,7 +132,16 @@ class Sequential(_Numbered):
 
 
 class ModuleList(_Numbered):
-    """A list of modules that are registered as submodules, so that parameters() and state_dict() find them."""
+    """A list of modules that are registered as submodules, so that parameters() and state_dict() find them.
+
+    Args:
+        modules (Iterable[Module]): Modules to begin with.
+
+    Example:
+        >>> layers = ag.nn.ModuleList([ag.nn.Linear(2, 2) for _ in range(3)])
+        >>> len(layers)
+        3
+    """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         if modules is not None:
@@ -162,7 +176,16 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """A dict of modules, registered as submodules and kept in the order of insertion."""
+    """A dict of modules, registered as submodules and kept in the order of insertion.
+
+    Args:
+        modules: Modules to begin with.
+
+    Example:
+        >>> layers = ag.nn.ModuleDict({"a": ag.nn.Linear(2, 3), "b": ag.nn.ReLU()})
+        >>> list(layers)
+        ['a', 'b']
+    """
 
     def __init__(self, modules: Any = None) -> None:
         if modules is not None:

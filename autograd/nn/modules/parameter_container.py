@@ -25,7 +25,15 @@ def _line(name: Any, value: Any) -> str:
 
 
 class ParameterList(Module):
-    """A list of parameters."""
+    """A list of parameters.
+
+    Args:
+        values (Iterable[Any]): Parameters to begin with.
+
+    Example:
+        >>> len(ag.nn.ParameterList([ag.ones(2), ag.zeros(3)]))
+        2
+    """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         self._size = 0
@@ -76,7 +84,15 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dict of parameters. Pairs and ordered dicts keep their order; a plain dict is sorted, as in PyTorch."""
+    """A dict of parameters. Pairs and ordered dicts keep their order; a plain dict is sorted, as in PyTorch.
+
+    Args:
+        parameters: Parameters to begin with.
+
+    Example:
+        >>> list(ag.nn.ParameterDict({"w": ag.ones(2)}))
+        ['w']
+    """
 
     def __init__(self, parameters: Any = None) -> None:
         self._keys: dict[str, None] = {}

@@ -23,6 +23,18 @@ def each(function: Callable[..., Any], states: Any) -> Any:
 class RNNCellBase(Module):
     """Base of the cells. Parameters: weight_ih (chunks * hidden, input), weight_hh (chunks * hidden, hidden), bias_ih
     and bias_hh (chunks * hidden,).
+
+    Args:
+        input_size (int): Size of the input's last dimension.
+        hidden_size (int): Size of the state.
+        bias (bool): Whether there is a bias.
+        num_chunks (int): Number of gates.
+        device (device): The CPU, under any of its names.
+        dtype (dtype): Of the parameters; the default dtype if None.
+
+    Example:
+        >>> issubclass(ag.nn.LSTMCell, ag.nn.RNNCellBase)
+        True
     """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: DeviceLike = None,
@@ -87,7 +99,20 @@ def _check_shapes(input: Tensor, given: tuple[Any, ...], input_size: int, hidden
 
 
 class RNNCell(RNNCellBase):
-    """h' = act(W_ih x + b_ih + W_hh h + b_hh), act tanh or relu: x (b, input_size) or (input_size,)."""
+    """h' = act(W_ih x + b_ih + W_hh h + b_hh), act tanh or relu: x (b, input_size) or (input_size,).
+
+    Args:
+        input_size (int): Size of the input's last dimension.
+        hidden_size (int): Size of the state.
+        bias (bool): Whether there is a bias. Default: True.
+        nonlinearity (str): "tanh" or "relu". Default: 'tanh'.
+        device (device): The CPU, under any of its names.
+        dtype (dtype): Of the parameters; the default dtype if None.
+
+    Example:
+        >>> ag.nn.RNNCell(3, 5)(ag.ones(2, 3)).shape
+        Size([2, 5])
+    """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh",
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
@@ -102,7 +127,20 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """(h', c') of an LSTM: x (b, input_size) or (input_size,), states (h, c)."""
+    """(h', c') of an LSTM: x (b, input_size) or (input_size,), states (h, c).
+
+    Args:
+        input_size (int): Size of the input's last dimension.
+        hidden_size (int): Size of the state.
+        bias (bool): Whether there is a bias. Default: True.
+        device (device): The CPU, under any of its names.
+        dtype (dtype): Of the parameters; the default dtype if None.
+
+    Example:
+        >>> h, c = ag.nn.LSTMCell(3, 5)(ag.ones(2, 3))
+        >>> h.shape
+        Size([2, 5])
+    """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
@@ -114,7 +152,19 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """h' of a GRU: x (b, input_size) or (input_size,)."""
+    """h' of a GRU: x (b, input_size) or (input_size,).
+
+    Args:
+        input_size (int): Size of the input's last dimension.
+        hidden_size (int): Size of the state.
+        bias (bool): Whether there is a bias. Default: True.
+        device (device): The CPU, under any of its names.
+        dtype (dtype): Of the parameters; the default dtype if None.
+
+    Example:
+        >>> ag.nn.GRUCell(3, 5)(ag.ones(2, 3)).shape
+        Size([2, 5])
+    """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:

@@ -48,7 +48,21 @@ def _norm(array: Array, order: float) -> Any:
 
 def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False,
                    foreach: bool | None = None) -> Tensor:
-    """The norm of all elements of all tensors together. foreach chooses among PyTorch's kernels; here there is one."""
+    """The norm of all elements of all tensors together. foreach chooses among PyTorch's kernels; here there is one.
+
+    Args:
+        tensors (Tensor or Iterable[Tensor]): Of any shapes.
+        norm_type (float): Order of the norm. Default: 2.0.
+        error_if_nonfinite (bool): Whether a norm that is inf or nan raises. Default: False.
+        foreach (bool): Has no effect.
+
+    Returns:
+        A 0-d tensor.
+
+    Example:
+        >>> ag.nn.utils.get_total_norm([ag.tensor([3.0]), ag.tensor([4.0])])
+        tensor(5.)
+    """
     tensors, order = _as_list(tensors), float(norm_type)
     if not tensors:
         return result(np.zeros((), np.float32))
@@ -76,7 +90,21 @@ def _norm_with_slices(parameters: list[Tensor], sliced: list[Any], order: float)
 
 def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor,
                           foreach: bool | None = None) -> None:
-    """Scale the gradients in place by max_norm / total_norm where that is below 1."""
+    """Scale the gradients in place by max_norm / total_norm where that is below 1.
+
+    Args:
+        parameters (Tensor or Iterable[Tensor]): Tensors with .grad.
+        max_norm (float): The largest norm.
+        total_norm (Tensor): Norm of all gradients.
+        foreach (bool): Has no effect.
+
+    Example:
+        >>> w = ag.ones(1, requires_grad=True)
+        >>> (4 * w).sum().backward()
+        >>> ag.nn.utils.clip_grads_with_norm_([w], 1.0, ag.tensor(4.0))
+        >>> w.grad
+        tensor([1.0000])
+    """
     _scale_to_norm(_as_list(parameters), max_norm, total_norm)
 
 
@@ -95,6 +123,22 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     """Scale the gradients in place so that their norm, taken together, is at most max_norm; returns the norm before.
 
     Of parameters in slices over ranks it is the norm of the wholes: all ranks call it.
+
+    Args:
+        parameters (Tensor or Iterable[Tensor]): Tensors with .grad.
+        max_norm (float): The largest norm.
+        norm_type (float): Order of the norm. Default: 2.0.
+        error_if_nonfinite (bool): Whether a norm that is inf or nan raises. Default: False.
+        foreach (bool): Has no effect.
+
+    Returns:
+        The norm before, a 0-d tensor.
+
+    Example:
+        >>> w = ag.ones(2, requires_grad=True)
+        >>> (3 * w).sum().backward()
+        >>> ag.nn.utils.clip_grad_norm_([w], 1.0)
+        tensor(4.2426)
     """
     empty = isinstance(parameters, types.GeneratorType)
     parameters = _as_list(parameters)
@@ -127,7 +171,20 @@ def clip_grad_norm(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
-    """Bring each element of the gradients, in place, into [-clip_value, clip_value]."""
+    """Bring each element of the gradients, in place, into [-clip_value, clip_value].
+
+    Args:
+        parameters (Tensor or Iterable[Tensor]): Tensors with .grad.
+        clip_value (float): Largest absolute value.
+        foreach (bool): Has no effect.
+
+    Example:
+        >>> w = ag.ones(2, requires_grad=True)
+        >>> (3 * w).sum().backward()
+        >>> ag.nn.utils.clip_grad_value_([w], 1.0)
+        >>> w.grad
+        tensor([1., 1.])
+    """
     _clip_values(_as_list(parameters), float(clip_value))
 
 

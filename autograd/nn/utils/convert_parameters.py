@@ -9,13 +9,38 @@ from ...ops.shape import cat, reshape
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All elements of all parameters, one after the other; recorded."""
+    """All elements of all parameters, one after the other; recorded.
+
+    Args:
+        parameters (Iterable[Tensor]): Tensors of one dtype.
+
+    Returns:
+        (total number of elements,).
+
+    Example:
+        >>> ag.nn.utils.parameters_to_vector([ag.tensor([1.0, 2.0]), ag.tensor([[3.0]])])
+        tensor([1., 2., 3.])
+    """
     vector: Tensor = cat([reshape(p, -1) for p in parameters])
     return vector
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Make each parameter a view of its piece of vec."""
+    """Make each parameter a view of its piece of vec.
+
+    Args:
+        vec (Tensor): (total number of elements,).
+        parameters (Iterable[Tensor]): Tensors that are written to.
+
+    Raises:
+        TypeError: expected Tensor, but got: {...}.
+
+    Example:
+        >>> w = ag.zeros(2)
+        >>> ag.nn.utils.vector_to_parameters(ag.tensor([1.0, 2.0]), [w])
+        >>> w
+        tensor([1., 2.])
+    """
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected Tensor, but got: {type(vec).__name__}")
     start = 0

@@ -29,6 +29,10 @@ class PackedSequence(_Packed):
     data (sum of lengths, ...) holds the first step of every sequence, then the second, and so on; batch_sizes[t]
     sequences have a step t. sorted_indices maps positions here to positions in the given batch, unsorted_indices back;
     both are None if the batch came sorted.
+
+    Example:
+        >>> ag.nn.utils.rnn.pack_sequence([ag.tensor([1, 2]), ag.tensor([3])]).data
+        tensor([1, 3, 2])
     """
 
     __slots__ = ()
@@ -104,7 +108,15 @@ class PackedSequence(_Packed):
 
 
 def invert_permutation(permutation: Any) -> Any:
-    """The permutation that undoes this one; None of None."""
+    """The permutation that undoes this one; None of None.
+
+    Args:
+        permutation: int64 (n,), or None.
+
+    Example:
+        >>> ag.nn.utils.rnn.invert_permutation(ag.tensor([2, 0, 1]))
+        tensor([1, 2, 0])
+    """
     if permutation is None:
         return None
     inverse = np.empty_like(permutation.array)
@@ -121,7 +133,28 @@ def _positions(lengths: tuple[int, ...]) -> tuple[Any, Any]:
 
 def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
                          enforce_sorted: bool = True) -> PackedSequence:
-    """Pack (t, b, ...), or (b, t, ...) if batch_first. enforce_sorted: the lengths must come in decreasing order."""
+    """Pack (t, b, ...), or (b, t, ...) if batch_first. enforce_sorted: the lengths must come in decreasing order.
+
+    Args:
+        input (Tensor): (longest, n, ...) or (n, longest, ...).
+        lengths: (n,).
+        batch_first (bool): Whether the batch is the first dimension. Default: False.
+        enforce_sorted (bool): Whether lengths must decrease. Default: True.
+
+    Returns:
+        A PackedSequence.
+
+    Raises:
+        RuntimeError: Cannot pack empty tensors.
+        RuntimeError: Expected `len(lengths)` to be equal to batch_size, but got {...} (batch_size={...}).
+        RuntimeError: Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0.
+        RuntimeError: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True.
+        RuntimeError: Expected `len(lengths)` to be at most the number of steps, {...}, but got {...}.
+
+    Example:
+        >>> ag.nn.utils.rnn.pack_padded_sequence(ag.tensor([[1, 2], [3, 0]]), ag.tensor([2, 1]), batch_first=True).data
+        tensor([1, 3, 2])
+    """
     lengths = lengths.array if isinstance(lengths, Tensor) else np.asarray(lengths)
     lengths = lengths.astype(np.int64)
     order = None
@@ -150,7 +183,27 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
 
 def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0,
                         total_length: int | None = None) -> tuple[Any, Any]:
-    """((t, b, ...), lengths (b,)) in the order in which the sequences were given; t is total_length if that is given."""
+    """((t, b, ...), lengths (b,)) in the order in which the sequences were given; t is total_length if that is given.
+
+    Args:
+        sequence (PackedSequence): The PackedSequence.
+        batch_first (bool): Whether the batch is the first dimension. Default: False.
+        padding_value (float): What fills up. Default: 0.0.
+        total_length (int): Length of the result; the longest sequence's if None.
+
+    Returns:
+        (padded tensor, lengths).
+
+    Raises:
+        ValueError: Expected total_length to be at least the length of the longest sequence in input, but got
+            total_length={total_length} and max sequence length being {steps}.
+
+    Example:
+        >>> rnn = ag.nn.utils.rnn
+        >>> ag.nn.utils.rnn.pad_packed_sequence(rnn.pack_sequence([ag.tensor([1, 2]), ag.tensor([3])]), batch_first=True)
+        (tensor([[1, 2],
+                [3, 0]]), tensor([2, 1]))
+    """
     sizes = sequence.batch_sizes.array
     steps, batch = len(sizes), int(sizes[0])
     if total_length is not None:
@@ -173,7 +226,27 @@ def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, pad
 
 def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float = 0.0,
                  padding_side: str = "right") -> Any:
-    """(t, b, ...), or (b, t, ...) if batch_first, of b tensors (length, ...); t is the greatest length."""
+    """(t, b, ...), or (b, t, ...) if batch_first, of b tensors (length, ...); t is the greatest length.
+
+    Args:
+        sequences: Tensors (length, ...).
+        batch_first (bool): Whether the batch is the first dimension. Default: False.
+        padding_value (float): What fills up. Default: 0.0.
+        padding_side (str): "right" or "left". Default: 'right'.
+
+    Returns:
+        (longest, n, ...) or (n, longest, ...).
+
+    Raises:
+        RuntimeError: pad_sequence: Expected iterable for input sequences, but got arg of type: {...}.
+        RuntimeError: received an empty list of sequences.
+        RuntimeError: Expected padding_side to be one of left or right, but got {padding_side}.
+
+    Example:
+        >>> ag.nn.utils.rnn.pad_sequence([ag.tensor([1, 2]), ag.tensor([3])], batch_first=True)
+        tensor([[1, 2],
+                [3, 0]])
+    """
     if not isinstance(sequences, (Iterable, Tensor)):
         raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
     sequences = list(unbind(sequences, 0)) if isinstance(sequences, Tensor) else list(sequences)
@@ -191,19 +264,55 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
 
 
 def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
-    """The sequences (length, ...) of a padded tensor (t, b, ...), or (b, t, ...) if batch_first."""
+    """The sequences (length, ...) of a padded tensor (t, b, ...), or (b, t, ...) if batch_first.
+
+    Args:
+        padded_sequences: (longest, n, ...) or (n, longest, ...).
+        lengths: (n,).
+        batch_first (bool): Whether the batch is the first dimension. Default: False.
+
+    Returns:
+        A list of tensors.
+
+    Example:
+        >>> ag.nn.utils.rnn.unpad_sequence(ag.tensor([[1, 2], [3, 0]]), ag.tensor([2, 1]), batch_first=True)
+        [tensor([1, 2]), tensor([3])]
+    """
     x = padded_sequences if batch_first else transpose(padded_sequences, 0, 1)
     return [narrow(row, 0, 0, min(int(length), row.shape[0]))
             for row, length in zip(unbind(x, 0), lengths.tolist(), strict=True)]
 
 
 def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> PackedSequence:
-    """Pack a list of sequences (length, ...)."""
+    """Pack a list of sequences (length, ...).
+
+    Args:
+        sequences (sequence): Tensors (length, ...).
+        enforce_sorted (bool): Whether lengths must decrease. Default: True.
+
+    Returns:
+        A PackedSequence.
+
+    Example:
+        >>> ag.nn.utils.rnn.pack_sequence([ag.tensor([1, 2]), ag.tensor([3])]).batch_sizes
+        tensor([2, 1])
+    """
     return pack_padded_sequence(pad_sequence(sequences), [x.shape[0] for x in sequences], enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Any]:
-    """The sequences as a list, in the order in which they were given."""
+    """The sequences as a list, in the order in which they were given.
+
+    Args:
+        packed_sequences (PackedSequence): a PackedSequence.
+
+    Returns:
+        A list of tensors.
+
+    Example:
+        >>> ag.nn.utils.rnn.unpack_sequence(ag.nn.utils.rnn.pack_sequence([ag.tensor([1, 2]), ag.tensor([3])]))
+        [tensor([1, 2]), tensor([3])]
+    """
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
 

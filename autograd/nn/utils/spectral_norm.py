@@ -99,13 +99,40 @@ class SpectralNorm:
 
 def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
                   dim: int | None = None) -> Any:
-    """Divide a weight by its largest singular value, found by power iteration, one step a forward. Returns module."""
+    """Divide a weight by its largest singular value, found by power iteration, one step a forward. Returns module.
+
+    Args:
+        module (Module): The module.
+        name (str): Of the parameter. Default: 'weight'.
+        n_power_iterations (int): Iterations for each use. Default: 1.
+        eps (float): Keeps divisions by 0 away. Default: 1e-12.
+        dim (int): Dimension of the outputs.
+
+    Returns:
+        The module.
+
+    Example:
+        >>> ag.nn.utils.spectral_norm(ag.nn.Linear(2, 3))
+        Linear(in_features=2, out_features=3, bias=True)
+    """
     SpectralNorm.apply(module, name, n_power_iterations, default_dim(module, dim), eps)
     return module
 
 
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
-    """Undo spectral_norm(). Returns module."""
+    """Undo spectral_norm(). Returns module.
+
+    Args:
+        module: The module.
+        name (str): Of the parameter. Default: 'weight'.
+
+    Returns:
+        The module.
+
+    Example:
+        >>> ag.nn.utils.remove_spectral_norm(ag.nn.utils.spectral_norm(ag.nn.Linear(2, 3)))
+        Linear(in_features=2, out_features=3, bias=True)
+    """
     return remove_hook(module, SpectralNorm, name, "spectral_norm")
 
 

@@ -72,13 +72,40 @@ class WeightNorm:
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Any:
-    """Train the length (one number along dim, one for all if None) and the direction of a weight apart. Returns module."""
+    """Train the length (one number along dim, one for all if None) and the direction of a weight apart. Returns module.
+
+    Args:
+        module (Module): The module.
+        name (str): Of the parameter. Default: 'weight'.
+        dim (int): Which dimension keeps norms of its own. Default: 0.
+
+    Returns:
+        The module.
+
+    Example:
+        >>> layer = ag.nn.utils.weight_norm(ag.nn.Linear(2, 3))
+        >>> layer.weight_g.shape
+        Size([3, 1])
+    """
     WeightNorm.apply(module, name, dim)
     return module
 
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
-    """Undo weight_norm(). Returns module."""
+    """Undo weight_norm(). Returns module.
+
+    Args:
+        module: The module.
+        name (str): Of the parameter. Default: 'weight'.
+
+    Returns:
+        The module.
+
+    Example:
+        >>> layer = ag.nn.utils.remove_weight_norm(ag.nn.utils.weight_norm(ag.nn.Linear(2, 3)))
+        >>> layer.weight.shape
+        Size([3, 2])
+    """
     return remove_hook(module, WeightNorm, name, "weight_norm")
 
 

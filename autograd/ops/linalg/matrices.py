@@ -13,7 +13,12 @@ from ...kernels.lu import lu_factor
 
 
 class LinAlgError(RuntimeError):
-    """A matrix without the required property: it is singular or not positive definite, or an algorithm failed."""
+    """A matrix without the required property: it is singular or not positive definite, or an algorithm failed.
+
+    Example:
+        >>> issubclass(ag.linalg.LinAlgError, RuntimeError)
+        True
+    """
 
 
 def array_of(x: Any) -> Any:

@@ -59,6 +59,18 @@ class LRScheduler:
     """The base of schedulers: a subclass writes get_lr(), the learning rates of the groups at self.last_epoch.
 
     Optionally also _get_closed_form_lr(), the same without looking at the present rates: used where an epoch is given.
+
+    Args:
+        optimizer: Whose learning rates change.
+        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
+
+    Raises:
+        KeyError: param 'initial_lr' is not specified in param_groups[{index}] when resuming scheduler with last_epoch
+            >= 0: load the optimizer's state first.
+
+    Example:
+        >>> issubclass(ag.optim.lr_scheduler.StepLR, ag.optim.lr_scheduler.LRScheduler)
+        True
     """
 
     _get_lr_called_within_step = False

@@ -122,7 +122,18 @@ _initial_map = dict(default_collate_fn_map)
 
 
 def default_collate(batch: Any) -> Any:
-    """A list of items as one batch: numbers and tensors stacked; tuples, lists and dicts item by item."""
+    """A list of items as one batch: numbers and tensors stacked; tuples, lists and dicts item by item.
+
+    Args:
+        batch: List of samples.
+
+    Returns:
+        A batch: tensors with a new first dimension, in the samples' structure.
+
+    Example:
+        >>> ag.utils.data.default_collate([(1, 2.0), (3, 4.0)])
+        [tensor([1, 3]), tensor([2., 4.], dtype=float64)]
+    """
     return collate(batch, collate_fn_map=default_collate_fn_map)
 
 
@@ -132,7 +143,16 @@ def stacks_rows(collate_fn: Any) -> bool:
 
 
 def default_convert(data: Any) -> Any:
-    """An item with NumPy's arrays and numbers, also inside collections, as tensors; all else as it is."""
+    """An item with NumPy's arrays and numbers, also inside collections, as tensors; all else as it is.
+
+    Args:
+        data (Tensor or number or sequence): Arrays, numbers and containers of them.
+
+    Example:
+        >>> import numpy as np
+        >>> ag.utils.data.default_convert(np.zeros(2))
+        tensor([0., 0.], dtype=float64)
+    """
     if isinstance(data, Tensor):
         return data
     if isinstance(data, (np.ndarray, np.generic)) and not isinstance(data, np.str_):

@@ -31,7 +31,38 @@ class DataLoader(Generic[T_co]):
     Workers are threads (NumPy's loops and reading files run beside each other); with multiprocessing_context="fork",
     "spawn" or "forkserver" they are processes. state_dict() and load_state_dict() resume a pass at the next batch.
 
-    >>> for x, y in DataLoader(TensorDataset(images, labels), batch_size=64, shuffle=True): ...
+    Args:
+        dataset: a sequence of samples, or an iterable.
+        batch_size (int): Samples of a batch; None: samples alone. Default: 1.
+        shuffle (bool): Whether the order is random, another one each epoch.
+        sampler: Gives the indices, in place of shuffle.
+        batch_sampler: Gives lists of indices.
+        num_workers (int): Worker processes; 0: loaded in this one. Default: 0.
+        collate_fn (Callable[[Any], Any]): a list of samples -> a batch.
+        pin_memory (bool): Has no effect. Default: False.
+        drop_last (bool): Whether a last batch that is smaller is left out. Default: False.
+        timeout (float): Seconds that a batch of a worker is waited for; 0: without end. Default: 0.
+        worker_init_fn: Called with each worker's number.
+        multiprocessing_context: How workers start.
+        generator (Generator): Source of random numbers; the default generator if None.
+        prefetch_factor (int): Batches that each worker prepares ahead.
+        persistent_workers (bool): Whether workers live on after an epoch. Default: False.
+        pin_memory_device (str): Has no effect. Default: ''.
+        in_order (bool): Whether batches come in the sampler's order. Default: True.
+
+    Raises:
+        ValueError: num_workers option should be non-negative.
+        ValueError: timeout option should be non-negative.
+        ValueError: prefetch_factor option could only be specified with workers: let num_workers > 0, or set
+            prefetch_factor to None.
+        ValueError: prefetch_factor option should be non-negative.
+        ValueError: persistent_workers option needs num_workers > 0.
+        ValueError: sampler option is mutually exclusive with shuffle.
+
+    Example:
+        >>> data = ag.utils.data.TensorDataset(ag.arange(5))
+        >>> [batch.tolist() for batch, in ag.utils.data.DataLoader(data, batch_size=2)]
+        [[0, 1], [2, 3], [4]]
     """
 
     dataset: Any

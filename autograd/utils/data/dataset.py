@@ -18,6 +18,15 @@ class Dataset(Generic[T_co]):
     """Items by number: subclasses write __getitem__ and, for most samplers, __len__.
 
     A subclass may also write __getitems__(indices), which returns the list of a whole batch's items at once.
+
+    Example:
+        >>> class Squares(ag.utils.data.Dataset):
+        ...     def __len__(self):
+        ...         return 4
+        ...     def __getitem__(self, i):
+        ...         return i * i
+        >>> list(ag.utils.data.DataLoader(Squares(), batch_size=4))
+        [tensor([0, 1, 4, 9])]
     """
 
     def __getitem__(self, index: Any) -> T_co:
@@ -32,6 +41,13 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
 
     With workers each one iterates a copy of its own; get_worker_info() tells it which share of the items is its own. A
     dataset (or the iterator that it makes) with state_dict and load_state_dict is resumed by them, others by skipping.
+
+    Example:
+        >>> class Count(ag.utils.data.IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter(range(3))
+        >>> list(ag.utils.data.DataLoader(Count(), batch_size=3))
+        [tensor([0, 1, 2])]
     """
 
     def __add__(self, other: Any) -> ChainDataset[Any]:  # type: ignore[override]
@@ -39,7 +55,15 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
 
 
 class TensorDataset(Dataset[tuple[Any, ...]]):
-    """Rows of tensors (or arrays) of equal length; item i is the tuple of their i-th rows."""
+    """Rows of tensors (or arrays) of equal length; item i is the tuple of their i-th rows.
+
+    Raises:
+        AssertionError: Size mismatch between tensors.
+
+    Example:
+        >>> ag.utils.data.TensorDataset(ag.arange(3), 10 * ag.arange(3))[1]
+        (tensor(1), tensor(10))
+    """
 
     tensors: tuple[Any, ...]
 
@@ -93,7 +117,19 @@ class StackDataset(Dataset[Any]):
 
 
 class ConcatDataset(Dataset[T_co]):
-    """Datasets one after another."""
+    """Datasets one after another.
+
+    Args:
+        datasets (Iterable[Any]): sequences.
+
+    Raises:
+        AssertionError: datasets should not be an empty iterable.
+        AssertionError: ConcatDataset does not support IterableDataset.
+
+    Example:
+        >>> len(ag.utils.data.ConcatDataset([[1, 2], [3]]))
+        3
+    """
 
     datasets: list[Any]
     cumulative_sizes: list[int]
@@ -144,7 +180,20 @@ class ChainDataset(IterableDataset[T_co]):
 
 
 class Subset(Dataset[T_co]):
-    """The items of `dataset` that `indices` names, in that order."""
+    """The items of `dataset` that `indices` names, in that order.
+
+    Args:
+        dataset: a sequence.
+        indices (ints): Of the samples that it has.
+
+    Raises:
+        NotImplementedError: {kind.__name__} overrides __getitem__ but not __getitems__, which loads the batches of a
+            DataLoader: write that too, for instance as [self.__getitem__(i) for i in indices].
+
+    Example:
+        >>> ag.utils.data.Subset([10, 20, 30], [2, 0])[0]
+        30
+    """
 
     dataset: Any
     indices: Sequence[int]
@@ -180,6 +229,22 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
     """Disjoint random Subsets of the given lengths, which sum to len(dataset), or fractions, which sum to 1.
 
     Fractions are rounded down; items left over go to the first subsets, one each.
+
+    Args:
+        dataset: a sequence.
+        lengths (Sequence[float]): How many, or which parts of it, adding up to all.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Returns:
+        A list of Subsets.
+
+    Raises:
+        ValueError: Sum of input lengths does not equal the length of the input dataset!.
+        ValueError: Fraction at index {i} is not between 0 and 1.
+
+    Example:
+        >>> [len(part) for part in ag.utils.data.random_split(list(range(10)), [0.8, 0.2])]
+        [8, 2]
     """
     size = len(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:

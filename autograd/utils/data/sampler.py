@@ -30,7 +30,15 @@ class Sampler(Generic[T_co]):
 
 
 class SequentialSampler(Sampler[int]):
-    """0, 1, 2, ..."""
+    """0, 1, 2, ...
+
+    Args:
+        data_source (Sized): a sequence.
+
+    Example:
+        >>> list(ag.utils.data.SequentialSampler([7, 8, 9]))
+        [0, 1, 2]
+    """
 
     def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
@@ -46,6 +54,20 @@ class RandomSampler(Sampler[int]):
     """All items in random order; num_samples of them, with repetition if there are fewer, or drawn with replacement.
 
     Without a generator each pass seeds one from the default generator.
+
+    Args:
+        data_source (Sized): a sequence.
+        replacement (bool): Whether an index may come twice. Default: False.
+        num_samples (int): How many; as many as samples if None.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Raises:
+        TypeError: replacement should be a boolean value, but got replacement={replacement}.
+        ValueError: num_samples should be a positive integer value, but got num_samples={self.num_samples}.
+
+    Example:
+        >>> sorted(ag.utils.data.RandomSampler([7, 8, 9]))
+        [0, 1, 2]
     """
 
     def __init__(self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
@@ -77,7 +99,16 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """The given numbers, each once, in random order."""
+    """The given numbers, each once, in random order.
+
+    Args:
+        indices (ints): a sequence.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Example:
+        >>> sorted(ag.utils.data.SubsetRandomSampler([1, 5]))
+        [1, 5]
+    """
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices: Sequence[int] = indices
@@ -92,7 +123,23 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """num_samples numbers below len(weights), drawn with probabilities proportional to the weights."""
+    """num_samples numbers below len(weights), drawn with probabilities proportional to the weights.
+
+    Args:
+        weights (Sequence[float]): Of each sample, 0 or more.
+        num_samples (int): How many.
+        replacement (bool): Whether an index may come twice. Default: True.
+        generator (Generator): Source of random numbers; the default generator if None.
+
+    Raises:
+        ValueError: num_samples should be a positive integer value, but got num_samples={num_samples}.
+        ValueError: replacement should be a boolean value, but got replacement={replacement}.
+        ValueError: weights should be a 1d sequence but given weights have shape {...}.
+
+    Example:
+        >>> list(ag.utils.data.WeightedRandomSampler([0.0, 1.0], 3))
+        [1, 1, 1]
+    """
 
     def __init__(self, weights: Sequence[float], num_samples: int, replacement: bool = True,
                  generator: Generator | None = None) -> None:
@@ -116,7 +163,21 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Lists of batch_size numbers from another sampler (any iterable); the last may be shorter, or dropped."""
+    """Lists of batch_size numbers from another sampler (any iterable); the last may be shorter, or dropped.
+
+    Args:
+        sampler (Iterable[Any]): Gives indices.
+        batch_size (int): Indices of a batch.
+        drop_last (bool): Whether a last batch that is smaller is left out.
+
+    Raises:
+        ValueError: batch_size should be a positive integer value, but got batch_size={batch_size}.
+        ValueError: drop_last should be a boolean value, but got drop_last={drop_last}.
+
+    Example:
+        >>> list(ag.utils.data.BatchSampler(range(5), 2, drop_last=False))
+        [[0, 1], [2, 3], [4]]
+    """
 
     def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:

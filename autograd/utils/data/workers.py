@@ -63,7 +63,12 @@ _worker_info: ContextVar[WorkerInfo | None] = ContextVar("worker", default=None)
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """In a worker of a DataLoader: which one. Elsewhere None."""
+    """In a worker of a DataLoader: which one. Elsewhere None.
+
+    Example:
+        >>> print(ag.utils.data.get_worker_info())
+        None
+    """
     return _worker_info.get()
 
 
