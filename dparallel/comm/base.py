@@ -97,7 +97,7 @@ class Communicator(Messages, Groups):
         Args:
             xs (Sequence[Array]): One array for each held place, of one shape and dtype.
             root (int): The place that receives. Default: 0.
-            op (str): "sum", "prod", "max" or "min". Default: 'sum'.
+            op (str): One of the reductions that Communicator names. Default: 'sum'.
 
         Returns:
             An array.
@@ -165,7 +165,7 @@ class Communicator(Messages, Groups):
 
         Args:
             xs (Sequence[Array]): One array for each held place, of one shape and dtype.
-            op (str): "sum", "prod", "max", "min" or another one of reductions. Default: 'sum'.
+            op (str): One of the reductions that Communicator names. Default: 'sum'.
 
         Returns:
             One array for each held place.
@@ -209,7 +209,7 @@ class Communicator(Messages, Groups):
         Args:
             xs (Sequence[Array]): One array (rows, ...) for each held place, of one shape and dtype.
             sizes (Sizes): Rows of each place.
-            op (str): "sum", "prod", "max" or "min". Default: 'sum'.
+            op (str): One of the reductions that Communicator names. Default: 'sum'.
 
         Returns:
             One array for each held place.
@@ -255,7 +255,7 @@ class Communicator(Messages, Groups):
 
         Args:
             xs (Sequence[Array]): One array for each held place, of one shape and dtype.
-            op (str): "sum", "prod", "max" or "min". Default: 'sum'.
+            op (str): One of the reductions that Communicator names. Default: 'sum'.
             reverse (bool): From the last place to this one. Default: False.
 
         Returns:
@@ -278,7 +278,7 @@ class Communicator(Messages, Groups):
 
         Args:
             xs (Sequence[Array]): One array for each held place, of one shape and dtype.
-            op (str): "sum", "prod", "max" or "min". Default: 'sum'.
+            op (str): One of the reductions that Communicator names. Default: 'sum'.
             reverse (bool): From the last place to this one. Default: False.
 
         Returns:
