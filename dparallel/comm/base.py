@@ -49,6 +49,11 @@ class Communicator(Messages, Groups):
 
     start_<name> returns a Handle without waiting for the data (under MPI it waits until every rank has started, since
     calls are compared first); <name> returns the result.
+
+    Example:
+        >>> import dparallel
+        >>> isinstance(dparallel.Devices(2), dparallel.Communicator)
+        True
     """
 
     kind: str

@@ -21,7 +21,20 @@ class Devices(Communicator):
     A list of distinct numbers instead of `size` names the places, for error messages and output_device. cores binds
     each place's thread to processor cores while it computes: for every place a core's number or several (Linux only).
 
-    >>> Devices(2, cores=[0, 1])
+    Args:
+        size (int or ints): Number of places, 1 or more; or a list of distinct numbers.
+        cores (Sequence[int or Collection[int]]): For each place a core's number or several.
+
+    Raises:
+        ValueError: Devices({size}): a whole number of places, at least one, or a list of different numbers.
+        NotImplementedError: cores={cores}: this operating system has no call that binds a thread to cores.
+        ValueError: cores={cores}: {...} entries for {size} places.
+        ValueError: cores={cores}: place {place} asks for {...}, this process may use {...}.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.Devices(2).size
+        2
     """
 
     kind = "devices"

@@ -52,9 +52,54 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
     state, gradients or parameters: docs/sharding.md), verify_every=k (compares the weights of all ranks every k-th training
     forward). Config, in config.py, says of each argument what it is; a wrong type is a TypeError that names the argument.
 
-    >>> model = DataParallel(Net())
-    >>> loss = F.cross_entropy(model(x), y)          # this rank's rows
-    >>> loss.backward()                              # gradients of the whole batch, on every rank
+    Args:
+        module (Module): The model; each rank makes the same.
+        device_ids (ints or Communicator): Numbers of local devices; or, in their place, a communicator.
+        output_device (int): The local device that outputs are gathered on.
+        dim (int): The dimension of rows: counted, scattered and gathered. Default: 0.
+        comm (Communicator): The ranks, by default all of the job; Devices(n): local devices alone.
+        devices (int or ints): How many, or which, local devices each rank has.
+        batch (str): "own": each rank's rows are its own; "root": the root's are scattered.
+        average (str): What a rank's loss is: a mean over "rows", of "ranks", or a "sum". Default: 'rows'.
+        bucket_cap_mb (float): Size of gradient messages in MiB; the first is at most 1.
+        broadcast_buffers (bool): Whether rank 0's buffers go to all before each forward in training mode.
+        init_sync (bool): Whether rank 0's values go to all now. Default: True.
+        process_group (Communicator): Another name for comm.
+        find_unused_parameters: False warns once by name; True: they are meant; "error" raises on all ranks. Default:
+            False.
+        check_reduction (bool): Has no effect. Default: False.
+        gradient_as_bucket_view (bool): Always so.
+        static_graph (bool): Whether the same parameters are used in each pass. Default: False.
+        delay_all_reduce_named_params: Parameters that are summed last, in buckets of their own.
+        param_to_hook_all_reduce: Given with delay_all_reduce_named_params.
+        mixed_precision: Dtype of gradients in messages, or what has a reduce_dtype.
+        forward_sync_buffers (bool): broadcast_buffers by another name.
+        parameters_to_ignore (Sequence[str]): Names that stay each rank's own.
+        device_mesh: Not implemented.
+        skip_all_reduce_unused_params (bool): Not implemented. Default: False.
+        bucket_cap_mb_list: Not implemented.
+        batched_grad_copy (bool): Not implemented. Default: False.
+        reproducible (int): The same bits on 1, 2, 4, ... that many ranks.
+        shard (str or int): "optimizer", "gradients" or "parameters", or 1, 2, 3.
+        shard_units: Which modules are gathered as one: classes, or a function of a module.
+        verify_every (int): The weights of all ranks are compared every so many training forwards; 0: never. Default: 0.
+
+    Raises:
+        TypeError: an argument has a wrong type, which the error names.
+        RuntimeError: no parameter needs a gradient.
+        NotImplementedError: an argument asks for what is not implemented.
+        RuntimeError: {...} is not needed when a module doesn't have any parameter that requires a gradient.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     ag.manual_seed(0)
+        ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+        ...     x = ag.ones(comm.rank + 1, 1)
+        ...     model(x).mean().backward()
+        ...     return model.module.weight.grad.tolist()
+        >>> dparallel.run_ranks(2, train)
+        [[[1.0]], [[1.0]]]
     """
 
     @takes(Config)
