@@ -92,13 +92,14 @@ LAZY = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """What plain training does not need is imported when it is first used."""
-    if name == "checkpoint":
-        return import_module(".checkpoint", __name__)
-    if name in LAZY:
-        return getattr(import_module(LAZY[name], __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:                                # for checkers a name that is not above is an error
+    def __getattr__(name: str) -> Any:
+        """What plain training does not need is imported when it is first used."""
+        if name == "checkpoint":
+            return import_module(".checkpoint", __name__)
+        if name in LAZY:
+            return getattr(import_module(LAZY[name], __name__), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [

@@ -290,26 +290,26 @@ class Function:
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         """Save what backward needs, for a forward that takes no ctx."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(*args: Any, **kwargs: Any) -> Any:  # (ctx, *grads); so written, checkers allow any arguments in overrides
         """Gradients of the outputs -> gradients of the arguments. Overridden by every differentiable Function."""
         raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function "
-                                  f"to use it with backward mode AD ({type(ctx).__name__} has none).")
+                                  f"to use it with backward mode AD ({type(args[0]).__name__} has none).")
 
     vjp = backward                    # another name for it: a Function has one or the other
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+    def vmap(*args: Any, **kwargs: Any) -> Any:
         """Refused: there is no vmap."""
         raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or "
                                   "set generate_vmap_rule=True; there is no vmap here that would call it.")
 
     @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
+    def jvp(*args: Any, **kwargs: Any) -> Any:
         """Tangents of the arguments -> tangents of the outputs. Optional: without it they are derived from backward."""
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to call it.")
 

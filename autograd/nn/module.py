@@ -7,7 +7,7 @@ what a module holds, its __dict__. `_parameters`, `_buffers` and `_modules` are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from .notebook import html_of
 from .parameter import is_lazy
 from .registry import Buffer, Members
 from .state import IncompatibleKeys, Stateful
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 KINDS = ("parameter", "buffer", "module")            # of what a module holds
 
@@ -240,7 +243,7 @@ class Module(Hooked, Stateful):
         """All parameters by dotted name, a shared one once."""
         return self._named(lambda module: module.direct_parameters(), prefix, recurse, remove_duplicate)
 
-    def parameters(self, recurse: bool = True) -> Iterator[Any]:
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """All parameters, a shared one once."""
         return (value for _, value in self.named_parameters(recurse=recurse))
 
@@ -260,7 +263,7 @@ class Module(Hooked, Stateful):
 
     # --- modes and types ----------------------------------------------------------------------------------------------
 
-    def train(self, mode: bool = True) -> Any:
+    def train(self, mode: bool = True) -> Self:
         """Set training mode here and below. Returns self."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -268,7 +271,7 @@ class Module(Hooked, Stateful):
             module.training = mode
         return self
 
-    def eval(self) -> Any:
+    def eval(self) -> Self:
         """Set evaluation mode here and below. Returns self."""
         return self.train(False)
 
@@ -281,20 +284,20 @@ class Module(Hooked, Stateful):
             else:
                 p.grad = zeros_like(p)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set requires_grad of all parameters. Returns self."""
         for p in self.parameters():
             p.requires_grad = requires_grad
         return self
 
-    def apply(self, fn: Callable[[Module], Any]) -> Any:
+    def apply(self, fn: Callable[[Module], Any]) -> Self:
         """Call fn on every module below and on this one. Returns self."""
         for module in self.children():
             module.apply(fn)
         fn(self)
         return self
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replace the memory of every parameter and buffer by what fn makes of it. Returns self."""
         with no_grad():
             for value in [*self.parameters(recurse), *self.buffers(recurse)]:
@@ -306,7 +309,7 @@ class Module(Hooked, Stateful):
         return self
 
     def to(self, *args: Any, dtype: DTypeLike = None, device: DeviceLike = None, non_blocking: bool = False,
-           copy: bool | None = None, memory_format: MemoryFormat | None = None) -> Any:
+           copy: bool | None = None, memory_format: MemoryFormat | None = None) -> Self:
         """Cast floating point and complex parameters and buffers; device can only be "cpu"; memory_format is the order in
         memory that those of 4 or 5 dimensions get. Returns self.
 
@@ -340,34 +343,34 @@ class Module(Hooked, Stateful):
             self._apply(lambda t: t.contiguous(memory_format=memory_format) if t.ndim in (4, 5) else t)
         return self
 
-    def type(self, dst_type: Any) -> Any:
+    def type(self, dst_type: Any) -> Self:
         """Cast all parameters and buffers. Returns self."""
         return self._apply(lambda t: cast(t, dst_type))
 
-    def _floating(self, dtype: DTypeLike) -> Any:
+    def _floating(self, dtype: DTypeLike) -> Self:
         return self._apply(lambda t: cast(t, dtype) if t.array.dtype.kind in "fV" else t)
 
-    def double(self) -> Any:
+    def double(self) -> Self:
         """Cast floating point parameters and buffers to float64; complex ones stay. Returns self."""
         return self._floating(np.float64)
 
-    def float(self) -> Any:
+    def float(self) -> Self:
         """Cast floating point parameters and buffers to float32; complex ones stay. Returns self."""
         return self._floating(np.float32)
 
-    def half(self) -> Any:
+    def half(self) -> Self:
         """Cast floating point parameters and buffers to float16; complex ones stay. Returns self."""
         return self._floating(np.float16)
 
-    def bfloat16(self) -> Any:
+    def bfloat16(self) -> Self:
         """Cast floating point parameters and buffers to bfloat16; complex ones stay. Returns self."""
         return self._floating(bfloat16())
 
-    def cpu(self) -> Any:
+    def cpu(self) -> Self:
         """This module, which is on the CPU already."""
         return self
 
-    def cuda(self, device: DeviceLike = None) -> Any:
+    def cuda(self, device: DeviceLike = None) -> Self:
         """There is no other device: NotImplementedError."""
         raise NotImplementedError("cuda(): modules live in the CPU's memory")
 

@@ -18,7 +18,18 @@ from ..core.tensor import Tensor, result
 from ..core.types import Gradients
 
 if TYPE_CHECKING:
+    from typing import ParamSpec, Protocol, TypeVar
+
     from .module import Module
+
+    Arguments = ParamSpec("Arguments")
+    Output = TypeVar("Output", covariant=True)
+
+    class Forward(Protocol[Arguments, Output]):
+        """A module, as its call sees it."""
+
+        @property
+        def forward(self) -> Callable[Arguments, Output]: ...
 
 KINDS = ("pre", "post", "backward_pre", "backward", "state_pre", "state", "load_pre", "load")
 
@@ -166,13 +177,16 @@ class Hooked:
         """Compute the output. Overridden by every module."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if profilers:
-            with record_function(f"nn.Module: {type(self).__name__}", None, MODULE, id(self)):
+    if TYPE_CHECKING:                                # a call takes and gives what forward does
+        def __call__(self: Forward[Arguments, Output], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Output: ...
+    else:
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            if profilers:
+                with record_function(f"nn.Module: {type(self).__name__}", None, MODULE, id(self)):
+                    return self._call_hooked(args, kwargs)
+            if "_hooks" in self.__dict__ or of_all_modules.any:
                 return self._call_hooked(args, kwargs)
-        if "_hooks" in self.__dict__ or of_all_modules.any:
-            return self._call_hooked(args, kwargs)
-        return self.forward(*args, **kwargs)
+            return self.forward(*args, **kwargs)
 
     def _call_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """forward with all hooks; after an error those that are always called."""

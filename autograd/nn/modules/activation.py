@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...base.types import DeviceLike, DTypeLike
 from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import empty
@@ -325,7 +323,7 @@ class PReLU(Module):
         tensor([-1.,  2.], grad_fn=<PreluKernelBackward0>)
     """
 
-    weight: Any
+    weight: Parameter
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:

@@ -21,8 +21,8 @@ from .linear import Linear
 class _ASMoutput(NamedTuple):
     """The log probability of each target, and the mean loss."""
 
-    output: Any
-    loss: Any
+    output: Tensor
+    loss: Tensor
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):

@@ -19,11 +19,11 @@ class NormBase(Module):
 
     _version = 2                                     # since there is num_batches_tracked
 
-    weight: Any
-    bias: Any
-    running_mean: Any
-    running_var: Any
-    num_batches_tracked: Any
+    weight: Parameter | None
+    bias: Parameter | None
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
                  track_running_stats: bool = True, device: DeviceLike = None, dtype: DTypeLike = None, *,
@@ -47,9 +47,9 @@ class NormBase(Module):
     def reset_running_stats(self) -> None:
         """Set the running mean to 0, the running variance to 1 and the batch counter to 0."""
         if self.track_running_stats:
-            init.zeros_(self.running_mean)
-            init.ones_(self.running_var)
-            init.zeros_(self.num_batches_tracked)
+            for value, first in ((self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0)):
+                assert value is not None
+                init.constant_(value, first)
 
     def reset_parameters(self) -> None:
         """Set the scale to 1, the shift to 0, and reset the running statistics."""

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ...core.tensor import Tensor
 
 
 class _Numbered(Module):
@@ -48,12 +53,12 @@ class _Numbered(Module):
         del modules[index]
         self._refill(modules)
 
-    def append(self, module: Module) -> Any:
+    def append(self, module: Module) -> Self:
         """Add a module at the end. Returns self."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules: Iterable[Module]) -> Any:
+    def extend(self, modules: Iterable[Module]) -> Self:
         """Add modules at the end. Returns self."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"{type(self).__name__}.extend should be called with an iterable, but got "
@@ -82,11 +87,11 @@ class Sequential(_Numbered):
         for name, module in named:
             self.add_module(str(name), module)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Any) -> Tensor:
         """The output of the last module; the input of each module is the output of the one before it."""
         for module in self:
             input = module(input)
-        return input
+        return input                                 # type: ignore[no-any-return]
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -108,7 +113,7 @@ class Sequential(_Numbered):
         return Sequential(*self, *self._checked(other))
 
     def __iadd__(self, other: Any) -> Sequential:
-        return self.extend(self._checked(other))     # type: ignore[no-any-return]
+        return self.extend(self._checked(other))
 
     def _checked(self, other: Any) -> Any:
         if not isinstance(other, Sequential):
@@ -128,7 +133,7 @@ class Sequential(_Numbered):
     __rmul__ = __mul__
 
     def __imul__(self, count: int) -> Sequential:
-        return self.extend(self._times(count)[len(self):])           # type: ignore[no-any-return]
+        return self.extend(self._times(count)[len(self):])
 
 
 class ModuleList(_Numbered):
@@ -157,7 +162,7 @@ class ModuleList(_Numbered):
         self._refill(modules)
 
     def __iadd__(self, other: Iterable[Module]) -> ModuleList:
-        return self.extend(other)                    # type: ignore[no-any-return]
+        return self.extend(other)
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])

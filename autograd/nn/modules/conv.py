@@ -20,8 +20,8 @@ MODES = ("zeros", "reflect", "replicate", "circular")
 class _ConvNd(Module):
     """What all convolutions have: a weight (out, in / groups, *kernel), with out and in exchanged if transposed."""
 
-    weight: Any
-    bias: Any
+    weight: Parameter
+    bias: Parameter | None
     padding: Any                                     # a tuple, or "same" or "valid"
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...], stride: tuple[int, ...],

@@ -374,7 +374,7 @@ class _LazyNormBase(LazyModuleMixin, NormBase):
         if self.has_uninitialized_params():
             for value in (self.weight, self.bias, self.running_mean, self.running_var):
                 if value is not None:
-                    value.materialize((self.num_features,))
+                    value.materialize((self.num_features,))              # type: ignore[attr-defined]
             self.reset_parameters()
 
 

@@ -46,8 +46,8 @@ class Linear(Module):
         Size([4, 2])
     """
 
-    weight: Any
-    bias: Any
+    weight: Parameter
+    bias: Parameter | None
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
@@ -92,8 +92,8 @@ class Bilinear(Module):
         Size([5, 4])
     """
 
-    weight: Any
-    bias: Any
+    weight: Parameter
+    bias: Parameter | None
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:

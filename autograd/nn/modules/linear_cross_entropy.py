@@ -48,7 +48,7 @@ class LinearCrossEntropyLoss(Loss):
         Size([])
     """
 
-    weight: Any
+    weight: Tensor | None
 
     def __init__(self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False,
                  device: DeviceLike = None, dtype: DTypeLike = None, reduction: str = "mean", weight: Tensor | None = None,

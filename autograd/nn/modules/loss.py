@@ -25,7 +25,7 @@ _Loss = Loss
 class _WeightedLoss(_Loss):
     """A loss with a weight, a buffer: one number for each class, or for each element."""
 
-    weight: Any
+    weight: Tensor | None
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:
@@ -293,8 +293,8 @@ class BCEWithLogitsLoss(_Loss):
         tensor(0.1269)
     """
 
-    weight: Any
-    pos_weight: Any
+    weight: Tensor | None
+    pos_weight: Tensor | None
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean", pos_weight: Tensor | None = None) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...base.types import DeviceLike, DTypeLike, SizeLike
 from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import empty
@@ -33,8 +31,8 @@ class LayerNorm(Module):
         Size([1, 2])
     """
 
-    weight: Any
-    bias: Any
+    weight: Parameter | None
+    bias: Parameter | None
 
     def __init__(self, normalized_shape: SizeLike, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
@@ -78,7 +76,7 @@ class RMSNorm(Module):
         Size([1, 2])
     """
 
-    weight: Any
+    weight: Parameter | None
 
     def __init__(self, normalized_shape: SizeLike, eps: float | None = None, elementwise_affine: bool = True,
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
@@ -124,8 +122,8 @@ class GroupNorm(Module):
         Size([1, 4, 8])
     """
 
-    weight: Any
-    bias: Any
+    weight: Parameter | None
+    bias: Parameter | None
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None, *, bias: bool = True) -> None:

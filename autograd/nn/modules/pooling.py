@@ -54,7 +54,7 @@ class MaxPool1d(_MaxPoolNd):
         tensor([[4., 3.]])
     """
 
-    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, l) or (c, l) -> (n, c, l'), or a pair of the maxima and their int64 indices."""
         return self._pooled(F.max_pool1d, input)
 
@@ -76,7 +76,7 @@ class MaxPool2d(_MaxPoolNd):
         tensor([[[4.]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w'), or a pair of the maxima and their int64 indices."""
         return self._pooled(F.max_pool2d, input)
 
@@ -97,7 +97,7 @@ class MaxPool3d(_MaxPoolNd):
         Size([1, 1, 2, 2, 2])
     """
 
-    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), or a pair of the maxima and their int64
         indices.
         """
@@ -386,7 +386,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
         tensor([[2., 4.]])
     """
 
-    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, l) or (c, l) -> (n, c, output_size), with the indices if return_indices."""
         return F.adaptive_max_pool1d(input, cast(int, self.output_size), self.return_indices)
 
@@ -403,7 +403,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
         Size([1, 3, 2, 2])
     """
 
-    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, h, w) or (c, h, w) -> (n, c, *output_size), with the indices if return_indices."""
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
@@ -420,7 +420,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
         Size([1, 3, 2, 2, 2])
     """
 
-    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, *output_size), with the indices if return_indices."""
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
@@ -541,7 +541,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
     tuples: Callable[[Any], tuple[Any, ...]] = staticmethod(pair)
 
-    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w'), sizes by output_size or output_ratio, with the indices if
         return_indices.
         """
@@ -570,7 +570,7 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 
     tuples: Callable[[Any], tuple[Any, ...]] = staticmethod(triple)
 
-    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), sizes by output_size or output_ratio, with the
         indices if return_indices.
         """

@@ -152,7 +152,8 @@ class RNNBase(Module):
 
     # --- forward ------------------------------------------------------------------------------------------------------
 
-    def forward(self, input: Tensor | PackedSequence, hx: Tensor | Sequence[Tensor] | None = None) -> Any:
+    def forward(self, input: Tensor | PackedSequence,
+                hx: Tensor | Sequence[Tensor] | None = None) -> tuple[Tensor | Any, Any]:
         """(outputs, final states): input (t, b, input_size), (b, t, input_size) if batch_first, (t, input_size) or packed;
         states (layers * directions, b, hidden_size), without b for an unbatched input, zeros if None.
         """

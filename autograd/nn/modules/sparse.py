@@ -16,7 +16,7 @@ from ..module import Module
 class _Table(Module):
     """What Embedding and EmbeddingBag share: the weight (num_embeddings, embedding_dim)."""
 
-    weight: Any
+    weight: Parameter
     num_embeddings: int
     embedding_dim: int
     padding_idx: int | None

@@ -7,11 +7,11 @@ import multiprocessing.context
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from ...core.random import Generator
 from .collate import default_collate, default_convert
-from .dataset import IterableDataset
+from .dataset import Dataset, IterableDataset, T_co
 from .fetch import Recipe
 from .iteration import ParallelIterator, SerialIterator
 from .resume import Progress, apply, check, save
@@ -21,7 +21,6 @@ from .workers import get_worker_info
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
-T_co = TypeVar("T_co", covariant=True)
 FIXED = frozenset(("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"))
 
 
@@ -72,16 +71,15 @@ class DataLoader(Generic[T_co]):
     drop_last: bool
     persistent_workers: bool
 
-    def __init__(self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None, sampler: Any = None,
-                 batch_sampler: Any = None, num_workers: int = 0, collate_fn: Callable[[Any], Any] | None = None,
-                 pin_memory: bool = False, drop_last: bool = False, timeout: float = 0, worker_init_fn: Any = None,
-                 multiprocessing_context: Any = None, generator: Generator | None = None, *,
-                 prefetch_factor: int | None = None, persistent_workers: bool = False, pin_memory_device: str = "",
-                 in_order: bool = True) -> None:
+    def __init__(self, dataset: Dataset[T_co] | Any, batch_size: int | None = 1, shuffle: bool | None = None,
+                 sampler: Any = None, batch_sampler: Any = None, num_workers: int = 0,
+                 collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False, drop_last: bool = False,
+                 timeout: float = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None,
+                 generator: Generator | None = None, *, prefetch_factor: int | None = None, persistent_workers: bool = False,
+                 pin_memory_device: str = "", in_order: bool = True) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        if is_stream(dataset) and not isinstance(dataset, IterableDataset):
-            dataset = ShardedStream(dataset)
-        iterable = isinstance(dataset, IterableDataset)
+        items: Any = ShardedStream(dataset) if is_stream(dataset) and not isinstance(dataset, IterableDataset) else dataset
+        iterable = isinstance(items, IterableDataset)
         if iterable:
             _check_stream(shuffle, sampler, batch_sampler)
         _check_batches(batch_size, shuffle, sampler, batch_sampler, drop_last)
@@ -95,7 +93,7 @@ class DataLoader(Generic[T_co]):
         self.in_order: bool = in_order
         if sampler is None:
             sampler = Endless() if iterable else \
-                RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+                RandomSampler(items, generator=generator) if shuffle else SequentialSampler(items)
         if batch_sampler is not None:
             batch_size = None
         elif batch_size is not None:
@@ -106,7 +104,7 @@ class DataLoader(Generic[T_co]):
         self._iterator: Any = None                            # of persistent workers
         self._progress: Progress | None = None                # of the newest pass
         self._saved: dict[str, Any] | None = None             # what the next pass goes on from
-        self.__dict__.update(dataset=dataset, batch_size=batch_size, sampler=sampler, batch_sampler=batch_sampler,
+        self.__dict__.update(dataset=items, batch_size=batch_size, sampler=sampler, batch_sampler=batch_sampler,
                              drop_last=drop_last, persistent_workers=persistent_workers)
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -7,11 +7,19 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
 from ...core.random import Generator, drawing
 
-T_co = TypeVar("T_co", covariant=True)
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    T_co = TypeVar("T_co", covariant=True, default=Any)          # Dataset alone is Dataset[Any]
+    Item = TypeVar("Item", default=Any)
+else:
+    from typing import TypeVar
+
+    T_co = TypeVar("T_co", covariant=True)
 
 
 class Dataset(Generic[T_co]):
@@ -198,7 +206,7 @@ class Subset(Dataset[T_co]):
     dataset: Any
     indices: Sequence[int]
 
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Dataset[T_co] | Any, indices: Sequence[int]) -> None:
         self.dataset, self.indices = dataset, indices
         kind = type(self)
         if kind.__getitem__ is not Subset.__getitem__ and kind.__getitems__ is Subset.__getitems__:
@@ -225,7 +233,8 @@ def items_of(dataset: Any, indices: Sequence[Any]) -> list[Any]:
     return getitems(indices) if getitems else [dataset[i] for i in indices]
 
 
-def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset[Any]]:
+def random_split(dataset: Dataset[Item] | Any, lengths: Sequence[float],
+                 generator: Generator | None = None) -> list[Subset[Item]]:
     """Disjoint random Subsets of the given lengths, which sum to len(dataset), or fractions, which sum to 1.
 
     Fractions are rounded down; items left over go to the first subsets, one each.
@@ -246,14 +255,15 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
         >>> [len(part) for part in ag.utils.data.random_split(list(range(10)), [0.8, 0.2])]
         [8, 2]
     """
-    size = len(dataset)
+    items: Any = dataset
+    size = len(items)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _shares(size, lengths)
     if sum(lengths) != size:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = drawing(generator).permutation(size).tolist()
     ends = itertools.accumulate(lengths)
-    return [Subset(dataset, order[end - length:end]) for end, length in zip(ends, lengths, strict=True)]  # type: ignore[misc]
+    return [Subset(items, order[end - length:end]) for end, length in zip(ends, lengths, strict=True)]
 
 
 def _shares(size: int, fractions: Sequence[float]) -> list[int]:

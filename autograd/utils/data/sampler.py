@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
 from ...core.random import Generator, drawing
 from ...ops.creation.create import as_tensor
 from ...ops.random.draw import multinomial
+from .dataset import T_co
 
 if TYPE_CHECKING:
     from ...core.tensor import Tensor
 
-T_co = TypeVar("T_co", covariant=True)
 
 
 class Sampler(Generic[T_co]):

@@ -1,0 +1,186 @@
+"""A training script as users write it, under mypy's and pyright's strict rules, which find nothing in it but the lines
+that end in "# bad": test_stubs.py. assert_type is checked by them alone."""
+# pyright: strict
+# mypy: disallow-any-generics, disallow-subclassing-any, disallow-untyped-calls, disallow-untyped-decorators
+# mypy: disallow-incomplete-defs, warn-return-any, warn-redundant-casts, warn-unused-ignores, no-implicit-reexport
+# mypy: strict-equality, extra-checks
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from typing_extensions import assert_type
+
+import autograd as ag
+import autograd.nn.functional as F
+import dparallel
+from autograd import Tensor, nn, optim
+from autograd.autograd.function import FunctionCtx
+from autograd.optim.lr_scheduler import LRScheduler
+from autograd.utils.data import DataLoader, Dataset, IterableDataset, Sampler, random_split
+from dparallel import Communicator, DataParallel
+
+
+class Cube(ag.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, x: Tensor, scale: float) -> Tensor:
+        ctx.save_for_backward(x)
+        return scale * x ** 3
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, g: Tensor) -> tuple[Tensor, None]:
+        (x,) = ctx.saved_tensors
+        return 3 * g * x ** 2, None
+
+
+class Net(nn.Module):
+    def __init__(self, classes: int) -> None:
+        super().__init__()
+        self.convolution = nn.Conv2d(1, 4, 3, padding=1)
+        self.norm = nn.BatchNorm2d(4)
+        self.head = nn.Sequential(nn.Flatten(), nn.Linear(4 * 8 * 8, classes))
+        self.scale = nn.Parameter(ag.ones(()))
+
+    def forward(self, images: Tensor, smooth: bool = False) -> Tensor:
+        hidden = F.relu(self.norm(self.convolution(images)))
+        assert_type(self.head(hidden), Tensor)
+        return self.head(hidden) * (self.scale if smooth else 1)
+
+
+class Pair(nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, int]:
+        return x, 1
+
+
+class Digits(Dataset[tuple[Tensor, int]]):
+    def __init__(self, count: int) -> None:
+        self.images = np.zeros((count, 1, 8, 8), np.float32)
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        return ag.from_numpy(self.images[index]), index % 10
+
+
+class Lines(IterableDataset[str]):
+    def __iter__(self) -> Iterator[str]:
+        return iter(["one", "two"])
+
+
+class Backwards(Sampler[int]):
+    def __init__(self, source: Sequence[object]) -> None:
+        self.source = source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.source) - 1, -1, -1))
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+class Plain(optim.Optimizer):
+    def __init__(self, params: Iterator[nn.Parameter], lr: float = 0.1) -> None:
+        super().__init__(params, {"lr": lr})
+
+    @ag.no_grad()
+    def step(self, closure: Callable[[], object] | None = None) -> None:
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is not None:
+                    p.sub_(group["lr"] * p.grad)
+
+
+class Warmup(LRScheduler):
+    def get_lr(self) -> list[float]:
+        return [base * min(1.0, (self.last_epoch + 1) / 5) for base in self.base_lrs]
+
+
+def accuracy(model: nn.Module, loader: DataLoader[tuple[Tensor, int]]) -> float:
+    model.eval()
+    right = count = 0
+    with ag.no_grad():
+        for images, labels in loader:
+            right += int((model(images).argmax(dim=1) == labels).sum().item())
+            count += len(labels)
+    model.train()
+    return right / count
+
+
+def train(comm: Communicator, epochs: int) -> float:
+    ag.manual_seed(0)
+    net = Net(10).to("cpu").train()
+    assert_type(net, Net)
+    model = DataParallel(net, comm)
+    digits = Digits(64)
+    training, held_out = random_split(digits, [48, 16])
+    loader = DataLoader(training, batch_size=8, shuffle=True)
+    optimizer = optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01)
+    schedule = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=epochs)
+    warmup = Warmup(optimizer)
+    scaler = ag.amp.GradScaler("cpu", enabled=False)
+    loss = ag.zeros(())
+    for _ in range(epochs):
+        for images, labels in loader:
+            optimizer.zero_grad()
+            with ag.autocast("cpu", dtype=ag.bfloat16, enabled=False):
+                loss = F.cross_entropy(model(images), labels)
+            scaler.scale(loss).backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+        schedule.step()
+        warmup.step()
+    if comm.rank == 0:
+        ag.save(net.state_dict(), "net.pt")
+    return accuracy(net, DataLoader(held_out, batch_size=8))
+
+
+def main() -> None:
+    comm = dparallel.world()
+    assert_type(comm.rank, int)
+    print(f"{train(comm, epochs=2):.3f}")
+    x = ag.randn(2, 3, requires_grad=True)
+    assert_type(Net(10)(ag.randn(1, 1, 8, 8), smooth=True), Tensor)
+    assert_type(Pair()(x), tuple[Tensor, int])
+    assert_type(nn.Linear(3, 4)(x), Tensor)
+    assert_type(nn.Linear(3, 4).weight, nn.Parameter)
+    print(comm.allreduce([np.ones(3)])[0].dtype)
+    Plain(Net(10).parameters()).step()
+    Cube.apply(x, 2.0)
+    print(len(Digits(3)), list(Lines()), list(Backwards("abc")))
+
+    # what is not there
+    Net(10)(x).nonsense()  # bad
+    Net(10)(x, sharp=True)  # bad
+    Net(10)("x")  # bad
+    nn.Linear(3, 4)(x).nonsense()  # bad
+    nn.Sequential(nn.Linear(3, 4))(x).nonsense()  # bad
+    nn.Linear(3, 4).weight.nonsense()  # bad
+    next(Net(10).parameters()).nonsense()  # bad
+    nn.MaxPool2d(2)(x).nonsense()  # bad
+    nn.LSTM(3, 4)(x)[0].nonsense()  # bad
+    nn.CrossEntropyLoss()(x, x).nonsense()  # bad
+    nn.CrossEntropyLoss()(x)  # bad
+    Net(10).eval().scale.nonsense()  # bad
+    x.exp().nonsense()  # bad
+    x[0].nonsense()  # bad
+    (x + 1).nonsense()  # bad
+    (1 - x).nonsense()  # bad
+    (x @ x).nonsense()  # bad
+    (x == 1).nonsense()  # bad
+    F.relu(x).nonsense()  # bad
+    ag.cat([x]).nonsense()  # bad
+    x.T.nonsense()  # bad
+    x.data.nonsense()  # bad
+    next(iter(x)).nonsense()  # bad
+    ag.linalg.inv(x).nonsense()  # bad
+    ag.autograd.grad(x, x)[0].nonsense()  # bad
+    optim.SGD(x.item)  # bad
+    optim.SGD([x], learning_rate=1.0)  # bad
+    comm.nonsense()  # bad
+    comm.rank + "0"  # bad
+    dparallel.nonsense()  # bad
+
+
+if __name__ == "__main__":
+    main()
