@@ -101,6 +101,9 @@ if not TYPE_CHECKING:                                # for checkers a name that 
             return getattr(import_module(LAZY[name], __name__), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "AllGather",

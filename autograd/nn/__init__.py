@@ -49,3 +49,6 @@ else:
         if name == "DataParallel":
             return getattr(parallel, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

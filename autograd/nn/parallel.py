@@ -61,3 +61,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(missing(f"{__name__}.{name}"))
     value = globals()[name] = STUBS[name] if plugin is None else getattr(plugin, name)
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *(NAMES if provided(__name__) is not None else STUBS)})

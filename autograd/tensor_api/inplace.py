@@ -4,6 +4,7 @@ graph of the tensor and its views.
 
 from __future__ import annotations
 
+import inspect
 import math
 import weakref
 from collections.abc import Callable, Sequence
@@ -111,6 +112,16 @@ def in_place(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{name[:-1]}, written into this tensor's memory. Returns self."
+    return with_arguments_of(operation, method)
+
+
+def with_arguments_of(operation: Callable[..., Any], method: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The method, whose signature for help() and editors is the operation's, without `out`."""
+    first, *others = inspect.signature(operation).parameters.values()
+    shown = [first.replace(name="self", annotation="Tensor")] if first.kind is not first.VAR_POSITIONAL else [
+        inspect.Parameter("self", first.POSITIONAL_ONLY, annotation="Tensor"), first]
+    shown += [p for p in others if p.name != "out"]
+    method.__signature__ = inspect.Signature(shown, return_annotation="Tensor")        # type: ignore[attr-defined]
     return method
 
 
@@ -350,7 +361,7 @@ def reshaping(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{name[:-1]}, of this very tensor. Returns self."
-    return method
+    return with_arguments_of(operation, method)
 
 
 def resize_(self: Tensor, *sizes: Any, memory_format: MemoryFormat | None = None) -> Tensor:
