@@ -47,6 +47,13 @@ class Flight:
 
     __slots__ = ("ended", "name", "nbytes", "number", "queued", "started")
 
+    name: str
+    queued: int
+    nbytes: int
+    number: int
+    started: int
+    ended: int
+
     def __init__(self, name: str, nbytes: int, number: int) -> None:
         self.name, self.queued = waiting.sends or (f"dparallel::{name}", -1)
         self.nbytes, self.number = nbytes, number

@@ -174,7 +174,8 @@ class Stub:
         """The function, or its forms."""
         method = bool(indent)
         base = name.removesuffix("_copy")
-        if base != name and name not in FORMS and any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values()):
+        if base != name and name not in FORMS and (hasattr(function, "__signature__") or any(
+                p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())):
             function = documented(getattr(ag, base, None) or getattr(Tensor, base), function)
         if name.endswith("_with_indices"):
             function = documented(getattr(ag.nn.functional, name.removesuffix("_with_indices")), function)

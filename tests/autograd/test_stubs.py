@@ -1,8 +1,13 @@
 """The stub files are what make_stubs.py writes, name all that is bound at run time, and checkers find mistakes by them."""
 
 import ast
+import inspect
+import itertools
 import json
+import os
+import pydoc
 import re
+import rlcompleter
 import shutil
 import subprocess
 import sys
@@ -12,9 +17,10 @@ import make_stubs
 import pytest
 
 import autograd as ag
+import dparallel
 
 ROOT = Path(__file__).parent.parent.parent
-GOOD, BAD = (Path(__file__).parent / "typed" / name for name in ("good.py", "bad.py"))
+GOOD, BAD, TRAINING = (Path(__file__).parent / "typed" / name for name in ("good.py", "bad.py", "training.py"))
 PYRIGHT = shutil.which("pyright", path=str(Path(sys.executable).parent)) or shutil.which("pyright")
 
 
@@ -65,7 +71,7 @@ def test_results_are_of_the_types_that_stubs_say():
 
 def refused(done):
     """file name: its lines with errors."""
-    found = {GOOD.name: {}, BAD.name: {}}
+    found = {GOOD.name: {}, BAD.name: {}, TRAINING.name: {}}
     for path, line, text in done:
         if Path(path).name in found:
             found[Path(path).name].setdefault(line, text)
@@ -74,24 +80,77 @@ def refused(done):
 
 def judged(found):
     """Every line of the bad uses, and no other, was refused."""
-    lines = BAD.read_text().splitlines()
-    bad = {number for number, line in enumerate(lines, 1) if line.endswith("# bad")}
-    assert len(bad) > 40 and not found[GOOD.name], found[GOOD.name]
-    assert bad <= {*found[BAD.name]}, [lines[number - 1] for number in sorted(bad - {*found[BAD.name]})]
-    assert {*found[BAD.name]} <= bad, {number: found[BAD.name][number] for number in sorted({*found[BAD.name]} - bad)}
+    assert not found[GOOD.name], found[GOOD.name]
+    for file, least in ((BAD, 40), (TRAINING, 25)):
+        lines, refused_here = file.read_text().splitlines(), found[file.name]
+        bad = {number for number, line in enumerate(lines, 1) if line.endswith("# bad")}
+        assert len(bad) > least
+        assert bad <= {*refused_here}, [lines[number - 1] for number in sorted(bad - {*refused_here})]
+        assert {*refused_here} <= bad, {number: refused_here[number] for number in sorted({*refused_here} - bad)}
 
 
 def test_mypy_refuses_what_is_wrong():
     pytest.importorskip("mypy")
-    done = subprocess.run([sys.executable, "-m", "mypy", GOOD, BAD], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "mypy", GOOD, BAD, TRAINING], cwd=ROOT, capture_output=True, text=True)
     assert not done.stderr
     errors = re.findall(r"^(.+?):(\d+): error: (.*)", done.stdout, re.M)
     judged(refused((path, int(line), text) for path, line, text in errors))
 
 
-@pytest.mark.skipif(PYRIGHT is None, reason="pyright is not installed: pip install pyright, which needs Node.js")
+NEEDS_PYRIGHT = pytest.mark.skipif(PYRIGHT is None, reason="pyright is not installed: pip install pyright[nodejs]")
+
+
+@NEEDS_PYRIGHT
 def test_pyright_refuses_what_is_wrong():
-    done = subprocess.run([PYRIGHT, "--pythonpath", sys.executable, "--outputjson", GOOD, BAD], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([PYRIGHT, "--pythonpath", sys.executable, "--outputjson", GOOD, BAD, TRAINING], cwd=ROOT, capture_output=True, text=True)
     report = json.loads(done.stdout)["generalDiagnostics"]
     judged(refused((d["file"], d["range"]["start"]["line"] + 1, d["message"]) for d in report
                    if d["severity"] == "error" or d.get("rule") == "reportAttributeAccessIssue"))
+
+
+@NEEDS_PYRIGHT
+@pytest.mark.parametrize("package", ["autograd", "dparallel"])
+def test_public_names_have_types(package, tmp_path):
+    """By pyright's report on completeness: attributes and variables whose types it has to guess count as missing."""
+    done = subprocess.run([PYRIGHT, "--pythonpath", sys.executable, "--verifytypes", package, "--ignoreexternal", "--outputjson"],
+                          cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    report = json.loads(done.stdout)["typeCompleteness"]
+    missing = [s["name"] for s in report["symbols"] if s["isExported"] and not s["isTypeKnown"]]
+    assert len(report["symbols"]) > 3000 and report["completenessScore"] >= 0.95, missing[:50]
+
+
+def completions(text, names):
+    completer = rlcompleter.Completer(names)
+    return set(itertools.takewhile(lambda found: found is not None, (completer.complete(text, i) for i in itertools.count())))
+
+
+def test_lazy_names_are_listed_completed_and_explained():
+    """dir(), completion and help() know names before anything has used them: in a young process."""
+    names = {"ag": ag, "dparallel": dparallel, "x": ag.ones(2)}
+    for text, expected in (("ag.linalg.in", "ag.linalg.inv("), ("ag.exp", "ag.expm1("), ("x.masked_f", "x.masked_fill_("),
+                           ("ag.nn.functional.scaled", "ag.nn.functional.scaled_dot_product_attention("),
+                           ("ag.optim.lr_scheduler.CosineAnnealingL", "ag.optim.lr_scheduler.CosineAnnealingLR("),
+                           ("dparallel.pred", "dparallel.predict("), ("dparallel.tim", "dparallel.timeline("),
+                           ("dparallel.check", "dparallel.checkpoint"), ("ag.nn.Data", "ag.nn.DataParallel(")):
+        assert expected in completions(text, names), text
+    for module in (ag, ag.nn, ag.nn.functional, ag.nn.parallel, ag.linalg, ag.fft, ag.special, ag.optim, ag.utils.data, dparallel,
+                   dparallel.distributed):
+        assert {*module.__all__} <= {*dir(module)}, module.__name__
+    for name in ("autograd.exp", "autograd.linalg.inv", "autograd.Tensor.masked_fill_", "dparallel.predict", "dparallel.survive",
+                 "autograd.nn.functional.relu", "autograd.functional.jacobian"):
+        head, _, signature = pydoc.render_doc(name, renderer=pydoc.plaintext).partition("\n\n")
+        assert f"{name.rpartition('.')[2]}(" in signature.splitlines()[0], (name, head, signature[:200])
+
+
+def test_signatures_say_the_arguments():
+    """inspect.signature of methods and functions names their arguments."""
+    tensor = {name: getattr(ag.Tensor, name) for name in dir(ag.Tensor) if not name.startswith("__")}
+    functions = {name: getattr(ag, name) for name in ag.HOMES}
+    vague = {"args", "kwargs", "settings"}
+    for name, function in [*tensor.items(), *functions.items()]:
+        if inspect.isroutine(function):
+            shown = [p.name for p in inspect.signature(function).parameters.values()
+                     if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+            assert len(vague.intersection(shown)) < 2, f"{name}{inspect.signature(function)}"
+    assert str(inspect.signature(ag.Tensor.add_)) == "(self: 'Tensor', other: 'TensorOrArray | Number', *, alpha: 'Number' = 1) -> 'Tensor'"
+    assert "out" not in inspect.signature(ag.Tensor.exp_).parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +85,7 @@ def _copying(name: str, view_of: Callable[..., Any]) -> Callable[..., Any]:
 
     copying.__name__ = copying.__qualname__ = name
     copying.__doc__ = f"{name[:-5]}() as a copy."
+    copying.__signature__ = inspect.signature(view_of)                     # type: ignore[attr-defined]
     return copying
 
 
