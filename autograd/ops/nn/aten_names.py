@@ -3,6 +3,7 @@ arguments of other names, of another order, or fixed."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +87,10 @@ def paired(function: Callable[..., Any]) -> Callable[..., Any]:
 
     with_indices.__name__ = with_indices.__qualname__ = f"{function.__name__}_with_indices"
     with_indices.__doc__ = f"{function.__name__} with the places of the maxima: (values, indices)."
+    given = inspect.signature(function)
+    with_indices.__signature__ = given.replace(                              # type: ignore[attr-defined]
+        parameters=[p for p in given.parameters.values() if p.name != "return_indices"],
+        return_annotation="tuple[Tensor, Tensor]")
     return with_indices
 
 
