@@ -93,7 +93,20 @@ class Communicator(Messages, Groups):
         return self._from_root("broadcast", x, root, None, True).wait()
 
     def start_broadcast(self, x: Array | None, root: int = 0) -> Handle:
-        """Start a broadcast; see broadcast()."""
+        """Start a broadcast; see broadcast().
+
+        Args:
+            x: The root's array, of any shape and dtype.
+            root (int): The place that sends. Default: 0.
+
+        Returns:
+            A Handle, whose wait() gives what broadcast() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).start_broadcast(np.array([1.0])).wait()
+            [array([1.]), array([1.])]
+        """
         return self._from_root("broadcast", x, root, None, False)
 
     def reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Array:
@@ -115,7 +128,21 @@ class Communicator(Messages, Groups):
         return self._from_all("reduce", xs, True, root=root, op=op).wait()
 
     def start_reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Handle:
-        """Start a reduce; see reduce()."""
+        """Start a reduce; see reduce().
+
+        Args:
+            xs (Sequence[Array]): One array for each held place, of one shape and dtype.
+            root (int): The place that receives. Default: 0.
+            op (str): One of the reductions that Communicator names. Default: 'sum'.
+
+        Returns:
+            A Handle, whose wait() gives what reduce() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).start_reduce([np.array([1.0]), np.array([2.0])]).wait()
+            array([3.])
+        """
         return self._from_all("reduce", xs, False, root=root, op=op)
 
     def scatter(self, x: Array | None, sizes: Sizes = None, root: int = 0) -> list[Array]:
@@ -140,7 +167,21 @@ class Communicator(Messages, Groups):
         return self._from_root("scatter", x, root, sizes, True).wait()
 
     def start_scatter(self, x: Array | None, sizes: Sizes = None, root: int = 0) -> Handle:
-        """Start a scatter; see scatter()."""
+        """Start a scatter; see scatter().
+
+        Args:
+            x: The root's array (rows, ...).
+            sizes (Sizes): Rows of each place.
+            root (int): The place that sends. Default: 0.
+
+        Returns:
+            A Handle, whose wait() gives what scatter() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).start_scatter(np.arange(3.0)).wait()
+            [array([0., 1.]), array([2.])]
+        """
         return self._from_root("scatter", x, root, sizes, False)
 
     def gather(self, xs: Sequence[Array], root: int = 0) -> Array:
@@ -162,7 +203,20 @@ class Communicator(Messages, Groups):
         return self._from_all("gather", xs, True, root=root).wait()
 
     def start_gather(self, xs: Sequence[Array], root: int = 0) -> Handle:
-        """Start a gather; see gather()."""
+        """Start a gather; see gather().
+
+        Args:
+            xs (Sequence[Array]): One array (rows, ...) for each held place.
+            root (int): The place that receives. Default: 0.
+
+        Returns:
+            A Handle, whose wait() gives what gather() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).start_gather([np.array([1.0]), np.array([2.0, 3.0])]).wait()
+            array([1., 2., 3.])
+        """
         return self._from_all("gather", xs, False, root=root)
 
     def allreduce(self, xs: Sequence[Array], op: str = "sum") -> list[Array]:
@@ -184,7 +238,20 @@ class Communicator(Messages, Groups):
         return self._from_all("allreduce", xs, True, op=op).wait()
 
     def start_allreduce(self, xs: Sequence[Array], op: str = "sum") -> Handle:
-        """Start an allreduce; see allreduce()."""
+        """Start an allreduce; see allreduce().
+
+        Args:
+            xs (Sequence[Array]): One array for each held place, of one shape and dtype.
+            op (str): One of the reductions that Communicator names. Default: 'sum'.
+
+        Returns:
+            A Handle, whose wait() gives what allreduce() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).start_allreduce([np.array([1.0]), np.array([2.0])]).wait()
+            [array([3.]), array([3.])]
+        """
         return self._from_all("allreduce", xs, False, op=op)
 
     def allgather(self, xs: Sequence[Array]) -> list[Array]:
@@ -204,7 +271,19 @@ class Communicator(Messages, Groups):
         return self._from_all("allgather", xs, True).wait()
 
     def start_allgather(self, xs: Sequence[Array]) -> Handle:
-        """Start an allgather; see allgather()."""
+        """Start an allgather; see allgather().
+
+        Args:
+            xs (Sequence[Array]): One array (rows, ...) for each held place.
+
+        Returns:
+            A Handle, whose wait() gives what allgather() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).start_allgather([np.array([1.0]), np.array([2.0, 3.0])]).wait()
+            [array([1., 2., 3.]), array([1., 2., 3.])]
+        """
         return self._from_all("allgather", xs, False)
 
     def reduce_scatter(self, xs: Sequence[Array], sizes: Sizes = None, op: str = "sum") -> list[Array]:
@@ -227,7 +306,21 @@ class Communicator(Messages, Groups):
         return self._from_all("reduce_scatter", xs, True, op=op, sizes=sizes).wait()
 
     def start_reduce_scatter(self, xs: Sequence[Array], sizes: Sizes = None, op: str = "sum") -> Handle:
-        """Start a reduce_scatter; see reduce_scatter()."""
+        """Start a reduce_scatter; see reduce_scatter().
+
+        Args:
+            xs (Sequence[Array]): One array (rows, ...) for each held place, of one shape and dtype.
+            sizes (Sizes): Rows of each place.
+            op (str): One of the reductions that Communicator names. Default: 'sum'.
+
+        Returns:
+            A Handle, whose wait() gives what reduce_scatter() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).start_reduce_scatter([np.ones(2), np.ones(2)]).wait()
+            [array([2.]), array([2.])]
+        """
         return self._from_all("reduce_scatter", xs, False, op=op, sizes=sizes)
 
     def alltoall(self, xs: Sequence[Array], sizes: AllToAllSizes = None) -> list[Array]:
@@ -251,7 +344,20 @@ class Communicator(Messages, Groups):
         return self._from_all("alltoall", xs, True, sizes=sizes).wait()
 
     def start_alltoall(self, xs: Sequence[Array], sizes: AllToAllSizes = None) -> Handle:
-        """Start an alltoall; see alltoall()."""
+        """Start an alltoall; see alltoall().
+
+        Args:
+            xs (Sequence[Array]): One array (rows, ...) for each held place.
+            sizes (AllToAllSizes): For each held place, rows for each place.
+
+        Returns:
+            A Handle, whose wait() gives what alltoall() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).start_alltoall([np.array([0, 1]), np.array([10, 11])]).wait()
+            [array([ 0, 10]), array([ 1, 11])]
+        """
         return self._from_all("alltoall", xs, False, sizes=sizes)
 
     def scan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> list[Array]:
@@ -274,7 +380,21 @@ class Communicator(Messages, Groups):
         return self._from_all("reverse_scan" if reverse else "scan", xs, True, op=op).wait()
 
     def start_scan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> Handle:
-        """Start a scan; see scan()."""
+        """Start a scan; see scan().
+
+        Args:
+            xs (Sequence[Array]): One array for each held place, of one shape and dtype.
+            op (str): One of the reductions that Communicator names. Default: 'sum'.
+            reverse (bool): From the last place to this one. Default: False.
+
+        Returns:
+            A Handle, whose wait() gives what scan() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).start_scan([np.array(1), np.array(2)]).wait()
+            [array(1), array(3)]
+        """
         return self._from_all("reverse_scan" if reverse else "scan", xs, False, op=op)
 
     def exscan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> list[Array]:
@@ -297,7 +417,21 @@ class Communicator(Messages, Groups):
         return self._from_all("reverse_exscan" if reverse else "exscan", xs, True, op=op).wait()
 
     def start_exscan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> Handle:
-        """Start an exscan; see exscan()."""
+        """Start an exscan; see exscan().
+
+        Args:
+            xs (Sequence[Array]): One array for each held place, of one shape and dtype.
+            op (str): One of the reductions that Communicator names. Default: 'sum'.
+            reverse (bool): From the last place to this one. Default: False.
+
+        Returns:
+            A Handle, whose wait() gives what exscan() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).start_exscan([np.array(1), np.array(2)]).wait()
+            [array(0), array(1)]
+        """
         return self._from_all("reverse_exscan" if reverse else "exscan", xs, False, op=op)
 
     def issue(self, name: str, xs: Array | Sequence[Array] | None, *, blocking: bool = False, root: int = 0, op: str = "sum",
