@@ -385,14 +385,15 @@ def docstring(ag, function, path, paths, entries, common, lacking):
         lacking.append(f"{path}: no example")
     signature = signature_of(function)
     parameters = {} if signature is None else dict(signature.parameters)
-    if path.endswith("_copy") and "settings" in parameters:       # a wrapper of the function without _copy
-        base = path.removesuffix("_copy")
-        of = getattr(ag, base, None) or getattr(ag.Tensor, base, None)
-        own = dict(signature_of(of).parameters) if of is not None else {"input": parameters["input"]}
-        parameters = {**own, "out": parameters["out"]}
+    base = path.removesuffix("_copy").removesuffix("_with_indices")
+    if base != path:                                 # a form of another function, whose table has the arguments
         behind = entries.get(base) or entries.get(f"Tensor.{base}") or Entry()
         entry = Entry(entry.summary, {**behind.arguments, **entry.arguments},
                       entry.returns or behind.returns.replace("views", "tensors"), entry.errors, entry.example)
+    if "settings" in parameters and path.endswith("_copy"):
+        of = getattr(ag, base, None) or getattr(ag.Tensor, base, None)
+        own = dict(signature_of(of).parameters) if of is not None else {"input": parameters["input"]}
+        parameters = {**own, "out": parameters["out"]}
     errors, words = list(entry.errors), ""
     if entry.example and not path.startswith("Tensor."):
         probe = Probe(ag, function, [spelled(line, path) for line in entry.example], path)
@@ -465,7 +466,7 @@ def in_place(ag, name, base_path, base_text, entries, lacking):
     text = f"In place: {summary[0].lower() + summary[1:] if re.match(r'[A-Z][a-z]* ', summary) else summary}"
     sections = dict(re.findall(r"^(Args|Raises):\n((?:    .*\n?)+)", rest, re.M))
     items = {title: re.findall(r"^    \S.*(?:\n     .*)*", sections.get(title, ""), re.M) for title in ("Args", "Raises")}
-    keep = [item for item in items["Args"] if not re.match(r" *(input|self|out|axis|keepdims|dtype)\b", item)]
+    keep = [item for item in items["Args"] if not re.match(r" *(input|self|out|axis|keepdims)\b", item)]
     errors = [item for item in items["Raises"] if "`out`" not in item]
     errors += wrapped("RuntimeError: this tensor is a leaf that needs a gradient, and recording is on; or the result has "
                       "another shape, or a dtype that can't be cast to this tensor's.")

@@ -413,9 +413,14 @@ Example:
 "max_pool1d_with_indices": """max_pool1d with the places of the maxima: (values, indices).
 
 Args:
-    *args (int or Tensor or ints): Those of max_pool1d; integers or floating point.
-    return_indices (bool): Only True. Default: True.
-    **kwargs: Those of max_pool1d.
+    input (Tensor): (n, c, l) or (c, l); integers or floating point.
+    kernel_size (int or ints): Size of the window, one number or one for each dimension.
+    stride (int or ints): Step of the window, one number or one for each dimension.
+    padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or
+        "valid". Default: 0.
+    dilation (int or ints): Distance of the window's points, one number or one for each
+        dimension. Default: 1.
+    ceil_mode (bool): Whether windows may go over the end. Default: False.
 
 Returns:
     (values, indices).
@@ -1024,9 +1029,8 @@ Example:
 "nn.functional.adaptive_max_pool1d_with_indices": """adaptive_max_pool1d with the places of the maxima: (values, indices).
 
 Args:
-    *args (int or Tensor or ints): Those of adaptive_max_pool1d; floating point.
-    return_indices (bool): Only True. Default: True.
-    **kwargs: Those of adaptive_max_pool1d.
+    input (Tensor): (n, c, l) or (c, l); floating point.
+    output_size (int or ints): Sizes of the plane of the output; None: as the input's.
 
 Returns:
     (values, indices).
@@ -1058,9 +1062,9 @@ Example:
 "nn.functional.adaptive_max_pool2d_with_indices": """adaptive_max_pool2d with the places of the maxima: (values, indices).
 
 Args:
-    *args (int or Tensor or ints): Those of adaptive_max_pool2d; floating point.
-    return_indices (bool): Only True. Default: True.
-    **kwargs: Those of adaptive_max_pool2d.
+    input (Tensor): (n, c, h, w) or (c, h, w); floating point.
+    output_size (int or Sequence[int or None]): Sizes of the plane of the output; None: as the
+        input's.
 
 Returns:
     (values, indices).
@@ -1092,9 +1096,9 @@ Example:
 "nn.functional.adaptive_max_pool3d_with_indices": """adaptive_max_pool3d with the places of the maxima: (values, indices).
 
 Args:
-    *args (int or Tensor or ints): Those of adaptive_max_pool3d; floating point.
-    return_indices (bool): Only True. Default: True.
-    **kwargs: Those of adaptive_max_pool3d.
+    input (Tensor): (n, c, d, h, w) or (c, d, h, w); floating point.
+    output_size (int or Sequence[int or None]): Sizes of the plane of the output; None: as the
+        input's.
 
 Returns:
     (values, indices).
@@ -1634,9 +1638,11 @@ Example:
 "nn.functional.fractional_max_pool2d_with_indices": """fractional_max_pool2d with the places of the maxima: (values, indices).
 
 Args:
-    *args (int or Tensor or ints): Those of fractional_max_pool2d; floating point.
-    return_indices (bool): Only True. Default: True.
-    **kwargs: Those of fractional_max_pool2d.
+    input (Tensor): (n, c, h, w) or (c, h, w); floating point.
+    kernel_size (int or ints): Size of the window, one number or one for each dimension.
+    output_size (int or ints): Sizes of the plane of the output; None: as the input's.
+    output_ratio (float or Sequence[float]): The output's size as a part of the input's.
+    _random_samples (Tensor): (n, c, 2), for tests.
 
 Returns:
     (values, indices).
@@ -1672,9 +1678,11 @@ Example:
 "nn.functional.fractional_max_pool3d_with_indices": """fractional_max_pool3d with the places of the maxima: (values, indices).
 
 Args:
-    *args (int or Tensor or ints): Those of fractional_max_pool3d; floating point.
-    return_indices (bool): Only True. Default: True.
-    **kwargs: Those of fractional_max_pool3d.
+    input (Tensor): (n, c, d, h, w) or (c, d, h, w); floating point.
+    kernel_size (int or ints): Size of the window, one number or one for each dimension.
+    output_size (int or ints): Sizes of the plane of the output; None: as the input's.
+    output_ratio (float or Sequence[float]): The output's size as a part of the input's.
+    _random_samples (Tensor): (n, c, 3), for tests.
 
 Returns:
     (values, indices).
@@ -2277,9 +2285,14 @@ Example:
 "nn.functional.max_pool2d_with_indices": """max_pool2d with the places of the maxima: (values, indices).
 
 Args:
-    *args (int or Tensor or ints): Those of max_pool2d; integers or floating point.
-    return_indices (bool): Only True. Default: True.
-    **kwargs: Those of max_pool2d.
+    input (Tensor): Of any shape; integers or floating point.
+    kernel_size (int or ints): Size of the window, one number or one for each dimension.
+    stride (int or ints): Step of the window, one number or one for each dimension.
+    padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or
+        "valid". Default: 0.
+    dilation (int or ints): Distance of the window's points, one number or one for each
+        dimension. Default: 1.
+    ceil_mode (bool): Whether windows may go over the end. Default: False.
 
 Returns:
     (values, indices).
@@ -2293,9 +2306,14 @@ Example:
 "nn.functional.max_pool3d_with_indices": """max_pool3d with the places of the maxima: (values, indices).
 
 Args:
-    *args (int or Tensor or ints): Those of max_pool3d; integers or floating point.
-    return_indices (bool): Only True. Default: True.
-    **kwargs: Those of max_pool3d.
+    input (Tensor): Of any shape; integers or floating point.
+    kernel_size (int or ints): Size of the window, one number or one for each dimension.
+    stride (int or ints): Step of the window, one number or one for each dimension.
+    padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or
+        "valid". Default: 0.
+    dilation (int or ints): Distance of the window's points, one number or one for each
+        dimension. Default: 1.
+    ceil_mode (bool): Whether windows may go over the end. Default: False.
 
 Returns:
     (values, indices).

@@ -275,9 +275,9 @@ Example:
 "Tensor.cauchy_": """Draws from the Cauchy distribution, written into this tensor's memory; returns self.
 
 Args:
-    median: The middle of the distribution.
-    sigma: Its width, above 0.
-    generator: Source of random numbers; the default generator if None.
+    median (float): The middle of the distribution. Default: 0.0.
+    sigma (float): Its width, above 0. Default: 1.0.
+    generator (Generator): Source of random numbers; the default generator if None.
 
 Returns:
     Tensor.
@@ -288,8 +288,8 @@ Example:
 "Tensor.exponential_": """Draws from the exponential distribution, written into this tensor's memory; returns self.
 
 Args:
-    lambd: The rate, above 0.
-    generator: Source of random numbers; the default generator if None.
+    lambd (float): The rate, above 0. Default: 1.0.
+    generator (Generator): Source of random numbers; the default generator if None.
 
 Returns:
     Tensor.
@@ -300,8 +300,8 @@ Example:
 "Tensor.geometric_": """Numbers of trials up to the first success, written into this tensor's memory; returns self.
 
 Args:
-    p: The probability of success, in (0, 1).
-    generator: Source of random numbers; the default generator if None.
+    p (float): The probability of success, in (0, 1).
+    generator (Generator): Source of random numbers; the default generator if None.
 
 Returns:
     Tensor.
@@ -312,9 +312,9 @@ Example:
 "Tensor.log_normal_": """Draws whose logarithms are normal, written into this tensor's memory; returns self.
 
 Args:
-    mean: The expectation of the logarithms.
-    std: The standard deviation of the logarithms, above 0.
-    generator: Source of random numbers; the default generator if None.
+    mean (float): The expectation of the logarithms. Default: 1.0.
+    std (float): The standard deviation of the logarithms, above 0. Default: 2.0.
+    generator (Generator): Source of random numbers; the default generator if None.
 
 Returns:
     Tensor.
@@ -325,9 +325,9 @@ Example:
 "Tensor.normal_": """Draws from the normal distribution, written into this tensor's memory; returns self.
 
 Args:
-    mean: The expectation.
-    std: The standard deviation, 0 or more.
-    generator: Source of random numbers; the default generator if None.
+    mean (float): The expectation. Default: 0.0.
+    std (float): The standard deviation, 0 or more. Default: 1.0.
+    generator (Generator): Source of random numbers; the default generator if None.
 
 Returns:
     Tensor.
@@ -338,9 +338,10 @@ Example:
 "Tensor.random_": """Random integers, written into this tensor's memory; returns self.
 
 Args:
+    to (int): One more than the largest integer; without it the largest that the dtype holds
+        exactly.
+    generator (Generator): Source of random numbers; the default generator if None.
     from: The smallest integer, 0 if left out; also as the first of two arguments.
-    to: One more than the largest integer; without it the largest that the dtype holds exactly.
-    generator: Source of random numbers; the default generator if None.
 
 Returns:
     Tensor.
@@ -351,9 +352,9 @@ Example:
 "Tensor.uniform_": """Draws from the uniform distribution, written into this tensor's memory; returns self.
 
 Args:
-    from: The lower limit, 0 by default.
-    to: The upper limit, 1 by default.
-    generator: Source of random numbers; the default generator if None.
+    from_ (float): The lower limit, 0 by default; also under the name from. Default: 0.0.
+    to (float): The upper limit, 1 by default. Default: 1.0.
+    generator (Generator): Source of random numbers; the default generator if None.
 
 Returns:
     Tensor.

@@ -763,6 +763,8 @@ int64.
 
 Args:
     dim (int): Dimension, from the front or (negative) from the end.
+    dtype (dtype): Of the result; None: it follows from the other arguments, or is the default
+        dtype.
 
 Returns:
     This tensor.
@@ -781,6 +783,8 @@ in int64.
 
 Args:
     dim (int): Dimension, from the front or (negative) from the end.
+    dtype (dtype): Of the result; None: it follows from the other arguments, or is the default
+        dtype.
 
 Returns:
     This tensor.

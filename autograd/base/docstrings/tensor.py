@@ -26,9 +26,9 @@ Example:
 "Tensor.as_strided_": """As_strided, of this very tensor: its shape changes. Returns self.
 
 Args:
-    size: The shape.
-    stride: For each dimension the step in memory, in elements.
-    storage_offset: The first element.
+    size (ints): The shape.
+    stride (ints): For each dimension the step in memory, in elements.
+    storage_offset (int): The first element.
 
 Returns:
     Tensor.
@@ -762,7 +762,8 @@ Example:
 "Tensor.squeeze_": """Squeeze, of this very tensor: its shape changes. Returns self.
 
 Args:
-    dim: The dimensions; all of size 1 if None.
+    dim (int or ints): The dimensions; all of size 1 if None.
+    axis (int or ints): NumPy's name of `dim`.
 
 Returns:
     Tensor.
@@ -796,8 +797,8 @@ Example:
 "Tensor.swapaxes_": """Swapaxes, of this very tensor: its shape changes. Returns self.
 
 Args:
-    axis0: The one dimension.
-    axis1: The other.
+    axis0 (int): The one dimension.
+    axis1 (int): The other.
 
 Returns:
     Tensor.
@@ -812,8 +813,8 @@ Example:
 "Tensor.swapdims_": """Swapdims, of this very tensor: its shape changes. Returns self.
 
 Args:
-    dim0: The one dimension.
-    dim1: The other.
+    dim0 (int): The one dimension.
+    dim1 (int): The other.
 
 Returns:
     Tensor.
@@ -882,8 +883,8 @@ Example:
 "Tensor.transpose_": """Transpose, of this very tensor: its shape changes. Returns self.
 
 Args:
-    dim0: The one dimension.
-    dim1: The other.
+    dim0 (int): The one dimension.
+    dim1 (int): The other.
 
 Returns:
     Tensor.
@@ -927,7 +928,8 @@ Example:
 "Tensor.unsqueeze_": """Unsqueeze, of this very tensor: its shape changes. Returns self.
 
 Args:
-    dim: Where the new dimension is.
+    dim (int): Where the new dimension is.
+    axis (int): NumPy's name of `dim`.
 
 Returns:
     Tensor.
