@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -120,8 +121,9 @@ def test_states(state, tmp_path):
         state, state.split()[0]) else BOTH
     import autograd
     code = code.replace("COMPILED", str(autograd.show_config()["compiled core"]))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (before, site)))}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    packages = sysconfig.get_path("purelib")         # without -S the path of an editable installation of ours would be there
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (before, site, packages)))}
+    done = subprocess.run([sys.executable, "-S", "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert not done.returncode, done.stderr
 
 

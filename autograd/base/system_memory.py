@@ -158,10 +158,11 @@ class PythonInfo(NamedTuple):
 def python_info() -> PythonInfo | None:
     """What Python's allocator says of itself; None where it is another one (PYTHONMALLOC, free threads), or where the C
     library is not POSIX's."""
-    library, text, size = ctypes.CDLL(None), ctypes.c_void_p(), ctypes.c_size_t()
+    text, size = ctypes.c_void_p(), ctypes.c_size_t()
     try:
+        library = ctypes.CDLL(None)
         opened, tell = library.open_memstream, ctypes.pythonapi._PyObject_DebugMallocStats
-    except AttributeError:
+    except (AttributeError, TypeError):              # TypeError: on Windows
         return None
     opened.restype = ctypes.c_void_p
     file = ctypes.c_void_p(opened(ctypes.byref(text), ctypes.byref(size)))
