@@ -30,7 +30,7 @@ OPEN = {"autograd": 23, "autograd.nn": 1, "autograd.nn.utils": 2, "autograd.nn.u
         "autograd.nn.utils.parametrizations": 3, "autograd.nn.utils.prune": 17, "autograd.optim.swa_utils": 7,
         "autograd.utils.data": 4, "autograd.utils.checkpoint": 8, "autograd.utils.flop_counter": 2,
         "autograd.utils.summary": 3, "autograd.utils.hooks": 1, "autograd.profiler": 23, "dparallel": 84,
-        "dparallel.Communicator": 34}
+        "dparallel.Communicator": 0}
 # Fields of Tensor that the engine uses. They have no "_", since compiled code reads them faster so, and a field of a
 # compiled class can't have a docstring.
 FIELDS = {"accumulate_grad", "accumulator", "array", "base", "collects", "counter", "dual", "edge", "hooks", "made_at",

@@ -65,12 +65,32 @@ class Communicator(Messages, Groups):
 
     @property
     def rank(self) -> int:
-        """The first held place: the rank, if this process holds one place."""
+        """The first held place: the rank, if this process holds one place.
+
+        Returns:
+            An int.
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.run_ranks(3, lambda comm: comm.rank)
+            [0, 1, 2]
+        """
         return self.held[0]
 
     @property
     def alone(self) -> bool:
-        """Whether this process holds all places, so that there is no other to communicate with."""
+        """Whether this process holds all places, so that there is no other to communicate with.
+
+        Returns:
+            A bool.
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.Devices(4).alone
+            True
+            >>> dparallel.run_ranks(2, lambda comm: comm.alone)
+            [False, False]
+        """
         return len(self.held) == self.size
 
     # --- the collectives ------------------------------------------------------------------------------------------
@@ -436,9 +456,30 @@ class Communicator(Messages, Groups):
 
     def issue(self, name: str, xs: Array | Sequence[Array] | None, *, blocking: bool = False, root: int = 0, op: str = "sum",
               sizes: Sizes | AllToAllSizes = None, dim: int = 0, ties: str = "split") -> Handle:
-        """Start the collective `name` on the arguments of its method, with rows along `dim` of arguments and results; if
-        `blocking`, also complete it. All settings must be the same on every place (dim may be negative), also `ties`, which
-        only the caller uses. Returns a Handle in both cases."""
+        """Start the collective `name` on the arguments of its method, with rows along `dim` of arguments and results. All
+        settings must be the same on every place.
+
+        Args:
+            name (str): A method's name, such as "allgather".
+            xs: The root's array for "broadcast" and "scatter", else one array for each held place.
+            blocking (bool): Whether to complete it, too. Default: False.
+            root (int): The place that sends or receives, for collectives that have one. Default: 0.
+            op (str): One of the reductions that Communicator names, for a reduction. Default: 'sum'.
+            sizes (Sizes or AllToAllSizes): Rows of each place, for collectives that split or exchange rows.
+            dim (int): The dimension of rows; it may be negative. Default: 0.
+            ties (str): Who gets the gradient of an extremum that several places have; only the caller uses it.
+                Default: 'split'.
+
+        Returns:
+            A Handle, also if `blocking`; its wait() gives what the method returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> comm = dparallel.Devices(2)
+            >>> comm.issue("allgather", [np.array([[1], [2]]), np.array([[3], [4]])], dim=1).wait()[0]
+            array([[1, 3],
+                   [2, 4]])
+        """
         dim = _as_int(dim)
         if name in FROM_ROOT:
             handle = self._from_root(name, xs, root, sizes, blocking, dim=dim)
@@ -456,7 +497,25 @@ class Communicator(Messages, Groups):
     @contextlib.contextmanager
     def in_backward_of(self, number: int) -> Iterator[None]:
         """Mark collectives called inside as the backward of recorded collective `number`. CollectiveError if other places
-        are in the backward of another one."""
+        are in the backward of another one.
+
+        Args:
+            number (int): The number of the recorded collective, the same on every place.
+
+        Returns:
+            A context manager.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> def different(comm):
+            ...     try:
+            ...         with comm.in_backward_of(1 + comm.rank):
+            ...             comm.allreduce([np.ones(1)])
+            ...     except dparallel.CollectiveError as error:
+            ...         return "backward" in str(error)
+            >>> dparallel.run_ranks(2, different)
+            [True, True]
+        """
         outer, self.backward_of = self.backward_of, number
         try:
             yield
@@ -476,12 +535,49 @@ class Communicator(Messages, Groups):
         self.named_barrier("barrier")
 
     def named_barrier(self, name: str) -> None:
-        """A barrier under another of header.NAMES; an error shows that name as what this place called."""
+        """A barrier under another of header.NAMES; an error shows that name as what this place called.
+
+        Args:
+            name (str): One of header.NAMES, the same on every place.
+
+        Raises:
+            CollectiveError: other places call another collective.
+
+        Example:
+            >>> import dparallel
+            >>> def different(comm):
+            ...     try:
+            ...         if comm.rank == 0:
+            ...             comm.barrier()
+            ...         else:
+            ...             comm.named_barrier("backward_in_evaluation_mode")
+            ...     except dparallel.CollectiveError as error:
+            ...         return "backward_in_evaluation_mode" in str(error)
+            >>> dparallel.run_ranks(2, different)
+            [True, True]
+        """
         self._blocked_exchange([Call(name, self.size) for _ in self.held])
 
     def refuse(self, reason: str) -> None:
         """Report that this place can't take part: a CollectiveError with the reason is raised here, and on each other place
-        in its current or next collective."""
+        in its current or next collective.
+
+        Args:
+            reason (str): What the error says, on all places.
+
+        Raises:
+            CollectiveError: always, with the reason.
+
+        Example:
+            >>> import dparallel
+            >>> def step(comm):
+            ...     try:
+            ...         comm.refuse("no data") if comm.rank == 1 else comm.barrier()
+            ...     except dparallel.CollectiveError as error:
+            ...         return "no data" in str(error)
+            >>> dparallel.run_ranks(2, step)
+            [True, True]
+        """
         self._blocked_exchange([Call("barrier", self.size, error=reason) for _ in self.held])
 
     def any(self, flag: bool) -> bool:
@@ -501,7 +597,20 @@ class Communicator(Messages, Groups):
         return any(self._blocked_values([Call("any", self.size, value=flag) for _ in self.held]))
 
     def agree(self, bits: int, function: str = "") -> int:
-        """The bitwise or over processes of each one's bits (below 2**50). function: what follows, for error texts."""
+        """The bitwise or over processes of each one's bits. Collective.
+
+        Args:
+            bits (int): From 0 to 2**50 - 1.
+            function (str): What follows, for the texts of errors. Default: ''.
+
+        Returns:
+            An int, the same on every rank.
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.run_ranks(3, lambda comm: comm.agree(1 << comm.rank))
+            [7, 7, 7]
+        """
         combined = 0
         for value in self._blocked_values([Call("agree", self.size, value=bits, function=function) for _ in self.held]):
             combined |= int(value)
@@ -560,7 +669,30 @@ class Communicator(Messages, Groups):
         return [call.shape[0] if call.shape else 1 for call in calls]
 
     def alltoall_sizes(self, sizes: Sequence[Sequence[int]]) -> list[list[int]]:
-        """For each held place, the number of rows that an alltoall with these sizes brings it from each place."""
+        """For each held place, the number of rows that an alltoall with these sizes brings it from each place.
+
+        Args:
+            sizes (Sequence[Sequence[int]]): For each held place the numbers of rows that it sends, one for each place, as
+                alltoall() takes them.
+
+        Returns:
+            A list of lists of int: the sizes of the alltoall that sends everything back.
+
+        Raises:
+            CollectiveError: a place has not one number of 0 or more for each place.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> comm, sizes = dparallel.Devices(2), [[1, 2], [0, 1]]
+            >>> sent = comm.alltoall([np.array([0, 1, 2]), np.array([10])], sizes)
+            >>> sent
+            [array([0]), array([ 1,  2, 10])]
+            >>> back = comm.alltoall_sizes(sizes)
+            >>> back
+            [[1, 0], [2, 1]]
+            >>> comm.alltoall(sent, back)
+            [array([0, 1, 2]), array([10])]
+        """
         arrays, error = self._checked_arrays(sizes)
         if not error and any(x.shape != (self.size,) or x.dtype.kind not in "iu" or x.min() < 0 for x in arrays):
             error = f"sizes are {self.size} row counts for each place held, not {sizes!r}"
@@ -604,7 +736,25 @@ class Communicator(Messages, Groups):
         return self._unpickled(pickled) if _as_place(root) in self.held else None
 
     def scatter_object(self, objects: Sequence[Any] | None, root: int = 0) -> list[Any]:
-        """For each held place a copy of its object in root's list of `size` small Python objects. They are pickled."""
+        """For each held place a copy of its object in root's list of `size` small Python objects. They are pickled.
+
+        Args:
+            objects (Sequence[Any]): The root's list, with one object for each place; others' are ignored.
+            root (int): The place that sends. Default: 0.
+
+        Returns:
+            A list with one object for each held place.
+
+        Raises:
+            CollectiveError: the root has not one object for each place, or one can't be pickled.
+
+        Example:
+            >>> import dparallel
+            >>> def mine(comm):
+            ...     return comm.scatter_object(["first", {"lr": 0.1}] if comm.rank == 0 else None)
+            >>> dparallel.run_ranks(2, mine)
+            [['first'], [{'lr': 0.1}]]
+        """
         parts, error = [_pickled(None)[0]] * self.size, ""
         if _as_place(root) in self.held:
             valid = isinstance(objects, (list, tuple)) and len(objects) == self.size
@@ -655,30 +805,112 @@ class Communicator(Messages, Groups):
 
         The vectors are numbers, of one length and dtype everywhere. Over MPI this is only checked in check mode
         (DPARALLEL_CHECK=1).
+
+        Args:
+            arrays (Sequence[Array]): One contiguous vector (n,) of numbers for each held place, of one dtype.
+
+        Returns:
+            A Handle, after whose wait() the vectors have the sums.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> xs = [np.array([1.0, 2.0]), np.array([10.0, 20.0])]
+            >>> dparallel.Devices(2).start_sum_in_place(xs).wait()
+            >>> xs
+            [array([11., 22.]), array([11., 22.])]
         """
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
-        """Sum vectors over places in place; waits until they are summed. See start_sum_in_place()."""
+        """Sum vectors over places in place; waits until they are summed. See start_sum_in_place().
+
+        Args:
+            arrays (Sequence[Array]): One contiguous vector (n,) of numbers for each held place, of one dtype.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> xs = [np.array([1.0, 2.0]), np.array([10.0, 20.0])]
+            >>> dparallel.Devices(2).sum_in_place(xs)
+            >>> xs
+            [array([11., 22.]), array([11., 22.])]
+        """
         self.start_sum_in_place(arrays).wait()
 
     def persistent_sum(self, size: int, dtype: DTypeLike) -> PersistentSum:
         """A vector of `size` zeros on the one held place, to be summed repeatedly. Collective.
 
         CollectiveError on all places if they sum different vectors of one length.
+
+        Args:
+            size (int): Number of elements.
+            dtype: The dtype of the elements: floats, complex numbers or integers.
+
+        Returns:
+            A PersistentSum: write into its `array`; its start() gives a Handle, after whose wait() `array` has the sum.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> def twice(comm):
+            ...     vector = comm.persistent_sum(2, np.float32)
+            ...     sums = []
+            ...     for step in range(2):
+            ...         vector.array[:] = comm.rank + step
+            ...         vector.start().wait()
+            ...         sums.append(vector.array.tolist())
+            ...     return sums
+            >>> dparallel.run_ranks(2, twice)[0]
+            [[1.0, 1.0], [3.0, 3.0]]
         """
         return PersistentSum(self, size, dtype)
 
     @abstractmethod
     def duplicate(self) -> Communicator:
-        """Another communicator of the same places, whose messages never match this one's. Collective."""
+        """Another communicator of the same places, whose messages never match this one's. Collective.
+
+        Returns:
+            A Communicator. Free it by free().
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> def messages(comm):
+            ...     other = comm.duplicate()
+            ...     if comm.rank == 0:
+            ...         comm.send(np.array([1]), dest=1)
+            ...         other.send(np.array([2]), dest=1)
+            ...     else:
+            ...         return other.recv(source=0).item(), comm.recv(source=0).item()
+            >>> dparallel.run_ranks(2, messages)
+            [None, (2, 1)]
+        """
 
     @abstractmethod
     def free(self) -> None:
-        """Complete what is in progress and free the communicator's resources: it can't be used afterwards. Collective."""
+        """Complete what is in progress and free the communicator's resources: it can't be used afterwards. Collective.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> def own_sums(comm):
+            ...     pair = comm.split(comm.rank // 2)
+            ...     total = pair.allreduce([np.array(comm.rank)])[0].item()
+            ...     pair.free()
+            ...     return total
+            >>> dparallel.run_ranks(4, own_sums)
+            [1, 1, 5, 5]
+        """
 
     @abstractmethod
     def abort(self, message: str) -> None:
-        """End the job on all ranks, with a message to standard error."""
+        """End the job on all ranks, with a message to standard error.
+
+        Args:
+            message (str): What is written to standard error.
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.Devices(1).abort("no disk left")   # under MPI the processes of all ranks end here
+            Traceback (most recent call last):
+            ...
+            SystemExit: no disk left
+        """
 
     @abstractmethod
     def _exchange(self, calls: list[Call]) -> list[Call]:
@@ -724,7 +956,16 @@ class Communicator(Messages, Groups):
     # --- calls in which places wait for each other, see blocked() ---------------------------------------------------------
 
     def flight(self) -> int:
-        """The number of the last collective, for a timeline: the same on all ranks, and of no other. 0: they have none."""
+        """The number of the last collective, for a timeline: the same on all ranks, and of no other. 0: they have none.
+
+        Returns:
+            An int.
+
+        Example:
+            >>> import dparallel
+            >>> dparallel.Devices(2).flight()                # places of one process: nothing is in flight between ranks
+            0
+        """
         return 0
 
     def _blocked_issue(self, calls: list[Call], arrays: list[Array], blocking: bool) -> Handle:

@@ -60,11 +60,36 @@ class Groups(ABC):
         return communicators if several else communicators[0]
 
     def split_node(self) -> Any:
-        """A communicator of the places on this host (that share memory), in their order here. Free it by free()."""
+        """A communicator of the places on this host (that share memory), in their order here. Free it by free().
+
+        Returns:
+            A Communicator.
+
+        Example:
+            >>> import dparallel
+            >>> def group(comm):
+            ...     near = comm.split_node()
+            ...     size = near.size
+            ...     near.free()
+            ...     return size
+            >>> dparallel.run_ranks(2, group)
+            [2, 2]
+        """
         return self.split(0)
 
     def node(self) -> Any:
-        """split_node(), created at the first call and freed with this communicator."""
+        """split_node(), created at the first call and freed with this communicator.
+
+        Returns:
+            A Communicator.
+
+        Example:
+            >>> import dparallel
+            >>> def same_group(comm):
+            ...     return comm.node().size, comm.node() is comm.node()
+            >>> dparallel.run_ranks(2, same_group)
+            [(2, True), (2, True)]
+        """
         if self._node is None:
             self._node = self.split_node()
         return self._node
@@ -72,6 +97,16 @@ class Groups(ABC):
     def leaders(self) -> Any:
         """A communicator of the first place of every host, None on all other places; created at the first call, freed
         with this one.
+
+        Returns:
+            A Communicator, or None.
+
+        Example:
+            >>> import dparallel
+            >>> def is_leader(comm):
+            ...     return comm.leaders() is not None
+            >>> dparallel.run_ranks(3, is_leader)             # three ranks on one host
+            [True, False, False]
         """
         if self._leaders == ():
             if len(self.held) > 1:                   # local devices: one host
@@ -84,7 +119,17 @@ class Groups(ABC):
     _leaders: Any = ()                               # not created yet
 
     def free_groups(self) -> None:
-        """Free the groups that node() and leaders() created and cached."""
+        """Free the groups that node() and leaders() created and cached; the next call creates them again. Collective.
+
+        Example:
+            >>> import dparallel
+            >>> def grouped(comm):
+            ...     size = comm.node().size
+            ...     comm.free_groups()
+            ...     return size
+            >>> dparallel.run_ranks(2, grouped)
+            [2, 2]
+        """
         cached, self._leaders, self._node = (self._leaders, self._node), (), None
         for group in cached:
             if isinstance(group, Groups):

@@ -52,30 +52,133 @@ class Messages(ABC):
     def send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> None:
         """Send a copy of x to place `dest` without waiting for its receiver.
 
-        CollectiveError here and at the receiver if x can't be sent; ValueError if dest or tag is invalid.
+        Args:
+            x: An array of any shape and dtype.
+            dest (int): The place that receives.
+            tag (int): What the receiver names, too, from 0 to max_tag. Default: 0.
+            place (int): The held place that sends, where the process holds several.
+
+        Raises:
+            CollectiveError: x can't be sent; the receiver raises it, too.
+            ValueError: dest or tag is invalid.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> def pass_on(comm):
+            ...     if comm.rank == 0:
+            ...         comm.send(np.arange(3), dest=1)
+            ...     else:
+            ...         return comm.recv(source=0).tolist()
+            >>> dparallel.run_ranks(2, pass_on)
+            [None, [0, 1, 2]]
         """
         self.post_send(np.array(x, order="C") if type(x) is np.ndarray else x, dest, self.user_tag(tag), place=place)
 
     def recv(self, source: int, tag: int = 0, *, like: ArrayOrTensor | None = None, place: int | None = None) -> Array:
-        """The next message from place `source` with this tag; of any dtype and shape, or those of the array `like`,
-        else CollectiveError.
+        """The next message from a place with this tag.
+
+        Args:
+            source (int): The place that sends.
+            tag (int): The tag that the message was sent with. Default: 0.
+            like (Array or Tensor): What has the shape and dtype that the message must have. Default: any.
+            place (int): The held place that receives, where the process holds several.
+
+        Returns:
+            An array.
+
+        Raises:
+            CollectiveError: the message has another dtype or shape than `like`, or its sender could not send it.
+            ValueError: source or tag is invalid.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> def pass_on(comm):
+            ...     if comm.rank == 0:
+            ...         comm.send(np.arange(3), dest=1, tag=7)
+            ...     else:
+            ...         return comm.recv(source=0, tag=7).tolist()
+            >>> dparallel.run_ranks(2, pass_on)
+            [None, [0, 1, 2]]
         """
         return self.start_recv(source, tag, like=like, place=place).wait()
 
     def start_send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> Handle:
         """Send x without a copy: it must not be changed before wait(), which waits until the receiver has taken the
         message.
+
+        Args:
+            x: An array of any shape and dtype.
+            dest (int): The place that receives.
+            tag (int): What the receiver names, too, from 0 to max_tag. Default: 0.
+            place (int): The held place that sends, where the process holds several.
+
+        Returns:
+            A Handle, whose wait() returns None.
+
+        Raises:
+            CollectiveError: x can't be sent; the receiver raises it, too.
+            ValueError: dest or tag is invalid.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> def pass_on(comm):
+            ...     if comm.rank == 1:
+            ...         return comm.recv(source=0).tolist()
+            ...     x = np.arange(3)
+            ...     handle = comm.start_send(x, dest=1)
+            ...     handle.wait()
+            ...     x[:] = 0                                 # only now
+            >>> dparallel.run_ranks(2, pass_on)
+            [None, [0, 1, 2]]
         """
         return self.post_send(x, dest, self.user_tag(tag), place=place)[1]
 
     def start_recv(self, source: int, tag: int = 0, *, like: ArrayOrTensor | None = None,
                    place: int | None = None) -> Handle:
-        """Start a recv. Receives of one source and tag get its messages in the order in which they were started."""
+        """Start a recv. Receives of one source and tag get its messages in the order in which they were started.
+
+        Args:
+            source (int): The place that sends.
+            tag (int): The tag that the message was sent with. Default: 0.
+            like (Array or Tensor): What has the shape and dtype that the message must have. Default: any.
+            place (int): The held place that receives, where the process holds several.
+
+        Returns:
+            A Handle, whose wait() gives what recv() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> def pass_on(comm):
+            ...     if comm.rank == 0:
+            ...         comm.send(np.arange(3), dest=1)
+            ...     else:
+            ...         handle = comm.start_recv(source=0)
+            ...         return handle.wait().tolist()        # what is computed before overlaps with the message
+            >>> dparallel.run_ranks(2, pass_on)
+            [None, [0, 1, 2]]
+        """
         return received(self.post_recv(source, self.user_tag(tag), place=place), like, source, tag)
 
     def start_recv_any(self, tag: int = 0, *, place: int | None = None) -> Handle:
         """A Handle of (source, array): the first message with this tag from any place that is there at wait() or
         done().
+
+        Args:
+            tag (int): The tag that the message was sent with. Default: 0.
+            place (int): The held place that receives, where the process holds several.
+
+        Returns:
+            A Handle, whose wait() gives (source, array).
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> def collect(comm):
+            ...     if comm.rank:
+            ...         return comm.send(np.array([comm.rank * 10]), dest=0)
+            ...     messages = [comm.start_recv_any().wait() for _ in range(comm.size - 1)]
+            ...     return sorted((source, x.item()) for source, x in messages)
+            >>> dparallel.run_ranks(3, collect)
+            [[(1, 10), (2, 20)], None, None]
         """
         local_place, number = self._held_place(place), self.user_tag(tag)
         taken: list[tuple[int, Handle]] = []
@@ -100,7 +203,28 @@ class Messages(ABC):
 
     def sendrecv(self, x: Array, dest: int, source: int, sendtag: int = 0, recvtag: int = 0, *,
                  like: ArrayOrTensor | None = None, place: int | None = None) -> Array:
-        """Send x to `dest` and receive from `source`."""
+        """Send x to `dest` and receive from `source`.
+
+        Args:
+            x: An array of any shape and dtype.
+            dest (int): The place that gets x.
+            source (int): The place that sends to this one.
+            sendtag (int): The tag of what is sent. Default: 0.
+            recvtag (int): The tag of what is received. Default: 0.
+            like (Array or Tensor): What has the shape and dtype that the message must have. Default: any.
+            place (int): The held place that sends and receives, where the process holds several.
+
+        Returns:
+            The received array.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> def exchange(comm):
+            ...     other = 1 - comm.rank
+            ...     return comm.sendrecv(np.array([comm.rank]), dest=other, source=other).tolist()
+            >>> dparallel.run_ranks(2, exchange)
+            [[1], [0]]
+        """
         self.send(x, dest, sendtag, place=place)
         return self.recv(source, recvtag, like=like, place=place)
 
@@ -111,28 +235,107 @@ class Messages(ABC):
 
         A place that is no dest gets an empty array of shape (0,). Arrays may have any dtypes and shapes. All places
         pass the same pairs.
+
+        Args:
+            xs (Sequence[Array]): One array for each held place.
+            pairs (Sequence[tuple[int, int]]): (source, dest), the same on every place.
+
+        Returns:
+            One array for each held place.
+
+        Raises:
+            CollectiveError: a place is twice a source or twice a dest, or places pass different pairs.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(3).permute([np.array([10]), np.array([20]), np.array([30])], [(0, 1), (1, 0)])
+            [array([20]), array([10]), array([], dtype=int64)]
         """
         return self._permute(xs, pairs, True).wait()
 
     def start_permute(self, xs: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> Handle:
-        """Start a permute; see permute()."""
+        """Start a permute; see permute().
+
+        Args:
+            xs (Sequence[Array]): One array for each held place.
+            pairs (Sequence[tuple[int, int]]): (source, dest), the same on every place.
+
+        Returns:
+            A Handle, whose wait() gives what permute() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).start_permute([np.array([10]), np.array([20])], [(0, 1), (1, 0)]).wait()
+            [array([20]), array([10])]
+        """
         return self._permute(xs, pairs, False)
 
     def shift(self, xs: Sequence[Array], by: int = 1, *, ring: bool = True) -> list[Array]:
         """Move each place's array to the place `by` further on: round the ring, or with ring=False only within the
         line.
+
+        Args:
+            xs (Sequence[Array]): One array for each held place.
+            by (int): How many places further on; it may be negative. Default: 1.
+            ring (bool): Whether the last place's array goes to the first; else the places at the end that nobody sends to
+                get an empty array. Default: True.
+
+        Returns:
+            One array for each held place.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> xs = [np.array([10]), np.array([20]), np.array([30])]
+            >>> dparallel.Devices(3).shift(xs)
+            [array([30]), array([10]), array([20])]
+            >>> dparallel.Devices(3).shift(xs, ring=False)
+            [array([], dtype=int64), array([10]), array([20])]
         """
         return self.permute(xs, shift_pairs(self.size, by, ring))
 
     def start_shift(self, xs: Sequence[Array], by: int = 1, *, ring: bool = True) -> Handle:
-        """Start a shift; see shift()."""
+        """Start a shift; see shift().
+
+        Args:
+            xs (Sequence[Array]): One array for each held place.
+            by (int): How many places further on; it may be negative. Default: 1.
+            ring (bool): Whether the last place's array goes to the first. Default: True.
+
+        Returns:
+            A Handle, whose wait() gives what shift() returns.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).start_shift([np.array([10]), np.array([20])]).wait()
+            [array([20]), array([10])]
+        """
         return self.start_permute(xs, shift_pairs(self.size, by, ring))
 
     # --- with numbers and notes, for the Functions --------------------------------------------------------------------
 
     def post_send(self, x: Any, dest: Any, tag: int, note: float = 0.0, place: int | None = None) -> tuple[int, Handle]:
-        """Send x without a copy, with a note. Returns the message's number and a Handle. Negative tags are the
-        gradient_tag() or status_tag() of another message.
+        """Send x without a copy, with a note. Negative tags are the gradient_tag() or status_tag() of another message.
+
+        Args:
+            x: An array of any shape and dtype.
+            dest (int): The place that receives.
+            tag (int): What the receiver names, too.
+            note (float): A number that the receiver gets with x. Default: 0.0.
+            place (int): The held place that sends, where the process holds several.
+
+        Returns:
+            The message's number, and a Handle, whose wait() returns when x may be changed.
+
+        Raises:
+            CollectiveError: x can't be sent; the receiver raises it, too.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> comm = dparallel.Devices(2)
+            >>> number, sent = comm.post_send(np.array([1.0]), 1, 0, place=0)
+            >>> comm.recv(source=0, place=1)
+            array([1.])
+            >>> sent.wait()
         """
         local_place, peer = self._held_place(place), self._place_number(dest, "dest")
         array, problem = sendable(x)
@@ -149,7 +352,24 @@ class Messages(ABC):
             return call.key, self._send_message(local_place, peer, tag, call, array)
 
     def post_recv(self, source: Any, tag: int, place: int | None = None) -> Handle:
-        """A Handle of the next Message from source with this tag."""
+        """A Handle of the next Message from source with this tag.
+
+        Args:
+            source (int): The place that sends.
+            tag (int): The tag that the message was sent with.
+            place (int): The held place that receives, where the process holds several.
+
+        Returns:
+            A Handle, whose wait() gives a Message: its array, and the sender's note.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> comm = dparallel.Devices(2)
+            >>> number, sent = comm.post_send(np.array([1.0]), 1, 0, note=3.0, place=0)
+            >>> message = comm.post_recv(0, 0, place=1).wait()
+            >>> message.array, message.note
+            (array([1.]), 3.0)
+        """
         local_place, peer = self._held_place(place), self._place_number(source, "source")
         what = call_text("recv", "source", peer, tag)
         return self._receive_message(local_place, peer, tag, what).then(lambda h: self._taken(what, peer, h.value()))
@@ -164,7 +384,21 @@ class Messages(ABC):
     flights = 0                                      # of a communicator: the number of its name among those of spans << 40
 
     def message_flight(self, source: int, key: int) -> int:
-        """The number of a message in a timeline: no other of its communicator has it, but after 2**24 messages."""
+        """The number of a message in a timeline: no other of its communicator has it, but after 2**24 messages.
+
+        Args:
+            source (int): The place that sends.
+            key (int): The number of the message among those of its source.
+
+        Returns:
+            An int.
+
+        Example:
+            >>> import dparallel
+            >>> comm = dparallel.Devices(2)
+            >>> comm.message_flight(1, 5) - comm.message_flight(1, 4)
+            1
+        """
         return self.flights + ((source & 0xFFFF) << 24 | key & 0xFFFFFF)
 
     def _with_number(self, call: Call) -> Call:
@@ -175,7 +409,26 @@ class Messages(ABC):
     _messages = 0                                    # sent so far
 
     def user_tag(self, tag: Any) -> int:
-        """A user's tag as an int; ValueError unless it is one of 0 to max_tag."""
+        """A user's tag as an int.
+
+        Args:
+            tag: A whole number.
+
+        Returns:
+            An int.
+
+        Raises:
+            ValueError: tag is not a whole number from 0 to max_tag.
+
+        Example:
+            >>> import numpy as np, dparallel
+            >>> dparallel.Devices(2).user_tag(np.int64(3))
+            3
+            >>> dparallel.Devices(2).user_tag(-1)
+            Traceback (most recent call last):
+            ...
+            ValueError: tag=-1 is not one of 0 to ...
+        """
         try:
             number = operator.index(tag)
         except TypeError:
