@@ -16,16 +16,36 @@ from .comm import Communicator, communicator
 def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
                     error_if_nonfinite: bool = False, foreach: bool | None = None, *,
                     comm: Communicator | None = None) -> Tensor:
-    """Scale the gradients in place so that their norm is at most max_norm. Returns the norm before, the same on every rank.
+    """Scale the gradients in place so that their norm is at most max_norm.
 
     Without comm it is nn.utils.clip_grad_norm_: correct after DataParallel's backward, as all ranks then have the same
     gradients, and for the parameters of a sharded model. With comm, each rank has different parameters (stages of a
     pipeline, shards of a layer) or none, and the norm is that of all ranks' gradients; the call is collective. A parameter
-    that k ranks have counts k times. RuntimeError on every rank if error_if_nonfinite and the norm is nan or infinite.
+    that k ranks have counts k times.
 
-    >>> loss.backward()
-    >>> clip_grad_norm_(model.parameters(), 1.0)
-    >>> optimizer.step()
+    Args:
+        parameters (Tensor or Iterable[Tensor]): This rank's parameters.
+        max_norm (float): The largest norm.
+        norm_type (float): The order of the norm. Default: 2.0.
+        error_if_nonfinite (bool): Whether a norm that is nan or infinite is an error. Default: False.
+        foreach (bool): Has no effect on the values.
+        comm (Communicator): The ranks whose parameters differ.
+
+    Returns:
+        A 0-d Tensor: the norm before, the same on every rank.
+
+    Raises:
+        RuntimeError: error_if_nonfinite and the norm is nan or infinite; on every rank.
+
+    Example:
+        >>> import dparallel
+        >>> def stages(comm):
+        ...     weight = ag.nn.Parameter(ag.zeros(1))
+        ...     weight.grad = ag.tensor([3.0 + comm.rank])
+        ...     norm = dparallel.clip_grad_norm_([weight], 1.0, comm=comm)
+        ...     return norm.item(), round(weight.grad.item(), 4)
+        >>> dparallel.run_ranks(2, stages)
+        [(5.0, 0.6), (5.0, 0.8)]
     """
     comm = None if comm is None else communicator(comm)
     if comm is None or comm.alone:

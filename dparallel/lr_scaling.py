@@ -12,18 +12,33 @@ from autograd.optim.lr_scheduler import ConstantLR, LinearLR, LRScheduler
 def linear_scaling(optimizer: Optimizer, size: float, warmup_steps: int = 0) -> LRScheduler:
     """The linear scaling rule with gradual warm-up: when the minibatch is multiplied by k, multiply the learning rate by k.
 
-    size: k, the ratio of the global batch size to the batch size that the learning rate was tuned for; comm.size if each
-    rank's batch has the tuned size. The learning rate of every parameter group is multiplied by k. With warmup_steps it
-    rises from the old rate in equal steps (the paper: over 5 epochs): call step() of the returned scheduler after each of
-    the optimiser's steps. It can be combined with other schedulers in ChainedScheduler or SequentialLR. ValueError if k is
-    not positive and finite.
+    The learning rate of every parameter group is multiplied by k = size. With warmup_steps it rises from the old rate in
+    equal steps (the paper: over 5 epochs): call step() of the returned scheduler after each of the optimiser's steps. It
+    can be combined with other schedulers in ChainedScheduler or SequentialLR.
 
-    >>> optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    >>> warmup = linear_scaling(optimizer, comm.size, warmup_steps=5 * len(loader))
-    >>> for x, y in loader:
-    ...     ...
-    ...     optimizer.step()
-    ...     warmup.step()
+    Args:
+        optimizer (Optimizer): Made with the learning rate of the smaller batch.
+        size (float): k, the ratio of the global batch size to the batch size that the learning rate was tuned for; comm.size
+            if each rank's batch has the tuned size.
+        warmup_steps (int): Steps in which the rate rises. Default: 0.
+
+    Returns:
+        An LRScheduler.
+
+    Raises:
+        ValueError: size is not positive and finite, or warmup_steps is negative.
+
+    Example:
+        >>> import dparallel
+        >>> optimizer = ag.optim.SGD([ag.nn.Parameter(ag.zeros(1))], lr=0.125)
+        >>> warmup = dparallel.linear_scaling(optimizer, 4, warmup_steps=2)
+        >>> rates = []
+        >>> for step in range(4):
+        ...     rates.append(optimizer.param_groups[0]["lr"])
+        ...     optimizer.step()
+        ...     warmup.step()
+        >>> rates
+        [0.125, 0.3125, 0.5, 0.5]
     """
     if not 0 < size < math.inf:
         raise ValueError(f"linear_scaling: size={size} is how many times larger the batch is, a positive number")

@@ -19,15 +19,24 @@ def main_process(comm: Communicator | None = None) -> MainProcess:
     load what rank 0 has downloaded, say). If rank 0 raises there, the others get a CollectiveError that names the exception,
     and don't run the block. They wait without a time limit of ours; after 60 s dprun says so (stall_limit()).
 
-    Args: comm: the ranks, by default world().
-    Returns: an object with a truth value, which is a context manager.
-    Raises: CollectiveError, on the other ranks, if the block failed on rank 0.
+    Args:
+        comm (Communicator): The ranks, by default world().
 
-    >>> if main_process():
-    ...     print("once")
-    once
-    >>> with main_process():
-    ...     pass                                           # rank 0 first, then the others
+    Returns:
+        An object with a truth value, which is a context manager.
+
+    Raises:
+        CollectiveError: the block failed on rank 0; on the other ranks.
+
+    Example:
+        >>> import dparallel
+        >>> def load(comm):
+        ...     order = []
+        ...     with dparallel.main_process(comm):               # rank 0 first, then the others
+        ...         order.append("loaded")
+        ...     return bool(dparallel.main_process(comm)), order
+        >>> dparallel.run_ranks(2, load)
+        [(True, ['loaded']), (False, ['loaded'])]
     """
     return MainProcess(communicator(comm))
 
@@ -68,14 +77,20 @@ def on_main_process(function: F, comm: Communicator | None = None) -> F:
 
     Also as rank_zero_only, Lightning's name. The function must not call collectives.
 
-    Args: function: any callable. comm: the ranks, by default world(), asked for at each call.
-    Returns: the wrapped function.
+    Args:
+        function (Callable): Any callable.
+        comm (Communicator): The ranks, by default world(), asked for at each call.
 
-    >>> @on_main_process
-    ... def report(text):
-    ...     return len(text)
-    >>> report("loss")
-    4
+    Returns:
+        The wrapped function.
+
+    Example:
+        >>> import dparallel
+        >>> @dparallel.on_main_process
+        ... def report(text):
+        ...     return len(text)
+        >>> report("loss")
+        4
     """
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -90,10 +105,15 @@ rank_zero_only = on_main_process
 def print_once(*values: object, comm: Communicator | None = None, **settings: Any) -> None:
     """print() on rank 0 only; no rank waits. Accelerate's accelerator.print(), Lightning's rank_zero_info().
 
-    Args: values, settings: print()'s. comm: the ranks, by default world().
+    Args:
+        *values: What print() prints.
+        comm (Communicator): The ranks, by default world().
+        **settings: print()'s.
 
-    >>> print_once("epoch", 1)
-    epoch 1
+    Example:
+        >>> import dparallel
+        >>> dparallel.print_once("epoch", 1)
+        epoch 1
     """
     if main_process(comm):
         print(*values, **{"flush": True, **settings})

@@ -140,12 +140,27 @@ class SyncBatchNorm(nn.SyncBatchNorm):
     gradients of any order are those of one process that has all rows. Ranks may have different numbers of rows, also
     none.
 
-    process_group: the communicator; by default that of the DataParallel that runs the layer, or else world(). In replicas
-    on local devices the statistics are those of all replicas (and ranks). In evaluation, or on one rank, nothing is sent.
-    An input that one rank can't normalise is a CollectiveError on every rank.
+    In replicas on local devices the statistics are those of all replicas (and ranks). In evaluation, or on one rank, nothing
+    is sent. An input that one rank can't normalise is a CollectiveError on every rank.
 
-    >>> net = SyncBatchNorm.convert_sync_batchnorm(net)
-    >>> model = DataParallel(net)
+    Args:
+        num_features (int): The number of channels, c.
+        eps (float): Added to the variance. Default: 1e-05.
+        momentum (float): Weight of a batch in the running statistics; None: all batches count alike. Default: 0.1.
+        affine (bool): Whether there are a weight and a bias for each channel. Default: True.
+        track_running_stats (bool): Whether there are running statistics, for evaluation. Default: True.
+        process_group (Communicator): The ranks; by default those of the DataParallel that runs the layer, or else world().
+        device: The CPU, or None.
+        dtype: The parameters' dtype. Default: the default dtype.
+        bias (bool): Whether there is a bias, if affine. Default: True.
+
+    Example:
+        >>> import dparallel
+        >>> def normalise(comm):
+        ...     layer = dparallel.SyncBatchNorm(1, eps=0.0, process_group=comm)
+        ...     return layer(ag.tensor([[10.0 + 2 * comm.rank]])).tolist()     # alone a rank of one row couldn't
+        >>> dparallel.run_ranks(2, normalise)
+        [[[-1.0]], [[1.0]]]
     """
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,

@@ -156,16 +156,39 @@ class NeuralNet(BaseEstimator):
 class NeuralNetClassifier(ClassifierMixin, NeuralNet):
     """A module whose outputs are one score for each class, as a classifier of scikit-learn.
 
-    Args: module: a Module, of which fit() trains a copy, or a class or function that makes one of module__* arguments; the
-    last layer has an output for each class. criterion: the class of the loss (nn.CrossEntropyLoss). optimizer: the class of
-    the optimiser. lr, max_epochs, batch_size (of all ranks together), shuffle: of the training. warm_start: fit() goes on
-    with what is there. verbose: print each epoch's loss. random_state: of weights and order. comm: the ranks, world() by
-    default. module__*, optimizer__*, criterion__*: arguments of these, which set_params() and grids may change.
-    Attributes: module_, classes_, history_ (losses), n_features_in_.
-    Raises: TypeError for an unknown argument; ValueError for rows that scikit-learn refuses; NotFittedError before fit().
+    Args:
+        module: A Module, of which fit() trains a copy, or a class or function that makes one of module__* arguments; the
+            last layer has an output for each class.
+        criterion: The class of the loss. Default: nn.CrossEntropyLoss.
+        optimizer: The class of the optimiser. Default: optim.SGD.
+        lr (float): The learning rate. Default: 0.01.
+        max_epochs (int): Epochs of one fit(). Default: 10.
+        batch_size (int): Rows of a batch, of all ranks together. Default: 128.
+        shuffle (bool): Whether each epoch has another order. Default: True.
+        warm_start (bool): Whether fit() goes on with what is there. Default: False.
+        verbose (int): Not 0: print each epoch's loss. Default: 0.
+        random_state: Seed of weights and order.
+        comm (Communicator): The ranks, by default world().
+        **kwargs: module__*, optimizer__*, criterion__*: arguments of these, which set_params() and grids may change.
 
-    >>> net = NeuralNetClassifier(Net, module__hidden=32, optimizer=optim.Adam, lr=1e-3, max_epochs=20)
-    >>> cross_val_score(make_pipeline(StandardScaler(), net), X, y)
+    Attributes:
+        module_: The trained module.
+        classes_: The classes, sorted.
+        history_: The loss of each epoch.
+        n_features_in_: The number of columns of X.
+
+    Raises:
+        TypeError: an unknown argument.
+        ValueError: in fit() and predict(), rows that scikit-learn refuses.
+        NotFittedError: in predict(), before fit().
+
+    Example:
+        >>> import numpy as np, dparallel
+        >>> x = np.linspace(-1, 1, 40, dtype=np.float32)[:, None]
+        >>> y = np.where(x[:, 0] > 0, "right", "left")
+        >>> net = dparallel.NeuralNetClassifier(ag.nn.Linear(1, 2), lr=1.0, batch_size=8, random_state=0).fit(x, y)
+        >>> net.predict(np.array([[-0.5], [0.5]], np.float32)).tolist()
+        ['left', 'right']
     """
 
     _criterion = nn.CrossEntropyLoss
@@ -217,13 +240,29 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
 
 
 class NeuralNetRegressor(RegressorMixin, NeuralNet):
-    """A module whose outputs are numbers, as a regressor of scikit-learn.
+    """A module whose outputs are numbers, as a regressor of scikit-learn. Attributes and errors are NeuralNetClassifier's.
 
-    Args, attributes and errors: as NeuralNetClassifier's; the criterion is nn.MSELoss, and the module has one output, or as
-    many as y has columns.
+    Args:
+        module: A Module, of which fit() trains a copy, or a class or function that makes one of module__* arguments; it has
+            one output, or as many as y has columns.
+        criterion: The class of the loss. Default: nn.MSELoss.
+        optimizer: The class of the optimiser. Default: optim.SGD.
+        lr (float): The learning rate. Default: 0.01.
+        max_epochs (int): Epochs of one fit(). Default: 10.
+        batch_size (int): Rows of a batch, of all ranks together. Default: 128.
+        shuffle (bool): Whether each epoch has another order. Default: True.
+        warm_start (bool): Whether fit() goes on with what is there. Default: False.
+        verbose (int): Not 0: print each epoch's loss. Default: 0.
+        random_state: Seed of weights and order.
+        comm (Communicator): The ranks, by default world().
+        **kwargs: module__*, optimizer__*, criterion__*: arguments of these, which set_params() and grids may change.
 
-    >>> net = NeuralNetRegressor(nn.Sequential(nn.Linear(8, 32), nn.Tanh(), nn.Linear(32, 1)), lr=0.1)
-    >>> GridSearchCV(net, {"lr": [0.01, 0.1], "max_epochs": [10, 50]}).fit(X, y).best_params_
+    Example:
+        >>> import numpy as np, dparallel
+        >>> x = np.linspace(-1, 1, 40, dtype=np.float32)[:, None]
+        >>> net = dparallel.NeuralNetRegressor(ag.nn.Linear(1, 1), lr=0.5, batch_size=8, random_state=0)
+        >>> net.fit(x, 3 * x[:, 0] + 1).predict(np.array([[2.0]], np.float32)).round(2).tolist()
+        [7.0]
     """
 
     _criterion = nn.MSELoss

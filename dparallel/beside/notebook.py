@@ -54,17 +54,36 @@ def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] 
     what it uses of the notebook travels with it, and what it changes there does not come back. In it dparallel.world() is of
     n ranks. Their output appears as it is written. Interrupting the cell ends the ranks. Needs the package cloudpickle.
 
-    Args: function, args, kwargs: what to call, all to be pickled. n: the number of ranks. threads: for each rank, as dprun's
-    --threads. timeout: seconds after which the job is ended. options: more of dprun's, such as ["--bind", "core"].
-    Returns: what the function returned on rank 0.
-    Raises: what a rank has raised, first, with that rank's traceback as its cause; RankFailure, if a rank ended otherwise,
-    or with an exception that can't be pickled; TimeoutError; RuntimeError in a process that is itself a rank; TypeError for
-    what can't be pickled; ModuleNotFoundError without cloudpickle.
+    Args:
+        function (Callable): What to call; it, its arguments and its result are pickled.
+        n (int): The number of ranks.
+        args (Sequence): Positional arguments.
+        kwargs (Mapping[str, Any]): Keyword arguments.
+        threads (int): For each rank, as dprun's --threads.
+        timeout (float): Seconds after which the job is ended.
+        options (Sequence[str]): More of dprun's, such as ["--bind", "core"].
 
-    >>> def train(lr):
-    ...     return dparallel.world().size * lr
-    >>> dparallel.notebook_launcher(train, 2, (0.5,))
-    1.0
+    Returns:
+        What the function returned on rank 0.
+
+    Raises:
+        Exception: what a rank has raised, first, with that rank's traceback as its cause.
+        RankFailure: a rank ended otherwise, or with an exception that can't be pickled.
+        TimeoutError: the job took longer than timeout.
+        RuntimeError: this process is itself a rank.
+        TypeError: what can't be pickled, or n is no number of ranks.
+        ModuleNotFoundError: cloudpickle is not installed.
+
+    Example:
+        >>> import dparallel
+        >>> def train(lr):
+        ...     return dparallel.world().size * lr
+        >>> train(0.5)                               # here; dparallel.notebook_launcher(train, 2, (0.5,)) returns 1.0
+        0.5
+        >>> dparallel.notebook_launcher(train, 0.5)
+        Traceback (most recent call last):
+        ...
+        TypeError: notebook_launcher(function, n=0.5): n is the number of ranks; arguments are given as args=(...)
     """
     if launched_size():
         raise RuntimeError(f"notebook_launcher() in a process that is one of {launched_size()} MPI ranks: ranks start no "

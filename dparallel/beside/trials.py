@@ -18,14 +18,23 @@ class DistributedTrial:
     distributions, user_attrs, system_attrs, datetime_start are those of optuna.Trial. What fails on rank 0 (a value of
     another kind, say) raises the same exception there and a CollectiveError on the others.
 
-    Args: trial: Optuna's on rank 0, None on the others. comm: the ranks, by default world().
-    Raises: TypeError on all ranks if rank 0 has no trial.
+    Args:
+        trial (optuna.Trial): Optuna's on rank 0, None on the others.
+        comm (Communicator): The ranks, by default world().
 
-    >>> def objective(trial):
-    ...     trial = dparallel.DistributedTrial(trial)
-    ...     model = train(lr=trial.suggest_float("lr", 1e-4, 1e-1, log=True), report=trial.report, stop=trial.should_prune)
-    ...     return evaluate(model)
-    >>> dparallel.DistributedTrial.optimize(study, objective, n_trials=20)
+    Raises:
+        TypeError: rank 0 has no trial; on all ranks.
+
+    Example:
+        >>> import dparallel
+        >>> class Trial:                                 # in place of Optuna's
+        ...     def suggest_float(self, name, low, high, **how):
+        ...         return (low + high) / 2
+        >>> def objective(comm):                         # called by DistributedTrial.optimize(study, objective, n_trials=20)
+        ...     trial = dparallel.DistributedTrial(Trial() if comm.rank == 0 else None, comm)
+        ...     return trial.suggest_float("lr", 0.0, 1.0)
+        >>> dparallel.run_ranks(2, objective)
+        [0.5, 0.5]
     """
 
     def __init__(self, trial: Any = None, comm: Communicator | None = None) -> None:

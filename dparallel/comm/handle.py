@@ -37,6 +37,20 @@ class Handle:
     """An operation in progress: wait() returns its result, done() tests without blocking whether it is complete.
 
     Arrays passed to the operation must not be changed before wait() has returned.
+
+    Args:
+        finish (Callable[[], Any]): Waits and returns the result; None: the operation is complete.
+        test (Callable[[], bool]): Whether finish() would return at once. Default: it would.
+        value: The result, where there is no finish.
+
+    Example:
+        >>> import numpy as np, dparallel
+        >>> def overlapped(comm):
+        ...     handle = comm.start_allreduce([np.array([1.0])])
+        ...     work = sum(range(10))                    # while the sum is under way
+        ...     return work + handle.wait()[0].item()
+        >>> dparallel.run_ranks(2, overlapped)
+        [47.0, 47.0]
     """
 
     __slots__ = ("_error", "_finish", "_test", "_value", "flight")

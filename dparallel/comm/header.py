@@ -50,7 +50,19 @@ HINTS = {"backward_in_evaluation_mode": "; is a model in eval() on some places, 
 
 
 class CollectiveError(ValueError):
-    """The calls of a communicator's places do not match, or one of them is invalid; raised with one text on all places."""
+    """The calls of a communicator's places do not match, or one of them is invalid; raised with one text on all places.
+
+    Example:
+        >>> import numpy as np, dparallel
+        >>> def add(comm):
+        ...     try:
+        ...         return comm.allreduce([np.ones(1 + comm.rank)])
+        ...     except dparallel.CollectiveError as error:
+        ...         return str(error)
+        >>> first, second = dparallel.run_ranks(2, add)
+        >>> first == second, "shape" in first
+        (True, True)
+    """
 
 
 class Call:

@@ -24,12 +24,24 @@ from .reference import is_half
 class Hierarchical(Communicator):
     """The places of `comm`, one for each process, with allreduce and sums in place that go through `node`.
 
-    node: a communicator of the places that are near each other; default comm.node(), those of one host. All other
-    collectives are comm's. Results are bitwise the same on every place (not the same bits as comm's own sum: the order
-    differs). start_allreduce and start_sum_in_place start the first step; wait() does the rest, so all places wait for
-    their handles in the same order. Collective; ValueError where a process holds several places.
+    All other collectives are comm's. Results are bitwise the same on every place (not the same bits as comm's own sum: the
+    order differs). start_allreduce and start_sum_in_place start the first step; wait() does the rest, so all places wait for
+    their handles in the same order. Collective.
 
-    >>> model = DataParallel(net, comm=Hierarchical(world()))
+    Args:
+        comm (Communicator): The ranks, by default world().
+        node (Communicator): Places that are near each other; by default comm.node(), those of one host.
+
+    Raises:
+        ValueError: a process holds several places.
+
+    Example:
+        >>> import numpy as np, dparallel
+        >>> def in_two_steps(comm):
+        ...     fast = dparallel.Hierarchical(comm, node=comm.split(comm.rank // 2))
+        ...     return fast.allreduce([np.array(1.0)])[0].item()
+        >>> dparallel.run_ranks(4, in_two_steps)          # model = DataParallel(net, comm=Hierarchical(world()))
+        [4.0, 4.0, 4.0, 4.0]
     """
 
     sum_start_blocks = True
@@ -122,9 +134,26 @@ class Hierarchical(Communicator):
 
 def choose_allreduce(comm: Communicator | None = None, elements: int = 250_000, dtype: DTypeLike = np.float32, *,
                      node: Communicator | None = None, repeats: int = 5) -> Communicator:
-    """comm, or Hierarchical(comm, node) if its sum of `elements` numbers was faster here, by 10 percent at least.
+    """comm, or Hierarchical(comm, node) if its sum was faster here, by 10 percent at least.
 
-    Each is timed `repeats` times, the slowest place's median counts, and all places make the same choice. Collective.
+    Each is timed, the slowest place's median counts, and all places make the same choice. Collective.
+
+    Args:
+        comm (Communicator): The ranks, by default world().
+        elements (int): How many numbers are summed. Default: 250000.
+        dtype: Their dtype. Default: numpy.float32.
+        node (Communicator): Places that are near each other; by default comm.node(), those of one host.
+        repeats (int): How often each is timed. Default: 5.
+
+    Returns:
+        A Communicator.
+
+    Example:
+        >>> import dparallel
+        >>> def sizes(comm):
+        ...     return dparallel.choose_allreduce(comm, elements=100, repeats=1).size
+        >>> dparallel.run_ranks(2, sizes)
+        [2, 2]
     """
     comm = communicator(comm)
     if len(comm.held) > 1 or comm.size == 1:

@@ -93,8 +93,18 @@ def world() -> Communicator:
     The same object at each call; under `dprun --survive` another one after a rank was lost, and there a spare waits in its
     first call until it is needed.
 
-    RuntimeError with the remedy if MPI can't be loaded, or does not join the processes that a launcher started (srun without
-    MPI's plugin, torchrun's RANK and WORLD_SIZE): each would train alone. Where that is meant, pass comm=Devices(1).
+    Returns:
+        A Communicator.
+
+    Raises:
+        RuntimeError: MPI can't be loaded, or does not join the processes that a launcher started (srun without MPI's plugin,
+            torchrun's RANK and WORLD_SIZE): each would train alone. Where that is meant, pass comm=Devices(1).
+
+    Example:
+        >>> import dparallel
+        >>> comm = dparallel.world()
+        >>> comm.rank, comm.size                         # under `dprun -n 4 script.py` the size is 4
+        (0, 1)
     """
     if this_job.comm is None:
         with record_function("dparallel::world", None, MESSAGE, 0, number_of("communicator of the job", MESSAGE) << 40 | 1):
@@ -137,16 +147,36 @@ def report_progress(step: int) -> None:
     """Tell `dprun --restarts` that a new job would go on from this step, since the state after it is saved.
 
     It starts no other job after two in a row that came no further. Each rank may call this, or one; it writes a small file.
+
+    Args:
+        step (int): The step from which a new job would go on.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.report_progress(100)                # after checkpoint.save(100); without dprun nothing is written
     """
     leave_mark("progress", str(int(step)))
 
 
 def from_mpi(comm: Intracomm) -> Communicator:
-    """A communicator of the ranks of an mpi4py communicator (MPI.Intracomm), which is duplicated: messages on the two
-    never match. Collective over these ranks. Free it by free().
+    """A communicator of the ranks of an mpi4py communicator, which is duplicated: messages on the two never match.
+    Collective over these ranks. Free it by free(). For example from_mpi(MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2)).
 
-    >>> from mpi4py import MPI
-    >>> comm = from_mpi(MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2))
+    Args:
+        comm (mpi4py.MPI.Intracomm): The ranks.
+
+    Returns:
+        A Communicator.
+
+    Raises:
+        TypeError: comm is no MPI.Intracomm.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.from_mpi("COMM_WORLD")             # from mpi4py import MPI; dparallel.from_mpi(MPI.COMM_WORLD)
+        Traceback (most recent call last):
+        ...
+        TypeError: from_mpi() takes an mpi4py communicator, not str
     """
     if not hasattr(comm, "Dup"):                     # MpiComm checks the rest
         raise TypeError(f"from_mpi() takes an mpi4py communicator, not {type(comm).__name__}")

@@ -10,6 +10,17 @@ class RankLost(RuntimeError):
     """A rank's process has ended, and the communicator that it was in can't be used any more (see dparallel.survive).
 
     Raised by whatever communicates, on each rank that is left, under `dprun --survive` only.
+
+    Example:
+        >>> import dparallel
+        >>> def step(comm):
+        ...     try:
+        ...         comm.barrier()
+        ...     except dparallel.RankLost:               # survive() does this
+        ...         return "go on with the ranks that are left"
+        ...     return "all are here"
+        >>> dparallel.run_ranks(2, step)
+        ['all are here', 'all are here']
     """
 
 

@@ -46,12 +46,32 @@ class graceful_exit:
     signal's number, also where the main thread is in C code that has released the GIL. Where it keeps the GIL, no thread of
     this process can act; `dprun` ends the job 2 s later.
 
-    >>> with graceful_exit() as stop:
-    ...     for step in range(steps):
-    ...         train(step)
-    ...         if stop.requested():
-    ...             save(step)
-    ...             break
+    Args:
+        comm (Communicator): The ranks, by default world().
+        save (Callable[[], object]): Called before the end, if all have agreed to it.
+        grace (float): Seconds from the signal to the end by force. Default: DPARALLEL_GRACE_SECONDS, or 30.
+        code (int): The exit code. Default: 75.
+
+    Raises:
+        ValueError: grace is not above 0.
+
+    Example:
+        >>> import signal, dparallel
+        >>> def train():
+        ...     with dparallel.graceful_exit(save=lambda: print("saved")) as stop:
+        ...         for step in range(10):
+        ...             if step == 3:
+        ...                 signal.raise_signal(signal.SIGTERM)          # the scheduler's
+        ...             if stop.requested():
+        ...                 print("stop after step", step)
+        ...                 break
+        >>> try:
+        ...     train()
+        ... except SystemExit as end:
+        ...     print("exit code", end.code)
+        stop after step 3
+        saved
+        exit code 75
     """
 
     def __init__(self, comm: Communicator | None = None, *, save: Callable[[], object] | None = None,

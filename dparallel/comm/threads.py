@@ -29,7 +29,19 @@ GRACE = 5.0                          # seconds that the other ranks get to end a
 
 
 class RankFailure(RuntimeError):
-    """A rank returned early, never joined a collective, or failed. `rank`: the one at fault, if it is known."""
+    """A rank returned early, never joined a collective, or failed. `rank`: the one at fault, if it is known.
+
+    Example:
+        >>> import dparallel
+        >>> def early(comm):
+        ...     if comm.rank == 0:
+        ...         comm.barrier()                       # rank 1 never comes
+        >>> try:
+        ...     dparallel.run_ranks(2, early)
+        ... except dparallel.RankFailure as failure:
+        ...     print(failure.rank)
+        1
+    """
 
     def __init__(self, message: str, rank: int | None = None) -> None:
         super().__init__(message)

@@ -20,17 +20,30 @@ COMPARABLE = "biufcV"                # kinds of dtypes whose first different ele
 
 
 def assert_same_everywhere(obj: object, comm: Communicator | None = None) -> None:
-    """Raise AssertionError, on every rank, unless all ranks have bitwise the same value.
+    """Raise AssertionError, on every rank, unless all ranks have bitwise the same value. Collective; it returns at once
+    where one process holds all places.
 
-    obj: a Module (names, shapes, dtypes, requires_grad, values of parameters and buffers; of a sharded DataParallel the
-    full parameters), an Optimizer (options, shapes, state), a Sampler or DataLoader (all that its order depends on; to
-    compare the order itself pass list(sampler)), a Generator, anything with state_dict(), an iterable of (name, Tensor),
-    arrays, numbers, strings, and containers of all these. TypeError, on every rank, for any other type. The error names
-    the path of the first difference, the ranks and both values. The call is collective. It returns at once where one
-    process holds all places.
+    Args:
+        obj: A Module (names, shapes, dtypes, requires_grad, values of parameters and buffers; of a sharded DataParallel the
+            full parameters), an Optimizer (options, shapes, state), a Sampler or DataLoader (all that its order depends on;
+            to compare the order itself pass list(sampler)), a Generator, anything with state_dict(), an iterable of (name,
+            Tensor), arrays, numbers, strings, and containers of all these.
+        comm (Communicator): The ranks, by default world().
 
-    >>> assert_same_everywhere(model, comm)
-    >>> assert_same_everywhere({"lr": 0.1, "order": list(sampler)}, comm)
+    Raises:
+        AssertionError: the value differs; the text names the path of the first difference, the ranks and both values.
+        TypeError: obj has another type; on every rank.
+
+    Example:
+        >>> import dparallel
+        >>> def compare(comm):
+        ...     dparallel.assert_same_everywhere({"lr": 0.1, "order": [2, 0, 1]}, comm)
+        ...     try:
+        ...         dparallel.assert_same_everywhere(ag.nn.Linear(2, 1), comm)     # of random weights
+        ...     except AssertionError as error:
+        ...         return "weight" in str(error)
+        >>> dparallel.run_ranks(2, compare)
+        [True, True]
     """
     difference = first_difference(obj, comm)
     if difference:
@@ -41,10 +54,27 @@ def verify(obj: object, comm: Communicator | None = None, *, what: str = "", ign
     """Raise CollectiveError, on every rank, unless all ranks have models or optimisers of the same structure.
 
     Of a Module names, shapes, dtypes and requires_grad are compared, of an Optimizer its class, hyper-parameters and the
-    shapes of its parameters; values are not (assert_same_everywhere compares them). `what` begins the message; `ignored`
-    are names of parameters and buffers that may differ.
+    shapes of its parameters; values are not (assert_same_everywhere compares them).
 
-    >>> verify(optimizer, comm)
+    Args:
+        obj (Module or Optimizer): What is compared.
+        comm (Communicator): The ranks, by default world().
+        what (str): Begins the message. Default: 'verify'.
+        ignored (Collection[str]): Names of parameters and buffers that may differ.
+
+    Raises:
+        CollectiveError: the structure differs; the text names the first difference.
+
+    Example:
+        >>> import dparallel
+        >>> def compare(comm):
+        ...     dparallel.verify(ag.nn.Linear(2, 1), comm)
+        ...     try:
+        ...         dparallel.verify(ag.nn.Linear(2, 1 + comm.rank), comm)
+        ...     except dparallel.CollectiveError as error:
+        ...         return "expects the same model on all ranks" in str(error)
+        >>> dparallel.run_ranks(2, compare)
+        [True, True]
     """
     difference = first_difference(obj, comm, structure=True, ignored=ignored)
     if difference:

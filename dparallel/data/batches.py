@@ -14,14 +14,32 @@ from ..comm import Communicator, communicator, even_split
 
 
 class GlobalBatchSampler(Sampler[list[int]]):
-    """A batch_sampler for DataLoader. Each global batch of batch_size rows is the same on any number of ranks; this rank
-    gets consecutive rows of it, split as DataParallel(reproducible=shards) needs them.
+    """A batch_sampler for DataLoader. Each global batch is the same on any number of ranks; this rank gets consecutive rows
+    of it, split as DataParallel(reproducible=shards) needs them.
 
-    The order is drawn from (seed, epoch); iterating again is the next epoch, unless set_epoch() sets another. shards: a
-    multiple of the number of ranks (default: that number). drop_last leaves out an incomplete last batch; otherwise a last
-    batch of fewer rows than shards is joined to the one before it.
+    The order is drawn from (seed, epoch); iterating again is the next epoch, unless set_epoch() sets another. Without
+    drop_last a last batch of fewer rows than shards is joined to the one before it.
 
-    >>> loader = DataLoader(data, batch_sampler=GlobalBatchSampler(data, 64, shards=8))
+    Args:
+        data_source: The dataset, or anything with a length.
+        batch_size (int): Rows of a global batch, at least `shards`.
+        comm (Communicator): The ranks, by default world().
+        shards (int): Number of equal parts of a batch, a multiple of the number of ranks. Default: that number.
+        shuffle (bool): Whether the order is random. Default: True.
+        seed (int): Of the order. Default: 0.
+        drop_last (bool): Whether an incomplete last batch is left out. Default: False.
+
+    Raises:
+        ValueError: shards is not a multiple of the number of ranks; batch_size, or the number of rows, is below shards.
+
+    Example:
+        >>> import dparallel
+        >>> def batches(comm):
+        ...     return list(dparallel.GlobalBatchSampler(range(8), 4, comm=comm, shuffle=False))
+        >>> dparallel.run_ranks(1, batches)
+        [[[0, 1, 2, 3], [4, 5, 6, 7]]]
+        >>> dparallel.run_ranks(2, batches)
+        [[[0, 1], [4, 5]], [[2, 3], [6, 7]]]
     """
 
     def __init__(self, data_source: Sized, batch_size: int, *, comm: Communicator | None = None, shards: int | None = None,

@@ -10,15 +10,27 @@ from ..comm import Communicator, communicator
 
 
 class DistributedSampler(data.DistributedSampler):
-    """autograd.utils.data.DistributedSampler; num_replicas and rank default to those of comm (default: world()).
+    """autograd.utils.data.DistributedSampler; num_replicas and rank default to those of comm.
 
     By default items are repeated so that all ranks get equally many, as in PyTorch. With uneven=True each item is used once,
     and DataParallel weights ranks by rows; evaluation needs uneven=True, as repeated items would count twice.
 
-    >>> sampler = DistributedSampler(dataset, uneven=True)
-    >>> for epoch in range(10):
-    ...     sampler.set_epoch(epoch)
-    ...     for x, y in DataLoader(dataset, batch_size=32, sampler=sampler): ...
+    Args:
+        dataset: The dataset, or anything with a length.
+        num_replicas (int): Number of ranks.
+        rank (int): The rank whose indices are drawn.
+        shuffle (bool): Whether set_epoch() sets another order. Default: True.
+        seed (int): The order is drawn from this and the epoch, so it is the same on all ranks. Default: 0.
+        drop_last (bool): Whether items at the end are left out rather than others repeated. Default: False.
+        uneven (bool): Whether ranks may get different numbers of items. Default: False.
+        comm (Communicator): The ranks, by default world().
+
+    Example:
+        >>> import dparallel
+        >>> [list(dparallel.DistributedSampler(range(5), 2, rank, shuffle=False)) for rank in range(2)]
+        [[0, 2, 4], [1, 3, 0]]
+        >>> [list(dparallel.DistributedSampler(range(5), 2, rank, shuffle=False, uneven=True)) for rank in range(2)]
+        [[0, 2, 4], [1, 3]]
     """
 
     def __init__(self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,

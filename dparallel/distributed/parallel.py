@@ -33,19 +33,47 @@ class DataParallel(Wrapper):
 
 
 class DistributedDataParallel(DataParallel):
-    """`module` on every rank of process_group (default: the default group): backward() sets .grad, on every rank, to the
-    mean of the ranks' gradients. All ranks have the same weight, whatever their batches; dparallel.DataParallel weights
-    by rows.
+    """`module` on every rank of process_group: backward() sets .grad, on every rank, to the mean of the ranks' gradients.
+    All ranks have the same weight, whatever their batches; dparallel.DataParallel weights by rows. The arguments are
+    PyTorch's.
 
-    The arguments are PyTorch's. device_ids and output_device are for GPUs: ValueError unless None or empty, as in PyTorch
-    for modules on the CPU. gradient_as_bucket_view=True avoids the copy out of the buckets; a gradient that the user keeps
-    then changes in the next pass. find_unused_parameters: unused parameters are found at no cost, False warns of them.
-    NotImplementedError for device_mesh, skip_all_reduce_unused_params, bucket_cap_mb_list, batched_grad_copy.
+    Args:
+        module (Module): The model; each rank makes the same.
+        device_ids: None or empty: there are no devices but the CPU.
+        output_device: None.
+        dim (int): The dimension of rows. Default: 0.
+        broadcast_buffers (bool): Whether rank 0's buffers go to all before each forward in training mode. Default: True.
+        init_sync (bool): Whether rank 0's values go to all now. Default: True.
+        process_group: The ranks, by default the default group.
+        bucket_cap_mb (float): Size of gradient messages in MiB; the first is at most 1.
+        find_unused_parameters: Unused parameters are found at no cost; False warns of them. Default: False.
+        check_reduction (bool): Has no effect. Default: False.
+        gradient_as_bucket_view (bool): True avoids the copy out of the buckets; a gradient that the user keeps then changes
+            in the next pass. Default: False.
+        static_graph (bool): Whether the same parameters are used in each pass. Default: False.
+        delay_all_reduce_named_params: Parameters that are summed last, in buckets of their own.
+        param_to_hook_all_reduce: Given with delay_all_reduce_named_params.
+        mixed_precision: Dtype of gradients in messages, or what has a reduce_dtype.
+        device_mesh: Not implemented.
+        skip_all_reduce_unused_params (bool): Not implemented. Default: False.
+        bucket_cap_mb_list: Not implemented.
+        batched_grad_copy (bool): Not implemented. Default: False.
+        forward_sync_buffers (bool): broadcast_buffers by another name.
 
-    ValueError before init_process_group; RuntimeError if no parameter requires a gradient.
+    Raises:
+        ValueError: there is no default group yet, or device_ids or output_device is given.
+        RuntimeError: no parameter requires a gradient, or this rank is not in process_group.
+        NotImplementedError: an argument asks for what is not implemented.
 
-    >>> model = DistributedDataParallel(net)
-    >>> loss_fn(model(x), y).backward()              # this rank's batch
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> dist.init_process_group("gloo")              # all ranks that dprun has started; here it is one
+        >>> model = dparallel.DistributedDataParallel(ag.nn.Linear(2, 1))
+        >>> model(ag.ones(3, 2)).mean().backward()       # this rank's batch
+        >>> model.module.weight.grad
+        tensor([[1., 1.]])
+        >>> dist.destroy_process_group()
     """
 
     def __init__(self, module: Module, device_ids: Sequence[Any] | None = None, output_device: Any = None, dim: int = 0,

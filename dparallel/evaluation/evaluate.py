@@ -23,15 +23,32 @@ def evaluate(model: Module, source: data.Dataset[Any] | Iterable[Any], metrics: 
              batch_size: int = 256, comm: Communicator | None = None) -> dict[str, float]:
     """The metrics of the model in evaluation mode, over all rows of all ranks, the same on every rank. Collective.
 
-    source: a Dataset of (input, target) rows, the same on every rank, which is split over ranks; or an iterable of this
-    rank's (inputs, targets) batches, as many as it has (a DataLoader; ValueError if its sampler repeats rows). metrics:
-    functions of (output, target) that return a mean over the batch's rows (0-d) or one value for each row, averaged over
-    all rows; or Metric objects, which are reset first. An exception on one rank is a CollectiveError on the others. comm:
-    by default that of a DataParallel, or world(). The parameters of a model with shard="parameters" are gathered on each
-    rank meanwhile.
+    An exception on one rank is a CollectiveError on the others. The parameters of a model with shard="parameters" are
+    gathered on each rank meanwhile.
 
-    >>> evaluate(model, test_set, {"loss": F.cross_entropy, "accuracy": Accuracy()})
-    {'loss': 0.14, 'accuracy': 0.97}
+    Args:
+        model (Module): The model, also a DataParallel.
+        source: A Dataset of (input, target) rows, the same on every rank, which is split over ranks; or an iterable of this
+            rank's (inputs, targets) batches, as many as it has (a DataLoader).
+        metrics (dict): By name functions of (output, target) that return a mean over the batch's rows (0-d) or one value for
+            each row, averaged over all rows; or Metric objects, which are reset first.
+        batch_size (int): Rows of a batch, where source is a Dataset. Default: 256.
+        comm (Communicator): The ranks, by default that of a DataParallel, or world().
+
+    Returns:
+        A dict of floats, with the names of metrics.
+
+    Raises:
+        CollectiveError: ranks pass different metrics, or another rank failed.
+        ValueError: the loader's sampler repeats rows.
+
+    Example:
+        >>> import dparallel
+        >>> rows = ag.utils.data.TensorDataset(ag.tensor([[1.0], [2.0], [3.0]]), ag.tensor([[1.0], [2.0], [0.0]]))
+        >>> def squared(comm):
+        ...     return dparallel.evaluate(ag.nn.Identity(), rows, {"loss": ag.nn.functional.mse_loss}, comm=comm)
+        >>> dparallel.run_ranks(2, squared)
+        [{'loss': 3.0}, {'loss': 3.0}]
     """
     comm = communicator(model.comm if comm is None and isinstance(model, DataParallel) else comm)
     # ranks may have different numbers of batches, and a call of DataParallel may be collective

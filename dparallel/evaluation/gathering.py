@@ -21,15 +21,26 @@ def gather_for_metrics(data: Any, loader: DataLoader[Any] | None = None, *, comm
     Accelerate does. Without a loader nothing is (a sampler with uneven=True, or a GlobalBatchSampler, repeats none). Ranks
     may have different numbers of rows, also none.
 
-    Args: data: Tensors, arrays and numbers in lists, tuples, dicts and dataclasses, with the batch in the first dimension
-    (0-d ones become a vector with one element for each rank); or anything that can be pickled: lists are concatenated,
-    what is no list becomes a list of one for each rank. loader: the DataLoader whose batch this is, in the loop over it.
-    comm: the ranks, by default world().
-    Returns: data of the same structure, with all rows.
-    Raises: CollectiveError, on all ranks, for different structures, or shapes that differ beyond the first dimension.
+    Args:
+        data: Tensors, arrays and numbers in lists, tuples, dicts and dataclasses, with the batch in the first dimension (0-d
+            ones become a vector with one element for each rank); or anything that can be pickled: lists are concatenated,
+            what is no list becomes a list of one for each rank.
+        loader (DataLoader): The one whose batch this is, in the loop over it.
+        comm (Communicator): The ranks, by default world().
 
-    >>> for x, y in loader:
-    ...     predicted, right = gather_for_metrics((model(x).argmax(1), y), loader)
+    Returns:
+        data of the same structure, with all rows.
+
+    Raises:
+        CollectiveError: ranks pass different structures, or shapes that differ beyond the first dimension; on all ranks.
+
+    Example:
+        >>> import dparallel
+        >>> def rows(comm):
+        ...     predicted, right = ag.tensor([comm.rank]), ag.tensor([comm.rank ** 2])
+        ...     return dparallel.gather_for_metrics((predicted, right), comm=comm)
+        >>> dparallel.run_ranks(3, rows)[0]
+        (tensor([0, 1, 2]), tensor([0, 1, 4]))
     """
     comm = communicator(comm)
     repeated = 0 if loader is None else repeated_rows(loader)

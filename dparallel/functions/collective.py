@@ -25,7 +25,26 @@ MSG_MODES = ("{name} is not called in the same mode on all ranks: some inputs {h
 class Collective(Function):
     """A Function that all ranks call together. It is recorded on all ranks or on none: on all if any rank's input
     requires grad (or, in forward mode, has a tangent); and its backward runs on every rank whose backward pass reaches
-    it, whatever that rank needs."""
+    it, whatever that rank needs.
+
+    Example:
+        >>> import dparallel
+        >>> class Mean(dparallel.Collective):
+        ...     @staticmethod
+        ...     def forward(ctx, x, *, comm):
+        ...         ctx.comm = comm
+        ...         return ag.tensor(comm.allreduce([x.numpy()], "mean")[0])
+        ...     @staticmethod
+        ...     def backward(ctx, g):                        # the mean is its own adjoint
+        ...         return Mean.apply(g, comm=ctx.comm)
+        >>> def run(comm):
+        ...     x = ag.tensor([float(comm.rank)], requires_grad=True)
+        ...     y = Mean.apply(x, comm=comm)
+        ...     ((1 + comm.rank) * y).sum().backward()
+        ...     return y.tolist(), x.grad.tolist()
+        >>> dparallel.run_ranks(2, run)
+        [([0.5], [1.5]), ([0.5], [1.5])]
+    """
 
     always_runs = True
     asks = True

@@ -106,7 +106,17 @@ class Send(Function):
     reach the token receive the gradient. ValueError if dest or tag is invalid; CollectiveError at both ends if x can't
     be sent.
 
-    >>> token = Send.apply(x, dest=1)
+    Example:
+        >>> import dparallel
+        >>> def pass_on(comm):
+        ...     if comm.rank == 0:
+        ...         x = ag.tensor([3.0], requires_grad=True)
+        ...         token = dparallel.Send.apply(x, dest=1, comm=comm)
+        ...         token.sum().backward()               # receives the gradient
+        ...         return x.grad.tolist()
+        ...     (dparallel.Recv.apply(source=0, comm=comm) ** 2).sum().backward()
+        >>> dparallel.run_ranks(2, pass_on)
+        [[6.0], None]
     """
 
     always_runs = True
@@ -142,13 +152,26 @@ class Send(Function):
 
 
 class Recv(Function):
-    """Receive the tensor that place `source` sent with this tag; its shape and dtype are the sender's.
+    """Receive the tensor that a place sent; its shape and dtype are the sender's.
 
-    like: a tensor or array whose shape and dtype are demanded, else CollectiveError. The result requires grad if the
-    sender's x did; RuntimeError if gradients are off here in that case. Its gradient is sent back; zeros are sent if
-    no backward pass reaches it before this rank waits for others. own_pass=True: it waits for a pass that reaches it.
+    apply() takes source and, by keyword: comm (default: world()); tag, that of the Send; like, a tensor or array whose
+    shape and dtype are demanded, else CollectiveError; place, which held place receives, where the process holds several.
+    The result requires grad if the sender's x did; RuntimeError if gradients are off here in that case. Its gradient is sent
+    back; zeros are sent if no backward pass reaches it before this rank waits for others. own_pass=True: it waits for a pass
+    that reaches it.
 
-    >>> y = Recv.apply(source=0)
+    Example:
+        >>> import dparallel
+        >>> def pass_on(comm):
+        ...     if comm.rank == 0:
+        ...         x = ag.tensor([3.0], requires_grad=True)
+        ...         dparallel.Send.apply(x, dest=1, comm=comm).sum().backward()
+        ...         return x.grad.tolist()
+        ...     y = dparallel.Recv.apply(source=0, comm=comm)
+        ...     (y ** 2).sum().backward()
+        ...     return y.tolist()
+        >>> dparallel.run_ranks(2, pass_on)
+        [[6.0], [3.0]]
     """
 
     always_runs = True
@@ -215,9 +238,18 @@ class Isend:
     In backward, wait's node starts to receive the gradient and Isend's node waits for it: what was computed between
     the two overlaps with the message in both directions.
 
-    >>> handle = Isend.apply(x, dest=1)
-    >>> y = work(z)
-    >>> loss = join(loss_of(y), Wait.apply(handle))
+    Example:
+        >>> import dparallel
+        >>> def pass_on(comm):
+        ...     if comm.rank == 1:
+        ...         return (dparallel.Recv.apply(source=0, comm=comm) ** 2).sum().backward()
+        ...     x = ag.tensor([3.0], requires_grad=True)
+        ...     handle = dparallel.Isend.apply(x, dest=1, comm=comm)
+        ...     loss = (5 * x).sum()                     # while x is sent
+        ...     dparallel.join(loss, dparallel.Wait.apply(handle)).backward()
+        ...     return x.grad.tolist()                   # 5, and 2 * 3 from the other rank
+        >>> dparallel.run_ranks(2, pass_on)
+        [[11.0], None]
     """
 
     @staticmethod
@@ -232,8 +264,16 @@ class Isend:
 class Irecv:
     """Non-blocking Recv: apply() returns a handle whose wait() returns the Tensor.
 
-    >>> handle = Irecv.apply(source=0)
-    >>> y = Wait.apply(handle)
+    Example:
+        >>> import dparallel
+        >>> def pass_on(comm):
+        ...     if comm.rank == 0:
+        ...         dparallel.Send.apply(ag.tensor([3.0]), dest=1, comm=comm)
+        ...     else:
+        ...         handle = dparallel.Irecv.apply(source=0, comm=comm)
+        ...         return dparallel.Wait.apply(handle).tolist()
+        >>> dparallel.run_ranks(2, pass_on)
+        [None, [3.0]]
     """
 
     @staticmethod
@@ -248,7 +288,16 @@ class Irecv:
 
 
 class Wait:
-    """Complete a handle of Isend, Irecv or of a collective's start(): Wait.apply(handle) is handle.wait()."""
+    """Complete a handle of Isend, Irecv or of a collective's start(): Wait.apply(handle) is handle.wait().
+
+    Example:
+        >>> import dparallel
+        >>> def add(comm):
+        ...     pending = dparallel.AllReduce.start(ag.tensor([1.0]), comm=comm)
+        ...     return dparallel.Wait.apply(pending).tolist()
+        >>> dparallel.run_ranks(2, add)
+        [[2.0], [2.0]]
+    """
 
     @staticmethod
     def apply(handle: Handle | Pending) -> Any:
@@ -279,12 +328,29 @@ class Join(Function):
 
 def join(x: Tensor, *tokens: Tensor | Sequence[Tensor | None] | None) -> Tensor:
     """x unchanged, such that a backward pass through it also runs the Sends of the tokens (and the Recvs of unused
-    tensors).
+    tensors). From here on these messages take part only in passes that reach them.
 
-    Tokens may be given in lists; None is skipped. From here on these messages take part only in passes that reach
-    them. TypeError if x is not a tensor of floating-point or complex numbers, or a token is not a tensor.
+    Args:
+        x (Tensor): Of floating-point or complex numbers, of any shape.
+        *tokens (Tensor or Sequence[Tensor or None]): Tokens, lists of them, or None, which is skipped.
 
-    >>> loss = join(loss, token)
+    Returns:
+        A Tensor, equal to x.
+
+    Raises:
+        TypeError: x is not a tensor of floating-point or complex numbers, or a token is not a tensor.
+
+    Example:
+        >>> import dparallel
+        >>> def pass_on(comm):
+        ...     if comm.rank == 1:
+        ...         return (dparallel.Recv.apply(source=0, comm=comm) ** 2).sum().backward()
+        ...     x = ag.tensor([3.0], requires_grad=True)
+        ...     token = dparallel.Send.apply(x, dest=1, comm=comm)
+        ...     dparallel.join((5 * x).sum(), token).backward()
+        ...     return x.grad.tolist()
+        >>> dparallel.run_ranks(2, pass_on)
+        [[11.0], None]
     """
     if not isinstance(x, Tensor) or x.array.dtype.kind not in "fcV":
         raise TypeError("join(x, *tokens): x is a tensor that can have a gradient, not "

@@ -137,7 +137,23 @@ class PendingCollective(StartedCollective):
 
 
 class Pending:
-    """What start() returns: wait() returns the result, done() tests without blocking whether it is there."""
+    """What start() returns: wait() returns the result, done() tests without blocking whether it is there.
+
+    Args:
+        token (Tensor): What the started Function returned, on which Wait is recorded.
+        pending (PendingCollective): The collective under way.
+
+    Example:
+        >>> import dparallel
+        >>> def add(comm):
+        ...     x = ag.tensor([1.0 + comm.rank], requires_grad=True)
+        ...     pending = dparallel.AllReduce.start(x, comm=comm)
+        ...     y = x * 10                               # while the sum is under way
+        ...     (pending.wait() + y).sum().backward()
+        ...     return pending.wait().tolist(), x.grad.tolist()
+        >>> dparallel.run_ranks(2, add)
+        [([3.0], [12.0]), ([3.0], [12.0])]
+    """
 
     def __init__(self, token: Tensor, pending: PendingCollective) -> None:
         self._token, self._pending = token, pending

@@ -17,7 +17,15 @@ class Permute(Partnered):
     No place is a source twice, nor a dest twice; tensors may have any shapes. The adjoint is the permutation back: where x
     went nowhere its gradient is zero. All places name the same pairs.
 
-    >>> y = Permute.apply(x, comm=comm, pairs=[(0, 1), (1, 0)])          # two ranks swap
+    Example:
+        >>> import dparallel
+        >>> def swap(comm):
+        ...     x = ag.tensor([1.0 + comm.rank], requires_grad=True)
+        ...     y = dparallel.Permute.apply(x, comm=comm, pairs=[(0, 1), (1, 0)])
+        ...     ((1 + comm.rank) * y).sum().backward()
+        ...     return y.tolist(), x.grad.tolist()
+        >>> dparallel.run_ranks(2, swap)
+        [([2.0], [2.0]), ([1.0], [1.0])]
     """
 
     @staticmethod
@@ -49,8 +57,15 @@ class SendRecv(Partnered):
     With ring=False nothing wraps around: a place without such a neighbour gets an empty tensor. The adjoint is a shift
     by -by.
 
-    >>> left = SendRecv.apply(x, comm=comm)                  # rank r gets the x of rank r - 1, rank 0 that of the last
-    >>> right = SendRecv.apply(x, comm=comm, by=-1, ring=False)
+    Example:
+        >>> import dparallel
+        >>> def neighbours(comm):
+        ...     x = ag.tensor([float(comm.rank)])
+        ...     left = dparallel.SendRecv.apply(x, comm=comm)
+        ...     right = dparallel.SendRecv.apply(x, comm=comm, by=-1, ring=False)
+        ...     return left.tolist(), right.tolist()
+        >>> dparallel.run_ranks(3, neighbours)
+        [([2.0], [1.0]), ([0.0], [2.0]), ([1.0], [])]
     """
 
     @staticmethod
@@ -73,7 +88,15 @@ class SendRecv(Partnered):
 class Barrier(Collective):
     """Wait for all places in forward and in backward; tensors (or None) pass through unchanged.
 
-    >>> x = Barrier.apply(x, comm=comm)
+    Example:
+        >>> import dparallel
+        >>> def wait(comm):
+        ...     x = ag.tensor([1.0 + comm.rank], requires_grad=True)
+        ...     y = dparallel.Barrier.apply(x, comm=comm)        # no rank goes on before all are here
+        ...     y.sum().backward()                               # nor here
+        ...     return y.tolist(), x.grad.tolist()
+        >>> dparallel.run_ranks(2, wait)
+        [([1.0], [1.0]), ([2.0], [1.0])]
     """
 
     @staticmethod

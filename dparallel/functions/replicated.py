@@ -24,7 +24,17 @@ from .collective import PerPlace, one_per_place, per_place
 class CopyToPlaces(Collective):
     """Identity in forward; backward sums the gradients over places. x must be the same on every place.
 
-    >>> y = ReduceFromPlaces.apply(CopyToPlaces.apply(x, comm=comm) @ my_columns @ my_rows, comm=comm)
+    Example:
+        >>> import dparallel
+        >>> def two_parts(comm):                         # a layer whose hidden units are split over two ranks
+        ...     x = ag.ones(1, 2).requires_grad_()
+        ...     columns, rows = ag.full((2, 3), 1.0 + comm.rank), ag.ones(3, 1)
+        ...     hidden = dparallel.CopyToPlaces.apply(x, comm=comm) @ columns
+        ...     y = dparallel.ReduceFromPlaces.apply(hidden @ rows, comm=comm)
+        ...     y.sum().backward()
+        ...     return y.item(), x.grad.tolist()
+        >>> dparallel.run_ranks(2, two_parts)
+        [(18.0, [[9.0, 9.0]]), (18.0, [[9.0, 9.0]])]
     """
 
     @staticmethod
@@ -40,7 +50,18 @@ class CopyToPlaces(Collective):
 
 
 class ReduceFromPlaces(Collective):
-    """Sum over places in forward, the result on every place; backward is the identity."""
+    """Sum over places in forward, the result on every place; backward is the identity.
+
+    Example:
+        >>> import dparallel
+        >>> def add(comm):
+        ...     x = ag.tensor([1.0 + comm.rank], requires_grad=True)
+        ...     y = dparallel.ReduceFromPlaces.apply(x, comm=comm)
+        ...     y.sum().backward()
+        ...     return y.tolist(), x.grad.tolist()
+        >>> dparallel.run_ranks(2, add)
+        [([3.0], [1.0]), ([3.0], [1.0])]
+    """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerPlace:

@@ -43,9 +43,31 @@ class FlatGradients(Protocol):
 class GradBucket:
     """The gradients of some parameters in one flat buffer, as a comm hook gets them.
 
-    comm: the model's communicator, which a hook should use, so that an error in one rank's hook reaches the other ranks.
-    names: the parameters' names. array: the buffer as a NumPy array. bytes_sent: how many bytes the hook sends for this
-    bucket, at first the size of the buffer; a hook that sends fewer assigns their number.
+    Args:
+        bucket: The reducer's bucket, with `names`, `params` and `gradients`.
+        index (int): Its index in the order of the sums.
+        last (bool): Whether it is the last bucket of the backward pass.
+        comm (Communicator): The model's.
+
+    Attributes:
+        comm: The model's communicator, which a hook should use, so that an error in one rank's hook reaches the other ranks.
+        names: The parameters' names.
+        array: The buffer as a NumPy array.
+        bytes_sent: How many bytes the hook sends for this bucket, at first the size of the buffer; a hook that sends fewer
+            assigns their number.
+
+    Example:
+        >>> import dparallel
+        >>> def hook(state, bucket):
+        ...     state.append((bucket.index(), bucket.names, bucket.buffer().shape))
+        ...     return dparallel.hooks.allreduce_hook(None, bucket)
+        >>> def train(comm):
+        ...     seen, model = [], dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
+        ...     model.register_comm_hook(seen, hook)
+        ...     model(ag.ones(1, 2)).mean().backward()
+        ...     return seen
+        >>> dparallel.run_ranks(2, train)[0]
+        [(0, ['bias', 'weight'], Size([3]))]
     """
 
     comm: Communicator

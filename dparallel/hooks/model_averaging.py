@@ -16,12 +16,29 @@ from ..pytree.flat_arrays import map_flattened
 
 
 class PeriodicModelAverager:
-    """Averages parameters over the ranks of process_group (default: world()) in every `period`-th step after
-    `warmup_steps`. ValueError for a period below 1, or a negative warm-up.
+    """Averages parameters over ranks in every `period`-th step after `warmup_steps`.
 
-    >>> averager = PeriodicModelAverager(period=4, warmup_steps=100)
-    >>> optimizer.step()
-    >>> averager.average_parameters(model.parameters())              # after each step, on all ranks
+    Args:
+        period (int): Steps between two averages, 1 or more.
+        warmup_steps (int): Steps in which nothing is averaged. Default: 0.
+        process_group (Communicator): The ranks, by default world().
+
+    Raises:
+        ValueError: period is below 1, or warmup_steps negative.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     weight = ag.nn.Parameter(ag.tensor([float(comm.rank)]))
+        ...     averager = dparallel.PeriodicModelAverager(period=2, process_group=comm)
+        ...     values = []
+        ...     for step in range(3):
+        ...         weight.data += comm.rank             # in place of optimizer.step()
+        ...         averager.average_parameters([weight])
+        ...         values.append(weight.item())
+        ...     return values
+        >>> dparallel.run_ranks(2, train)
+        [[1.0, 1.0, 2.0], [1.0, 2.0, 2.0]]
     """
 
     def __init__(self, period: int, warmup_steps: int = 0, process_group: Communicator | None = None) -> None:
@@ -58,9 +75,21 @@ class PostLocalSGDOptimizer(Optimizer):
     Use it with post_localSGD_hook: the averager's warmup_steps should equal the hook's start_localSGD_iter.
     state_dict() contains the averager's step, too.
 
-    >>> model.register_comm_hook(PostLocalSGDState(start_localSGD_iter=100), post_localSGD_hook)
-    >>> optimizer = PostLocalSGDOptimizer(optim.SGD(model.parameters(), lr=0.1), PeriodicModelAverager(4,
-    warmup_steps=100))
+    Args:
+        optim (Optimizer): What makes the steps.
+        averager (PeriodicModelAverager): What averages after them.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     weight = ag.nn.Parameter(ag.zeros(1))
+        ...     optimizer = dparallel.PostLocalSGDOptimizer(ag.optim.SGD([weight], lr=1.0),
+        ...                                                 dparallel.PeriodicModelAverager(1, process_group=comm))
+        ...     weight.grad = ag.tensor([float(comm.rank)])
+        ...     optimizer.step()
+        ...     return weight.item()
+        >>> dparallel.run_ranks(3, train)
+        [-1.0, -1.0, -1.0]
     """
 
     def __init__(self, optim: Optimizer, averager: PeriodicModelAverager) -> None:

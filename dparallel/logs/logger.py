@@ -57,17 +57,36 @@ class Logger(Joinable):
 
     A rank without a batch calls log(), or log(loss=..., rows=0), whose values do not count. Sums are float64.
 
-    console      write lines to standard output              jsonl     a file, with an object a line; it is appended to
-    tensorboard  a directory                                 outputs   objects with write(step, time, values) and close()
-    wandb        True, or the arguments of wandb.init()      mlflow    True, or the arguments of mlflow.start_run(); a run
-                                                                       that has begun on rank 0 is used
-    step         the number of steps that are done (of a run that goes on)
-    comm         by default world()
+    Args:
+        every (int): Steps of a line. Default: 50.
+        reduce (Mapping[str, str]): "mean", "sum" or "last", by name.
+        console (bool): Whether lines are written to standard output. Default: True.
+        jsonl (str or PathLike): A file that gets an object a line; it is appended to.
+        tensorboard (str or PathLike): A directory.
+        wandb: True, or the arguments of wandb.init(). Default: False.
+        mlflow: True, or the arguments of mlflow.start_run(); a run that has begun on rank 0 is used. Default: False.
+        outputs (Sequence[Output]): Objects with write(step, time, values) and close().
+        step (int): The number of steps that are done, of a run that goes on. Default: 0.
+        comm (Communicator): The ranks, by default world().
 
-    >>> with Logger(jsonl="run.jsonl", every=50, reduce={"tokens": "sum"}) as log:
-    ...     for x, y in loader:
-    ...         loss = train_step(x, y)
-    ...         log(loss=loss, tokens=x.numel(), rows=len(x))
+    Raises:
+        TypeError: an argument has a wrong type.
+        ValueError: reduce names another kind, or every or step is too small.
+        CollectiveError: ranks pass different settings, or rank 0 could not open an output, whose exception it raises.
+
+    Example:
+        >>> import dparallel
+        >>> class Lines:
+        ...     def write(self, step, time, values):
+        ...         print(step, values)
+        ...     def close(self):
+        ...         print("end")
+        >>> with dparallel.Logger(every=2, reduce={"tokens": "sum"}, console=False, outputs=[Lines()]) as log:
+        ...     for loss in (0.5, 0.25, 0.25, 0.125):
+        ...         log(loss=loss, tokens=10)
+        2 {'loss': 0.375, 'tokens': 20.0}
+        4 {'loss': 0.1875, 'tokens': 20.0}
+        end
     """
 
     def __init__(self, *, every: int = 50, reduce: Mapping[str, str] | None = None, console: bool = True,

@@ -28,7 +28,17 @@ BACKWARD, BACKWARD_GIVEN = 2, 3      # a summed backward pass begins; with a wei
 
 
 class JoinHook:
-    """What a rank that has run out does in the place of a Joinable."""
+    """What a rank that has run out does in the place of a Joinable.
+
+    Example:
+        >>> import dparallel
+        >>> class Hook(dparallel.JoinHook):
+        ...     def post_hook(self, is_last_joiner):
+        ...         print("went on longest" if is_last_joiner else "ran out")
+        >>> Hook().main_hook()                           # does nothing, unless a subclass says what
+        >>> Hook().post_hook(True)
+        went on longest
+    """
 
     def main_hook(self) -> None:
         """Called for each step of the ranks that go on: take part in the collectives of its forward pass."""
@@ -41,7 +51,32 @@ class JoinHook:
 
 
 class Joinable(ABC):
-    """What can stand in Join([...]): something whose steps are collectives."""
+    """What can stand in Join([...]): something whose steps are collectives.
+
+    Example:
+        >>> import numpy as np, dparallel
+        >>> class Counter(dparallel.Joinable):           # counts the batches of all ranks
+        ...     def __init__(self, comm):
+        ...         self.comm, self.count = comm, 0
+        ...     def step(self, batches=1):
+        ...         if batches:
+        ...             dparallel.Join.notify_join_context(self)
+        ...         self.count += int(self.comm.allreduce([np.array(batches)])[0])
+        ...     def join_hook(self, **kwargs):
+        ...         hook = dparallel.JoinHook()
+        ...         hook.main_hook = lambda: self.step(0)
+        ...         return hook
+        ...     join_device = property(lambda self: "cpu")
+        ...     join_process_group = property(lambda self: self.comm)
+        >>> def run(comm):
+        ...     counter = Counter(comm)
+        ...     with dparallel.Join([counter]):
+        ...         for batch in range(1 + comm.rank):
+        ...             counter.step()
+        ...     return counter.count
+        >>> dparallel.run_ranks(3, run)
+        [6, 6, 6]
+    """
 
     _join: Join | None = None
 
@@ -61,9 +96,33 @@ class Joinable(ABC):
 
 
 class Join:
-    """A context in which ranks may have different numbers of steps. enable=False makes it do nothing; with
-    throw_on_early_termination the first rank that runs out ends it by a RuntimeError on all ranks. Other keyword
-    arguments go to the Joinables' join_hook()."""
+    """A context in which ranks may have different numbers of steps. A rank that has run out takes part in the others'
+    collectives until all have run out.
+
+    Args:
+        joinables (list[Joinable]): What takes part, such as a DataParallel; the first one notifies the ranks.
+        enable (bool): False: the context does nothing. Default: True.
+        throw_on_early_termination (bool): Whether the first rank that runs out ends it by a RuntimeError on all ranks.
+            Default: False.
+        **kwargs: Go to the Joinables' join_hook().
+
+    Raises:
+        ValueError: there is no joinable, or they have different communicators.
+        TypeError: one is not a Joinable.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+        ...     steps = 0
+        ...     with dparallel.Join([model]):
+        ...         for batch in range(1 + comm.rank):
+        ...             model(ag.ones(2, 1)).mean().backward()
+        ...             steps += 1
+        ...     return steps
+        >>> dparallel.run_ranks(3, train)
+        [1, 2, 3]
+    """
 
     def __init__(self, joinables: list[Any], enable: bool = True, throw_on_early_termination: bool = False,
                  **kwargs: Any) -> None:

@@ -27,7 +27,24 @@ MARK = "this rank skips its step"
 
 
 class Step:
-    """How a step went: skipped or not, and why (text, naming the rank that failed)."""
+    """How a step went.
+
+    Attributes:
+        skipped: Whether the step was skipped, on all ranks.
+        reason: Why, as text that names the rank that failed; "" if it was not.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+        ...     with model.skipping() as step:
+        ...         if comm.rank == 1:
+        ...             raise FloatingPointError("bad batch")
+        ...         model(ag.ones(1, 1)).mean().backward()
+        ...     return step.skipped, "bad batch" in step.reason
+        >>> dparallel.run_ranks(2, train)
+        [(True, True), (True, True)]
+    """
 
     def __init__(self) -> None:
         self.skipped = False

@@ -120,15 +120,42 @@ def predict(source: DataParallel | StepTrace | str | Path, step: Callable[[], ob
             steps: int = STEPS, warmup: int = WARMUP, least_efficiency: float = 0.8) -> Prediction:
     """What a training step would take on other numbers of ranks, with the rows of a rank as they are.
 
-    source: a DataParallel on one or more ranks, whose training step the function `step` makes (zero_grad, forward, backward,
-    optimiser; it is called some 30 times, on all ranks together, and trains as ever), or a StepTrace or its file.
-    network: a Network, or a description such as "latency=10us,bandwidth=25Gbit/s,ranks_per_host=8,topology=fat-tree", or
-    the path of its JSON file; what it leaves out is measured on these ranks.
-    bucket_cap_mb, hooks, shards: each choice is predicted; None and "" are the model as it is by default. hooks are names
-    (fp16, bf16, powerSGD, quantization, topk), or HookPrograms of your own by name. A hook and sharding do not go together.
-    least_efficiency: below it more ranks are not recommended.
+    Args:
+        source: A DataParallel on one or more ranks, whose training step `step` makes, or a StepTrace or its file.
+        step (Callable[[], object]): One training step (zero_grad, forward, backward, optimiser); it is called some 30 times,
+            on all ranks together, and trains as ever.
+        sizes (Sequence[int]): Numbers of ranks.
+        network (Network or str): A Network, or a description such as
+            "latency=10us,bandwidth=25Gbit/s,ranks_per_host=8,topology=fat-tree", or the path of its JSON file; what it
+            leaves out is measured on these ranks.
+        bucket_cap_mb (Sequence[float or None]): Each is predicted; None is the model as it is by default.
+        hooks: Names (fp16, bf16, powerSGD, quantization, topk), or HookPrograms of your own by name; "" is no hook. A hook
+            and sharding do not go together.
+        shards (Sequence[str or None]): Each stage is predicted; None is no sharding.
+        steps (int): How many steps are recorded, 2 or more. Default: 24.
+        warmup (int): How many are made before, 2 or more. Default: 4.
+        least_efficiency (float): Below it more ranks are not recommended. Default: 0.8.
 
-    >>> print(dparallel.predict(model, step, sizes=[8, 64], network="latency=10us,bandwidth=25Gbit/s,topology=fat-tree"))
+    Returns:
+        A Prediction, which prints as a table; best(ranks) is the fastest choice at so many ranks.
+
+    Raises:
+        TypeError: network is no Network or description.
+        ValueError: sizes or least_efficiency can't be.
+
+    Example:
+        >>> import dparallel
+        >>> from dparallel.prediction.steps import ParameterTrace, StepTrace
+        >>> weights = [ParameterTrace(f"{n}.weight", (1000, 1000), "float32", 0.01 * n, 0.06 - 0.02 * n) for n in range(3)]
+        >>> trace = StepTrace(ranks=1, ranks_per_host=1, forward=0.03, backward=0.06, finish=0.0, after=0.01, optimizer=0.01,
+        ...                   measured=0.1, spread=0.0, jitter=0.0, quiet=9, steps=9, passes=1, parameters=weights)
+        >>> network = "latency=10us,bandwidth=1Gbit/s,ranks_per_host=1,topology=fat-tree"
+        >>> prediction = dparallel.predict(trace, sizes=[8, 64], network=network, hooks=["", "fp16"], shards=[None],
+        ...                                bucket_cap_mb=[None])                # or dparallel.predict(model, step, ...)
+        >>> [(ranks, round(prediction.default(ranks).efficiency, 1)) for ranks in prediction.sizes]
+        [(8, 0.4), (64, 0.4)]
+        >>> prediction.best(8).option.hook
+        'fp16'
     """
     check(sizes, least_efficiency)
     given = Network.parse(network) if isinstance(network, str) else network

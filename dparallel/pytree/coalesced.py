@@ -22,9 +22,23 @@ BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's default
 
 def broadcast_coalesced(tensors: Iterable[Tensor], comm: Places = None, buffer_size: int = BUFFER_SIZE, *, root: int = 0,
                         devices: Places = None) -> list[tuple[Tensor, ...]]:
-    """Send root's tensors to every place, in messages of about buffer_size bytes, and return a tuple of copies for each
-    place held here. Other ranks' tensors are read for their shapes and dtypes only. comm (or devices) may be a number of
-    local devices, or their list."""
+    """Send root's tensors to every place, in messages of about buffer_size bytes.
+
+    Args:
+        tensors (Iterable[Tensor]): Of any shapes and dtypes; of other ranks' only these are read.
+        comm (Communicator or int or ints): The places, by default world(); a number of local devices, or their list.
+        buffer_size (int): Bytes of a message. Default: 10485760.
+        root (int): The place that sends. Default: 0.
+        devices: PyTorch's name for comm.
+
+    Returns:
+        A list with one tuple of copies for each place held here.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.broadcast_coalesced([ag.tensor([1.0]), ag.tensor([2, 3])], 2)
+        [(tensor([1.]), tensor([2, 3])), (tensor([1.]), tensor([2, 3]))]
+    """
     comm = places_of(comm if devices is None else devices)
     listed = _as_list(tensors)
     groups = _plan_messages("broadcast_coalesced", [listed] * len(comm.held), comm, buffer_size)
@@ -38,8 +52,23 @@ def broadcast_coalesced(tensors: Iterable[Tensor], comm: Places = None, buffer_s
 
 def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None, root: int = 0, *,
                destination: int | None = None) -> Tensor:
-    """The sum of all places' tensors on root; an empty tensor on other ranks. inputs: one tensor for each place held here.
-    comm (or PyTorch's destination) may be the number of a local device; there are then as many devices as inputs."""
+    """The sum of all places' tensors on root; an empty tensor on other ranks.
+
+    Args:
+        inputs (Sequence[Tensor]): One tensor for each place held here, of one shape.
+        comm (Communicator or int): The places, by default world(), or the number of a local device; there are then as many
+            devices as inputs.
+        root (int): The place that receives. Default: 0.
+        destination (int): PyTorch's name for comm.
+
+    Returns:
+        A Tensor.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.reduce_add([ag.tensor([1.0]), ag.tensor([2.0])], 0)
+        tensor([3.])
+    """
     inputs = trees_per_place(inputs)
     comm, root = gather_target(len(inputs), comm if destination is None else destination, root)
     total: Tensor = Reduce.apply(*inputs, comm=comm, root=root)
@@ -52,8 +81,22 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator 
     """The sums of all places' lists of tensors on root, in messages of about buffer_size bytes; empty tensors on other
     ranks.
 
-    inputs: one list of tensors for each place held here; a process that holds one place may pass the list itself. comm,
-    destination: as in reduce_add.
+    Args:
+        inputs (Sequence[Sequence[Tensor]]): One list of tensors for each place held here; a process that holds one place may
+            pass the list itself.
+        comm (Communicator or int): The places, by default world(), or the number of a local device; there are then as many
+            devices as inputs.
+        buffer_size (int): Bytes of a message. Default: 10485760.
+        root (int): The place that receives. Default: 0.
+        destination (int): PyTorch's name for comm.
+
+    Returns:
+        A tuple of Tensors.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.reduce_add_coalesced([[ag.tensor([1.0]), ag.tensor([2])], [ag.tensor([10.0]), ag.tensor([20])]], 0)
+        (tensor([11.]), tensor([22]))
     """
     comm = comm if destination is None else destination
     inputs = [_as_list(tensors) for tensors in _as_lists(trees_per_place(inputs), comm)]

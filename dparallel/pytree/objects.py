@@ -25,7 +25,25 @@ def _is_list(obj: object, length: int) -> bool:
 
 
 def broadcast_object_list(object_list: list[Any], src: int = 0, group: Communicator | None = None) -> None:
-    """Overwrite the list's items with copies of src's. CollectiveError on all ranks if the lists' lengths differ."""
+    """Overwrite the list's items with copies of src's.
+
+    Args:
+        object_list (list): On all ranks of src's length; its items can be pickled.
+        src (int): The rank that sends. Default: 0.
+        group (Communicator): The ranks, by default world().
+
+    Raises:
+        CollectiveError: the lists' lengths differ; on all ranks.
+
+    Example:
+        >>> import dparallel
+        >>> def settings(comm):
+        ...     values = [{"lr": 0.1}, "adam"] if comm.rank == 0 else [None, None]
+        ...     dparallel.broadcast_object_list(values, 0, comm)
+        ...     return values
+        >>> dparallel.run_ranks(2, settings)
+        [[{'lr': 0.1}, 'adam'], [{'lr': 0.1}, 'adam']]
+    """
     comm = _group_of_ranks(group)
     items = comm.broadcast_object(list(object_list) if isinstance(object_list, (list, tuple)) else [], src)
     if comm.any(not _is_list(object_list, len(items))):
@@ -35,7 +53,25 @@ def broadcast_object_list(object_list: list[Any], src: int = 0, group: Communica
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Communicator | None = None) -> None:
-    """Overwrite the list, which has one item for each rank, with copies of all ranks' obj."""
+    """Overwrite the list with copies of all ranks' obj.
+
+    Args:
+        object_list (list): One item for each rank, which are overwritten.
+        obj: What can be pickled.
+        group (Communicator): The ranks, by default world().
+
+    Raises:
+        CollectiveError: object_list is not a list of one item for each rank; on all ranks.
+
+    Example:
+        >>> import dparallel
+        >>> def names(comm):
+        ...     found = [None] * comm.size
+        ...     dparallel.all_gather_object(found, f"rank {comm.rank}", comm)
+        ...     return found
+        >>> dparallel.run_ranks(2, names)
+        [['rank 0', 'rank 1'], ['rank 0', 'rank 1']]
+    """
     comm = _group_of_ranks(group)
     items = comm.allgather_object([obj])
     if comm.any(not _is_list(object_list, comm.size)):
@@ -46,7 +82,26 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Communicator | No
 
 def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: int = 0,
                   group: Communicator | None = None) -> None:
-    """Overwrite dst's list, which has one item for each rank, with copies of all ranks' obj. Other ranks pass None."""
+    """Overwrite dst's list with copies of all ranks' obj.
+
+    Args:
+        obj: What can be pickled.
+        object_gather_list (list): On dst one item for each rank, which are overwritten; None on the others.
+        dst (int): The rank that receives. Default: 0.
+        group (Communicator): The ranks, by default world().
+
+    Raises:
+        CollectiveError: dst passes no list of one item for each rank; on all ranks.
+
+    Example:
+        >>> import dparallel
+        >>> def names(comm):
+        ...     found = [None] * comm.size if comm.rank == 0 else None
+        ...     dparallel.gather_object(f"rank {comm.rank}", found, 0, comm)
+        ...     return found
+        >>> dparallel.run_ranks(2, names)
+        [['rank 0', 'rank 1'], None]
+    """
     comm = _group_of_ranks(group)
     items = comm.gather_object([obj], dst)
     if comm.any(items is not None and not _is_list(object_gather_list, comm.size)):
@@ -58,7 +113,26 @@ def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: in
 
 def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None,
                         src: int = 0, group: Communicator | None = None) -> None:
-    """Overwrite the first item of each rank's output list with a copy of that rank's item of src's input list."""
+    """Overwrite the first item of each rank's output list with a copy of that rank's item of src's input list.
+
+    Args:
+        scatter_object_output_list (list): Of one item at least.
+        scatter_object_input_list (list): On src one item for each rank, which can be pickled; others' are ignored.
+        src (int): The rank that sends. Default: 0.
+        group (Communicator): The ranks, by default world().
+
+    Raises:
+        CollectiveError: a rank's output list is empty, or src has not one item for each rank; on all ranks.
+
+    Example:
+        >>> import dparallel
+        >>> def share(comm):
+        ...     mine = [None]
+        ...     dparallel.scatter_object_list(mine, ["a", {"b": 1}] if comm.rank == 0 else None, 0, comm)
+        ...     return mine
+        >>> dparallel.run_ranks(2, share)
+        [['a'], [{'b': 1}]]
+    """
     comm = _group_of_ranks(group)
     (item,) = comm.scatter_object(scatter_object_input_list, src)
     if comm.any(not isinstance(scatter_object_output_list, list) or not scatter_object_output_list):

@@ -33,13 +33,28 @@ class TensorSlot:
 
 def scatter(inputs: PyTree, comm: Places = None, dim: int = 0, *, root: int = 0, sizes: Sequence[int] | None = None,
             target_gpus: Places = None) -> list[PyTree]:
-    """Split root's tree of tensors along dim: one tree for each place held here, of `sizes` rows, or evenly.
+    """Split root's tree of tensors along dim: one tree for each place held here. Called by every rank.
 
-    0-d tensors and leaves that are no tensors are copied. ValueError, naming both, if two tensors have different numbers
-    of rows. `comm` is world() by default; it may be a number of local devices, or their list [0, 1, ...], also by PyTorch's
-    name target_gpus.
+    0-d tensors and leaves that are no tensors are copied.
 
-    >>> (mine,) = scatter({"x": x, "y": y}, comm)            # called by every rank; only root's argument is read
+    Args:
+        inputs: Tensors (..., rows, ...) in tuples, lists, dicts and dataclasses; only root's is read.
+        comm (Communicator or int or ints): The places, by default world(); a number of local devices, or their list.
+        dim (int): The dimension of rows. Default: 0.
+        root (int): The place that sends. Default: 0.
+        sizes (Sequence[int]): Rows of each place. Default: an even split, larger shares first.
+        target_gpus: PyTorch's name for comm.
+
+    Returns:
+        A list with one tree for each place held here.
+
+    Raises:
+        ValueError: two tensors have different numbers of rows; the text names both.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.scatter({"x": ag.arange(3), "scale": 2.0}, 2)
+        [{'x': tensor([0, 1]), 'scale': 2.0}, {'x': tensor([2]), 'scale': 2.0}]
     """
     comm = places_of(comm if target_gpus is None else target_gpus)
     problem = mismatched_rows(inputs, dim) if root in comm.held else ""
@@ -49,9 +64,24 @@ def scatter(inputs: PyTree, comm: Places = None, dim: int = 0, *, root: int = 0,
 
 
 def broadcast(inputs: PyTree, comm: Places = None, root: int = 0, *, devices: Places = None) -> list[PyTree]:
-    """Copy root's tree: one tree for each place held here. comm (or devices): as in scatter.
+    """Copy root's tree to every place. In backward root's gradients are the sums of those of all copies.
 
-    >>> (same,) = broadcast(weights, comm)                   # root's gradients are the sums of those of all copies
+    Args:
+        inputs: Tensors in tuples, lists, dicts and dataclasses; only root's is read.
+        comm (Communicator or int or ints): The places, by default world(); a number of local devices, or their list.
+        root (int): The place that sends. Default: 0.
+        devices: PyTorch's name for comm.
+
+    Returns:
+        A list with one tree for each place held here.
+
+    Example:
+        >>> import dparallel
+        >>> w = ag.tensor([1.0, 2.0], requires_grad=True)
+        >>> first, second = dparallel.broadcast({"w": w}, 2)
+        >>> (first["w"] + 10 * second["w"]).sum().backward()
+        >>> w.grad
+        tensor([11., 11.])
     """
     comm = places_of(comm if devices is None else devices)
     return _distribute("broadcast", inputs, comm, root, "", lambda x, splits: as_tuple(
@@ -60,19 +90,57 @@ def broadcast(inputs: PyTree, comm: Places = None, root: int = 0, *, devices: Pl
 
 def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm: Places = None, dim: int = 0, *,
                    root: int = 0, target_gpus: Places = None) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
-    """scatter() of a call's arguments: for each place held here a tuple of positional and a dict of keyword arguments."""
+    """scatter() of a call's arguments.
+
+    Args:
+        inputs (tuple): Positional arguments; only root's are read.
+        kwargs (dict): Keyword arguments.
+        comm (Communicator or int or ints): The places, by default world(); a number of local devices, or their list.
+        dim (int): The dimension of rows. Default: 0.
+        root (int): The place that sends. Default: 0.
+        target_gpus: PyTorch's name for comm.
+
+    Returns:
+        Two tuples: for each place held here a tuple of positional, and a dict of keyword arguments.
+
+    Example:
+        >>> import dparallel
+        >>> args, kwargs = dparallel.scatter_kwargs((ag.arange(2),), {"train": True}, 2)
+        >>> args
+        ((tensor([0]),), (tensor([1]),))
+        >>> kwargs
+        ({'train': True}, {'train': True})
+    """
     both = scatter((tuple(inputs or ()), dict(kwargs or {})), comm, dim, root=root, target_gpus=target_gpus)
     return tuple(args for args, _ in both), tuple(named for _, named in both)
 
 
 def gather(outputs: Sequence[PyTree], comm: Communicator | int | None = None, dim: int = 0, *, root: int = 0,
            target_device: int | None = None) -> PyTree:
-    """Join the trees of all places to one. outputs: one tree for each place held here.
+    """Join the trees of all places to one.
 
     Tensors are concatenated along dim on root (0-d tensors to a vector), and are empty on other ranks. None, numbers and
-    strings must be equal on all places, and are kept; other leaves are a TypeError. ValueError where the trees'
-    structures differ. comm (or target_device) may be the number of a local device; there are then as many devices as
-    outputs.
+    strings must be equal on all places, and are kept.
+
+    Args:
+        outputs (Sequence): One tree for each place held here.
+        comm (Communicator or int): The places, by default world(), or the number of a local device; there are then as many
+            devices as outputs.
+        dim (int): The dimension of rows. Default: 0.
+        root (int): The place that receives. Default: 0.
+        target_device (int): PyTorch's name for comm.
+
+    Returns:
+        A tree.
+
+    Raises:
+        ValueError: the trees' structures differ.
+        TypeError: a leaf is no tensor, None, number or string.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.gather([(ag.tensor([1.0]), "a"), (ag.tensor([2.0]), "a")], 0)
+        (tensor([1., 2.]), 'a')
     """
     outputs = trees_per_place(outputs)
     comm, root = gather_target(len(outputs), comm if target_device is None else target_device, root)

@@ -23,10 +23,24 @@ def data_parallel(module: Module, inputs: PyTree, device_ids: Devices | Sequence
                   output_device: int | None = None, dim: int = 0, module_kwargs: dict[str, Any] | None = None) -> PyTree:
     """Call module(*inputs, **module_kwargs) with tensors split along dim over local devices, and join the outputs along dim.
 
-    device_ids: a number of local devices, their list, or Devices; by default one for each core that this process may use.
-    output_device is one of them. An input that is no tuple is the only argument.
+    Args:
+        module (Module): The model.
+        inputs: A tuple of arguments; what is no tuple is the only argument.
+        device_ids (int or ints or Devices): A number of local devices, or their list; by default one for each core that this
+            process may use.
+        output_device (int): The one of them that gets the outputs. Default: the first.
+        dim (int): The dimension of rows. Default: 0.
+        module_kwargs (dict): Keyword arguments, split in the same way.
 
-    >>> y = data_parallel(net, x, 2)
+    Returns:
+        What the module returns, of all rows.
+
+    Example:
+        >>> import dparallel
+        >>> net = ag.nn.Linear(2, 1)
+        >>> x = ag.arange(6.0).reshape(3, 2)
+        >>> ag.allclose(dparallel.data_parallel(net, x, 2), net(x))
+        True
     """
     comm = device_ids if isinstance(device_ids, Devices) else Devices(usable_cores() if device_ids is None else device_ids)
     args = inputs if isinstance(inputs, tuple) else () if inputs is None else (inputs,)

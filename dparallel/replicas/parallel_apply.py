@@ -22,11 +22,27 @@ class ReplicaError(RuntimeError):
 def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
                    kwargs_tup: Sequence[dict[str, Any]] | None = None,
                    devices: Communicator | Sequence[int] | None = None) -> list[Any]:
-    """Call modules[i](*inputs[i], **kwargs_tup[i]) in parallel; the outputs in order.
+    """Call modules[i](*inputs[i], **kwargs_tup[i]) in parallel. Gradient modes are the caller's.
 
-    devices: Devices, with the cores that threads are bound to, or the places' numbers for messages (default 0, 1, ...).
-    Gradient modes are the caller's. The first exception is raised with its own type and traceback and a message that names
-    the place, also one of the backward pass. An input that is no tuple is the only argument.
+    Args:
+        modules (Sequence[Callable]): What is called, each in a thread.
+        inputs (Sequence): For each a tuple of arguments; what is no tuple is the only argument.
+        kwargs_tup (Sequence[dict]): For each the keyword arguments.
+        devices (Devices or ints): Devices, with the cores that threads are bound to, or the places' numbers for messages.
+            Default: 0, 1, and so on.
+
+    Returns:
+        The list of outputs, in order.
+
+    Raises:
+        ValueError: there is not one input, one kwargs or one device for each module.
+        Exception: the first one of a module, with its own type and traceback and a message that names the place, also one of
+            the backward pass.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.parallel_apply([ag.exp, ag.neg], [ag.zeros(1), (ag.ones(2),)])
+        [tensor([1.]), tensor([-1., -1.])]
     """
     kwargs = [{} for _ in modules] if kwargs_tup is None else list(kwargs_tup)
     local = devices if isinstance(devices, Devices) else None

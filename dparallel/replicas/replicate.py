@@ -66,9 +66,27 @@ def replicate(network: Module, comm: Places = None, detach: bool = False, root: 
     """One replica of root's `network` for each place held here. Gradients of all replicas are added on root's parameters,
     unless `detach`.
 
-    comm (or devices) may be a number of local devices, or their list [0, 1, ...]. On local devices the replicas' parameters
-    share the module's memory, and only the first replica may write to them (the others get ValueError, "read-only"). The
-    first replica also shares the module's buffers, so that what its forward writes to them is kept.
+    On local devices the replicas' parameters share the module's memory, and only the first replica may write to them (the
+    others get ValueError, "read-only"). The first replica also shares the module's buffers, so that what its forward writes
+    to them is kept.
+
+    Args:
+        network (Module): The model.
+        comm (Communicator or int or ints): The places, by default world(); a number of local devices, or their list.
+        detach (bool): Whether replicas have no gradients to bring back. Default: False.
+        root (int): The place that sends. Default: 0.
+        devices: PyTorch's name for comm.
+
+    Returns:
+        A list of Modules.
+
+    Example:
+        >>> import dparallel
+        >>> net = ag.nn.Linear(2, 1)
+        >>> first, second = dparallel.replicate(net, 2)
+        >>> (first(ag.ones(1, 2)) + 10 * second(ag.ones(1, 2))).sum().backward()
+        >>> net.weight.grad
+        tensor([[11., 11.]])
     """
     return ModuleTree(network).replicate(places_of(comm if devices is None else devices), detach, root)
 

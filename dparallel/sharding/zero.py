@@ -21,14 +21,33 @@ class ZeroRedundancyOptimizer(Optimizer):
     """optimizer_class over `params`, of whose state each rank keeps its share (ZeRO stage 1, PyTorch's name for it).
 
     params, gradients and the result of a step are whole on every rank; a step updates this rank's elements and gathers the
-    others'. process_group is a Communicator (default: all ranks). Every rank takes every step. Parameters lie in flat
-    buffers from here on (parameters_as_bucket_view is always so). NotImplementedError for overlap_with_ddp=True, and for
-    optimisers that need whole parameters (LAMB, LARS, Adafactor, Muon, LBFGS).
+    others'. Every rank takes every step. Parameters lie in flat buffers from here on. consolidate_state_dict(to=0), on all
+    ranks, brings the state to one rank, whose state_dict() is then whole.
 
-    >>> model = DataParallel(net)
-    >>> optimizer = ZeroRedundancyOptimizer(model.parameters(), optim.AdamW, lr=1e-3)
-    >>> optimizer.consolidate_state_dict(to=0)                 # on all ranks
-    >>> if comm.rank == 0: ag.save(optimizer.state_dict(), "optimizer.safetensors")
+    Args:
+        params: Parameters, or parameter groups, the same on every rank.
+        optimizer_class (type[Optimizer]): Such as optim.AdamW; it must treat each element alone.
+        process_group (Communicator): The ranks, by default all.
+        parameters_as_bucket_view (bool): Always so. Default: False.
+        overlap_with_ddp (bool): Not implemented. Default: False.
+        **defaults: Arguments of optimizer_class.
+
+    Raises:
+        NotImplementedError: overlap_with_ddp, or an optimizer_class that needs whole parameters (LAMB, LARS, Adafactor,
+            Muon, LBFGS).
+        TypeError: optimizer_class is not a class of optimisers, or process_group has no ranks.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(3, 1), comm=comm)
+        ...     optimizer = dparallel.ZeroRedundancyOptimizer(model.parameters(), ag.optim.AdamW, comm, lr=1e-3)
+        ...     model(ag.ones(2, 3)).mean().backward()
+        ...     optimizer.step()
+        ...     optimizer.consolidate_state_dict(to=0)
+        ...     return len(optimizer.state_dict()["state"]) if comm.rank == 0 else None
+        >>> dparallel.run_ranks(2, train)
+        [2, None]
     """
 
     def __init__(self, params: Any, optimizer_class: type[Optimizer], process_group: Communicator | None = None,

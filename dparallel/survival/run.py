@@ -196,20 +196,29 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
     state after the last finished step. So a death costs the step that it came in, and the samples of that step are in the
     next one. Whatever communicates is made in the function. What it returns is returned on all ranks.
 
-    >>> @survive
-    ... def train(run):
-    ...     model = DataParallel(Net())
-    ...     optimizer = optim.AdamW(model.parameters())
-    ...     loader = DataLoader(data, batch_sampler=GlobalBatchSampler(data, 60))
-    ...     progress = {"epoch": 0}
-    ...     run.keep(model=model, optimizer=optimizer, loader=loader, progress=progress)
-    ...     while progress["epoch"] < 10:
-    ...         for x, y in loader:
-    ...             optimizer.zero_grad()
-    ...             F.cross_entropy(model(x), y).backward()
-    ...             optimizer.step()
-    ...             run.step()
-    ...         progress["epoch"] += 1
+    Args:
+        function (Callable): function(run, ...): run tells what the state is, and when a step is finished.
+
+    Returns:
+        A function of the other arguments.
+
+    Example:
+        >>> import dparallel
+        >>> @dparallel.survive
+        ... def train(run, epochs):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1))
+        ...     optimizer = ag.optim.SGD(model.parameters(), lr=0.1)
+        ...     progress = {"epoch": 0}
+        ...     run.keep(model=model, optimizer=optimizer, progress=progress)
+        ...     while progress["epoch"] < epochs:
+        ...         optimizer.zero_grad()
+        ...         model(ag.ones(1, 1)).mean().backward()
+        ...         optimizer.step()
+        ...         progress["epoch"] += 1
+        ...         run.step()
+        ...     return progress
+        >>> train(3)                                     # under `dprun --survive` also if ranks die
+        {'epoch': 3}
     """
     @functools.wraps(function)
     def call(*args: Any, **settings: Any) -> T:

@@ -31,18 +31,35 @@ STEP, STEP_RTOL = 1e-4, 1e-7         # of fourth-order differences, and their ac
 
 def check_adjoint(collective: Callable[..., Any], xs: Sequence[Any], comm: Communicator | None = None,
                   rng: np.random.Generator | None = None, *, order: int = 2, rtol: float = 1e-10) -> None:
-    """Assert that backward is the adjoint: <A x, u> == <x, A' u>, summed over all places, for random u.
+    """Assert that backward is the adjoint: <A x, u> == <x, A' u>, summed over all places, for random u. Collective.
 
-    All ranks of comm (default: world()) call it together, with different numbers. xs: this process's arguments of
-    `collective`: arrays or Tensors, or pytrees of them (tuples, lists, dicts, dataclasses), and so are its results. Floats
-    are checked as float64, complex numbers as complex128; None is a place without a part; integers and objects that are no
-    tensors are passed unchanged. order=2 also differentiates the backward pass: A'u is linear in u, and its own backward
-    must be A again. A nonlinear function is compared with its derivative at xs by differences, to 7 digits.
+    Floats are checked as float64, complex numbers as complex128. A nonlinear function is compared with its derivative at xs
+    by differences, to 7 digits.
 
-    AssertionError on every rank with both numbers; the text says so if they differ by a power of the number of places. Also
-    if backward would hang, because an output is not recorded on every rank.
+    Args:
+        collective (Callable): What is checked.
+        xs (Sequence): This process's arguments of `collective`, different on each rank: arrays or Tensors, or pytrees of
+            them (tuples, lists, dicts, dataclasses), and so are its results. None is a place without a part; integers and
+            objects that are no tensors are passed unchanged.
+        comm (Communicator): The ranks, by default world().
+        rng (numpy.random.Generator): Draws u. Default: one of the rank.
+        order (int): 2: also differentiate the backward pass; A'u is linear in u, and its own backward must be A again.
+            Default: 2.
+        rtol (float): The relative difference that is accepted. Default: 1e-10.
 
-    >>> check_adjoint(lambda x: AllReduce.apply(x, comm=comm), [rng.standard_normal(3)], comm, rng)
+    Raises:
+        AssertionError: the two numbers differ; on every rank, with both. The text says so if they differ by a power of the
+            number of places, or if backward would hang, because an output is not recorded on every rank.
+        ValueError: order is not 1 or 2.
+
+    Example:
+        >>> import numpy as np, dparallel
+        >>> def check(comm):
+        ...     x = np.array([1.0 + comm.rank, 3.0])
+        ...     dparallel.check_adjoint(lambda x: dparallel.AllReduce.apply(x, comm=comm), [x], comm)
+        ...     return "right"
+        >>> dparallel.run_ranks(2, check)
+        ['right', 'right']
     """
     comm = communicator(comm)
     if order not in (1, 2):

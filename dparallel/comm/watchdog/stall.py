@@ -85,12 +85,22 @@ def stall_settings() -> StallSettings:
 
 
 def stall_limit(seconds: float, abort: bool | None = None) -> None:
-    """Make this rank report a stall after `seconds` in one collective (0: never), and end the job then if `abort`, never if
-    that is False, after ten times as long if it is None and DPARALLEL_STALL_ABORT does not say otherwise.
+    """Make this rank report a stall after `seconds` in one collective.
 
     Overrides DPARALLEL_STALL_SECONDS and DPARALLEL_STALL_ABORT; may be called at any time, on each rank separately.
 
-    >>> stall_limit(600)                               # before a collective that has to wait for one slow rank
+    Args:
+        seconds (float): How long a rank may wait; 0: no report.
+        abort (bool): True: the job is ended then; False: never. Default: as DPARALLEL_STALL_ABORT says; without it, the
+            job is ended after ten times as long.
+
+    Raises:
+        ValueError: seconds is no number of seconds.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.stall_limit(600)                   # before a collective that has to wait for one slow rank
+        >>> dparallel.stall_limit(60)                    # afterwards
     """
     settings = stall_settings()
     settings.limit = stall_seconds(seconds)
