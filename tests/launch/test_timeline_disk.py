@@ -42,7 +42,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_training(small_disk, tmp_pat
     assert (done.returncode, done.stdout.count("done")) == (0, 2)
     assert "is not complete" in done.stderr and "No space left" in done.stderr
     lengths = sorted(len(rank.main.start) for rank in read(out).ranks)
-    assert lengths[0] == 0 and lengths[1] > 100
+    assert lengths[0] == 0 and (lengths[1] > 100 or lengths[1] == 0)      # two that allocate at once can both find it full
 
 
 def test_ranks_that_are_threads_are_refused(tmp_path):
