@@ -38,13 +38,22 @@ def classes_of(name: str, output: ArrayLike, target: ArrayLike, threshold: float
 class ConfusionMatrix(Metric):
     """How many rows of class i were taken for class j: compute() is an array [i, j] of whole numbers.
 
-    Args: num_classes: how many there are. comm: the ranks, by default evaluate()'s, or world(). ignore_index: a target that
-    does not count. threshold: above which a probability is class 1.
-    Raises: ValueError in update() for classes that there are not, or shapes that don't fit.
+    Args:
+        num_classes (int): How many classes there are.
+        comm (Communicator): The ranks, by default those of evaluate(), or world().
+        ignore_index (int): A target that does not count.
+        threshold (float): Above which a probability is class 1. Default: 0.5.
 
-    >>> matrix = metrics.ConfusionMatrix(10)
-    >>> matrix.update(model(x), y)
-    >>> matrix.compute()
+    Raises:
+        ValueError: num_classes is below 2; in update(), classes that there are not, or shapes that don't fit.
+
+    Example:
+        >>> import dparallel
+        >>> matrix = dparallel.metrics.ConfusionMatrix(2)
+        >>> matrix.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]]), ag.tensor([0, 1, 1]))
+        >>> matrix.compute()
+        array([[1, 0],
+               [1, 1]])
     """
 
     def __init__(self, num_classes: int, comm: Communicator | None = None, *, ignore_index: int | None = None,
@@ -107,10 +116,22 @@ def ratio(a: Array, b: Array) -> Array:
 
 
 class Precision(_OfCounts):
-    """The fraction of the predictions of a class that are right. average: "macro" (the mean over classes that occur),
-    "micro", "weighted" (by their rows) or None (one for each class); other arguments as ConfusionMatrix's.
+    """The fraction of the predictions of a class that are right.
 
-    >>> precision = metrics.Precision(10)
+    Args:
+        num_classes (int): How many classes there are.
+        comm (Communicator): The ranks, by default those of evaluate(), or world().
+        average (str): "macro", the mean over classes that occur; "micro"; "weighted" by their rows; None: one for each
+            class. Default: 'macro'.
+        ignore_index (int): A target that does not count.
+        threshold (float): Above which a probability is class 1. Default: 0.5.
+
+    Example:
+        >>> import dparallel
+        >>> precision = dparallel.metrics.Precision(2, average=None)
+        >>> precision.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]]), ag.tensor([0, 1, 1]))
+        >>> precision.compute()
+        array([0.5, 1. ])
     """
 
     def score(self, hits: Array, found: Array, right: Array) -> Array:
@@ -119,9 +140,22 @@ class Precision(_OfCounts):
 
 
 class Recall(_OfCounts):
-    """The fraction of the rows of a class that are found. Arguments as Precision's.
+    """The fraction of the rows of a class that are found.
 
-    >>> recall = metrics.Recall(10, average=None)
+    Args:
+        num_classes (int): How many classes there are.
+        comm (Communicator): The ranks, by default those of evaluate(), or world().
+        average (str): "macro", the mean over classes that occur; "micro"; "weighted" by their rows; None: one for each
+            class. Default: 'macro'.
+        ignore_index (int): A target that does not count.
+        threshold (float): Above which a probability is class 1. Default: 0.5.
+
+    Example:
+        >>> import dparallel
+        >>> recall = dparallel.metrics.Recall(2, average=None)
+        >>> recall.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]]), ag.tensor([0, 1, 1]))
+        >>> recall.compute()
+        array([1. , 0.5])
     """
 
     def score(self, hits: Array, found: Array, right: Array) -> Array:
@@ -130,9 +164,22 @@ class Recall(_OfCounts):
 
 
 class F1Score(_OfCounts):
-    """The harmonic mean of precision and recall, 2 hits / (predictions + rows). Arguments as Precision's.
+    """The harmonic mean of precision and recall, 2 hits / (predictions + rows).
 
-    >>> evaluate(model, test_set, {"f1": metrics.F1Score(10)})
+    Args:
+        num_classes (int): How many classes there are.
+        comm (Communicator): The ranks, by default those of evaluate(), or world().
+        average (str): "macro", the mean over classes that occur; "micro"; "weighted" by their rows; None: one for each
+            class. Default: 'macro'.
+        ignore_index (int): A target that does not count.
+        threshold (float): Above which a probability is class 1. Default: 0.5.
+
+    Example:
+        >>> import dparallel
+        >>> score = dparallel.metrics.F1Score(2)
+        >>> score.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]]), ag.tensor([0, 1, 1]))
+        >>> score.compute()
+        0.666...
     """
 
     def score(self, hits: Array, found: Array, right: Array) -> Array:
@@ -142,14 +189,23 @@ class F1Score(_OfCounts):
 
 class AUROC(Metric):
     """The area under the receiver operating characteristic: how probable it is that a row of the class has a larger score
-    than another, equal ones counted half. Exact: all scores are gathered, 8 bytes a row and class.
+    than another, equal ones counted half. Exact: all scores are gathered, 8 bytes a row and class. compute() is nan where a
+    class has no rows, or no others.
 
-    Args: comm: the ranks, by default evaluate()'s, or world(). average: over classes, "macro", "weighted" or None; each
-    class against the others. ignore_index: a target that does not count.
-    compute() is nan where a class has no rows, or no others.
+    Args:
+        comm (Communicator): The ranks, by default those of evaluate(), or world().
+        average (str): Over classes, each against the others: "macro", "weighted" or None. Default: 'macro'.
+        ignore_index (int): A target that does not count.
 
-    >>> area = metrics.AUROC()
-    >>> area.update(F.softmax(model(x), 1), y)                   # or (n,) scores of class 1 for 0 and 1
+    Raises:
+        ValueError: average is none of these.
+
+    Example:
+        >>> import dparallel
+        >>> area = dparallel.metrics.AUROC()
+        >>> area.update(ag.tensor([0.1, 0.4, 0.35, 0.8]), ag.tensor([0, 0, 1, 1]))
+        >>> area.compute()
+        0.75
     """
 
     count = 0
@@ -226,7 +282,16 @@ def area(scores: Array, positive: Array) -> float:
 class MeanSquaredError(Metric):
     """The mean of the squared differences, over all elements; squared=False: its root.
 
-    >>> evaluate(model, test_set, {"rmse": metrics.MeanSquaredError(squared=False)})
+    Args:
+        comm (Communicator): The ranks, by default those of evaluate(), or world().
+        squared (bool): False: the root of it. Default: True.
+
+    Example:
+        >>> import dparallel
+        >>> error = dparallel.metrics.MeanSquaredError(squared=False)
+        >>> error.update(ag.tensor([1.0, 2.0]), ag.tensor([4.0, 6.0]))
+        >>> error.compute()
+        3.53...
     """
 
     def __init__(self, comm: Communicator | None = None, *, squared: bool = True) -> None:
@@ -247,7 +312,15 @@ class MeanSquaredError(Metric):
 class MeanAbsoluteError(Metric):
     """The mean of the absolute differences, over all elements.
 
-    >>> error = metrics.MeanAbsoluteError()
+    Args:
+        comm (Communicator): The ranks, by default those of evaluate(), or world().
+
+    Example:
+        >>> import dparallel
+        >>> error = dparallel.metrics.MeanAbsoluteError()
+        >>> error.update(ag.tensor([1.0, 2.0]), ag.tensor([1.5, 4.0]))
+        >>> error.compute()
+        1.25
     """
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
@@ -261,7 +334,15 @@ class R2Score(Metric):
 
     Means and squared deviations of the ranks are combined as in Chan, Golub and LeVeque 1983: no cancellation.
 
-    >>> score = metrics.R2Score()
+    Args:
+        comm (Communicator): The ranks, by default those of evaluate(), or world().
+
+    Example:
+        >>> import dparallel
+        >>> score = dparallel.metrics.R2Score()
+        >>> score.update(ag.tensor([1.0, 2.0, 4.0]), ag.tensor([1.0, 2.0, 3.0]))
+        >>> score.compute()
+        0.5
     """
 
     count = 4                                        # rows, mean of targets, squared deviations from it, squared errors

@@ -20,9 +20,25 @@ ArrayLike = Tensor | Array | Sequence[Any] | float
 
 
 class Metric:
-    """Totals that are added over rows and ranks. A subclass defines update(), and result() of the totals.
+    """Totals that are added over rows and ranks. A subclass defines update(), and result() of the totals. compute() is
+    collective; state_dict() has this rank's totals.
 
-    comm: by default that of evaluate(), or world(). compute() is collective. state_dict() has this rank's totals.
+    Args:
+        comm (Communicator): The ranks, by default those of evaluate(), or world().
+
+    Example:
+        >>> import dparallel
+        >>> class Largest(dparallel.metrics.Metric):             # the mean of rows' largest outputs
+        ...     def update(self, output, target):
+        ...         self.totals += float(output.amax(1).sum()), len(output)
+        ...     def result(self, totals):
+        ...         return float(totals[0] / totals[1])
+        >>> def run(comm):
+        ...     metric = Largest(comm)
+        ...     metric.update(ag.full((1 + comm.rank, 2), float(comm.rank)), None)
+        ...     return metric.compute()
+        >>> dparallel.run_ranks(3, run)
+        [1.333..., 1.333..., 1.333...]
     """
 
     count = 2                                        # of totals
@@ -61,10 +77,18 @@ class Metric:
 class Mean(Metric):
     """A mean over rows.
 
-    >>> loss = Mean(comm)
-    >>> loss.update(F.cross_entropy(model(x), t), weight=len(x))       # of a mean over len(x) rows
-    >>> loss.update(F.cross_entropy(model(x), t, reduction="none"))    # of one value for each row: the same
-    >>> loss.compute()
+    Args:
+        comm (Communicator): The ranks, by default those of evaluate(), or world().
+
+    Example:
+        >>> import dparallel
+        >>> def run(comm):
+        ...     loss = dparallel.metrics.Mean(comm)
+        ...     loss.update(2.0 + comm.rank, weight=3)               # a mean over 3 rows
+        ...     loss.update(ag.tensor([4.0, 6.0]))                   # a value for each row
+        ...     return loss.compute()
+        >>> dparallel.run_ranks(2, run)
+        [3.5, 3.5]
     """
 
     def update(self, value: ArrayLike, weight: ArrayLike = 1) -> None:
@@ -76,7 +100,20 @@ class Mean(Metric):
 
 
 class Sum(Metric):
-    """A sum over rows of all ranks, for instance the number of tokens."""
+    """A sum over rows of all ranks, for instance the number of tokens.
+
+    Args:
+        comm (Communicator): The ranks, by default those of evaluate(), or world().
+
+    Example:
+        >>> import dparallel
+        >>> def run(comm):
+        ...     tokens = dparallel.metrics.Sum(comm)
+        ...     tokens.update(10 * (1 + comm.rank))
+        ...     return tokens.compute()
+        >>> dparallel.run_ranks(2, run)
+        [30.0, 30.0]
+    """
 
     count = 1
 
@@ -90,7 +127,23 @@ class Sum(Metric):
 
 
 class Accuracy(Metric):
-    """The fraction of rows whose class is among the top_k of largest scores; targets equal to ignore_index don't count."""
+    """The fraction of rows whose class is among the top_k of largest scores; targets equal to ignore_index don't count.
+
+    Args:
+        comm (Communicator): The ranks, by default those of evaluate(), or world().
+        top_k (int): Among how many largest scores the class may be. Default: 1.
+        ignore_index (int): A target that does not count.
+
+    Raises:
+        ValueError: top_k is below 1.
+
+    Example:
+        >>> import dparallel
+        >>> accuracy = dparallel.metrics.Accuracy()
+        >>> accuracy.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0], [0.0, 1.0]]), ag.tensor([0, 1, 1, 1]))
+        >>> accuracy.compute()
+        0.75
+    """
 
     def __init__(self, comm: Communicator | None = None, top_k: int = 1, ignore_index: int | None = None) -> None:
         super().__init__(comm)
@@ -118,12 +171,27 @@ class Accuracy(Metric):
 
 
 def reduce_metrics(values: dict[str, ArrayLike], weight: float = 1.0, comm: Communicator | None = None) -> dict[str, float]:
-    """The means over all ranks' rows of values that are means over this rank's `weight` rows, in one collective.
+    """The means over all ranks' rows of values that are means over this rank's `weight` rows, in one collective. The
+    values of a rank with weight 0 are ignored; if all weights are 0, the means are nan.
 
-    All ranks pass the same names, in any order; CollectiveError on every rank if not. The values of a rank with weight 0 are
-    ignored; if all weights are 0, the means are nan. ValueError on every rank for a negative weight.
+    Args:
+        values (dict): Numbers, or tensors of one element, by name; all ranks pass the same names, in any order.
+        weight (float): How many rows they are means of. Default: 1.0.
+        comm (Communicator): The ranks, by default world().
 
-    >>> reduce_metrics({"loss": loss.item(), "error": error}, weight=len(x))
+    Returns:
+        A dict of floats, by name.
+
+    Raises:
+        CollectiveError: ranks pass different names; on all ranks.
+        ValueError: a weight is negative; on all ranks.
+
+    Example:
+        >>> import dparallel
+        >>> def run(comm):
+        ...     return dparallel.metrics.reduce_metrics({"loss": 1.0 + comm.rank}, weight=1 + 2 * comm.rank, comm=comm)
+        >>> dparallel.run_ranks(2, run)
+        [{'loss': 1.75}, {'loss': 1.75}]
     """
     comm = communicator(comm)
     items = sorted((name, float(_as_float64(value))) for name, value in values.items())

@@ -21,12 +21,48 @@ Hook = Callable[[Any, GradBucket], Any]
 
 def fp16_compress_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
     """The mean over ranks, sent as float16. Gradients are divided by the number of ranks first, so that only a mean above
-    65504 overflows."""
+    65504 overflows.
+
+    Args:
+        process_group (Communicator): Ranks of the mean; None: the model's.
+        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
+
+    Returns:
+        A Handle, whose wait() gives the flat mean.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
+        ...     model.register_comm_hook(None, dparallel.hooks.fp16_compress_hook)
+        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
+        ...     return model.module.weight.grad.tolist()
+        >>> dparallel.run_ranks(2, train)[0]
+        [[1.5, 1.5]]
+    """
     return _mean(process_group, bucket, Float16())
 
 
 def bf16_compress_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
-    """The mean over ranks, sent as bfloat16, which has float32's range and three significant digits."""
+    """The mean over ranks, sent as bfloat16, which has float32's range and three significant digits.
+
+    Args:
+        process_group (Communicator): Ranks of the mean; None: the model's.
+        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
+
+    Returns:
+        A Handle, whose wait() gives the flat mean.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
+        ...     model.register_comm_hook(None, dparallel.hooks.bf16_compress_hook)
+        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
+        ...     return model.module.weight.grad.tolist()
+        >>> dparallel.run_ranks(2, train)[0]
+        [[1.5, 1.5]]
+    """
     return _mean(process_group, bucket, BFloat16())
 
 
@@ -41,13 +77,44 @@ def _mean(process_group: Communicator | None, bucket: GradBucket, codec: Codec) 
 def fp16_compress_wrapper(hook: Hook) -> Hook:
     """The hook with bucket.comm's allreduce and start_allreduce of floats sent as float16.
 
-    >>> model.register_comm_hook(PowerSGDState(), fp16_compress_wrapper(powerSGD_hook))
+    Args:
+        hook (Callable): hook(state, bucket).
+
+    Returns:
+        A hook with the same state.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
+        ...     model.register_comm_hook(None, dparallel.hooks.fp16_compress_wrapper(dparallel.hooks.allreduce_hook))
+        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
+        ...     return model.module.weight.grad.tolist()
+        >>> dparallel.run_ranks(2, train)[0]
+        [[1.5, 1.5]]
     """
     return _wrapper(hook, Float16(), "fp16")
 
 
 def bf16_compress_wrapper(hook: Hook) -> Hook:
-    """The hook with bucket.comm's allreduce and start_allreduce of floats sent as bfloat16."""
+    """The hook with bucket.comm's allreduce and start_allreduce of floats sent as bfloat16.
+
+    Args:
+        hook (Callable): hook(state, bucket).
+
+    Returns:
+        A hook with the same state.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
+        ...     model.register_comm_hook(None, dparallel.hooks.bf16_compress_wrapper(dparallel.hooks.allreduce_hook))
+        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
+        ...     return model.module.weight.grad.tolist()
+        >>> dparallel.run_ranks(2, train)[0]
+        [[1.5, 1.5]]
+    """
     return _wrapper(hook, BFloat16(), "bf16")
 
 

@@ -11,10 +11,19 @@ from .bucket_hook import GradBucket, requires_state
 
 
 class HierarchicalState:
-    """The state of hierarchical_hook. ranks_per_node: the number of consecutive ranks that form a node; None: those of a
-    host.
+    """The state of hierarchical_hook. Its communicators are created in the first step, collectively.
 
-    Its communicators are created in the first step, collectively.
+    Args:
+        process_group (Communicator): Ranks of the mean; None: the model's.
+        ranks_per_node (int): How many consecutive ranks form a node. Default: the ranks of a host.
+
+    Raises:
+        ValueError: ranks_per_node is below 1.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.hooks.HierarchicalState(ranks_per_node=4).ranks_per_node
+        4
     """
 
     def __init__(self, process_group: Communicator | None = None, ranks_per_node: int | None = None) -> None:
@@ -34,7 +43,26 @@ class HierarchicalState:
 
 @requires_state(HierarchicalState)
 def hierarchical_hook(state: HierarchicalState, bucket: GradBucket) -> Handle:
-    """The mean over ranks, in two levels."""
+    """The mean over ranks, in two levels: within nodes, and between their first ranks.
+
+    Args:
+        state (HierarchicalState): Says what the nodes are.
+        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
+
+    Returns:
+        A Handle, whose wait() gives the flat mean.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
+        ...     state = dparallel.hooks.HierarchicalState(ranks_per_node=1)
+        ...     model.register_comm_hook(state, dparallel.hooks.hierarchical_hook)
+        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
+        ...     return model.module.weight.grad.tolist()
+        >>> dparallel.run_ranks(2, train)[0]
+        [[1.5, 1.5]]
+    """
     comm = bucket.over(state.process_group)
     node, leaders = state.levels(comm)
 

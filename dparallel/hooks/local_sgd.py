@@ -13,11 +13,20 @@ from .plain import start_mean
 
 
 class PostLocalSGDState:
-    """State of post_localSGD_hook.
+    """The state of post_localSGD_hook.
 
-    Gradients are averaged over all ranks for the first start_localSGD_iter steps; after that over `subgroup`, a
-    communicator of some ranks (comm.split), or not at all if subgroup is None or post_local_gradient_allreduce is
-    False. PyTorch's default subgroup is the ranks of one machine.
+    Args:
+        process_group (Communicator): Ranks of the mean; None: the model's.
+        subgroup (Communicator): Some ranks (comm.split), over which gradients are averaged later; None: not at all.
+            PyTorch's default is the ranks of one machine.
+        start_localSGD_iter (int): Number of first steps with means over all ranks. Default: 1000.
+        post_local_gradient_allreduce (bool): Whether gradients are averaged over subgroup then. Default: True.
+
+    Example:
+        >>> import dparallel
+        >>> state = dparallel.hooks.PostLocalSGDState(start_localSGD_iter=100)
+        >>> state.iter, state.start_localSGD_iter
+        (0, 100)
     """
 
     def __init__(self, process_group: Communicator | None = None, subgroup: Communicator | None = None,
@@ -40,7 +49,26 @@ class PostLocalSGDState:
 @requires_state(PostLocalSGDState)
 def post_localSGD_hook(state: PostLocalSGDState, bucket: GradBucket) -> Handle | Tensor:
     """The mean over all ranks, and from step start_localSGD_iter on the mean over the subgroup. Ranks then have different
-    gradients and weights, until a PeriodicModelAverager averages the weights."""
+    gradients and weights, until a PeriodicModelAverager averages the weights.
+
+    Args:
+        state (PostLocalSGDState): Counts the steps.
+        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
+
+    Returns:
+        A Handle, whose wait() gives the flat mean; or the bucket's buffer, where nothing is averaged.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
+        ...     state = dparallel.hooks.PostLocalSGDState(start_localSGD_iter=0)
+        ...     model.register_comm_hook(state, dparallel.hooks.post_localSGD_hook)
+        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
+        ...     return model.module.weight.grad.tolist()
+        >>> dparallel.run_ranks(2, train)[0]
+        [[1.0, 1.0]]
+    """
     over_all_ranks = state.iter < state.start_localSGD_iter
     state.iter += bucket.is_last()
     if over_all_ranks:

@@ -17,11 +17,47 @@ def start_mean(comm: Communicator, x: np.ndarray[Any, Any]) -> Handle:
 
 
 def allreduce_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
-    """The plain mean over ranks. process_group: a communicator of the same ranks; None for the model's."""
+    """The plain mean over ranks.
+
+    Args:
+        process_group (Communicator): Ranks of the mean; None: the model's.
+        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
+
+    Returns:
+        A Handle, whose wait() gives the flat mean.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
+        ...     model.register_comm_hook(None, dparallel.hooks.allreduce_hook)
+        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
+        ...     return model.module.weight.grad.tolist()
+        >>> dparallel.run_ranks(2, train)[0]
+        [[1.5, 1.5]]
+    """
     return start_mean(bucket.over(process_group), bucket.array)
 
 
 def noop_hook(state: Any, bucket: GradBucket) -> Tensor:
-    """The rank's own gradients. Nothing is sent, so ranks drift apart: for measuring the cost of communication."""
+    """The rank's own gradients. Nothing is sent, so ranks drift apart: for measuring the cost of communication.
+
+    Args:
+        state: Not read.
+        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
+
+    Returns:
+        A Tensor, the bucket's buffer.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
+        ...     model.register_comm_hook(None, dparallel.hooks.noop_hook)
+        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
+        ...     return model.module.weight.grad.tolist()
+        >>> dparallel.run_ranks(2, train)[0]
+        [[1.0, 1.0]]
+    """
     bucket.bytes_sent = 0
     return bucket.buffer()

@@ -25,11 +25,32 @@ log: logging.Logger = logging.getLogger(__name__)
 class PowerSGDState:
     """The state of powerSGD_hook and batched_powerSGD_hook; arguments and defaults are PyTorch's.
 
-    matrix_approximation_rank: columns of P and Q. The first start_powerSGD_iter steps are plain means; it must be above 1
-    with error feedback or a warm start. A matrix of (n, m) is compressed if (n + m) * rank * min_compression_rate < n * m.
-    warm_start keeps Q from step to step. P is orthonormalised by a QR decomposition, or, if orthogonalization_epsilon is
-    positive, by Gram-Schmidt with epsilon added to each norm. random_seed: the same on all ranks. Compression is logged
-    every compression_stats_logging_frequency steps. batch_tensors_with_same_shape has no effect.
+    Args:
+        process_group (Communicator): Ranks of the mean; None: the model's.
+        matrix_approximation_rank (int): Columns of P and Q. Default: 1.
+        start_powerSGD_iter (int): Number of first steps with plain means; above 1 with error feedback or a warm start.
+            Default: 1000.
+        min_compression_rate (float): A matrix (n, m) is compressed if (n + m) * rank * min_compression_rate < n * m.
+            Default: 2.
+        use_error_feedback (bool): Whether what was lost is added to the next step's gradients. Default: True.
+        warm_start (bool): Whether Q is kept from step to step. Default: True.
+        orthogonalization_epsilon (float): 0: P is orthonormalised by a QR decomposition; else by Gram-Schmidt with this
+            added to each norm. Default: 0.
+        random_seed (int): Of Q, the same on all ranks. Default: 0.
+        compression_stats_logging_frequency (int): Steps between two lines in the log. Default: 10000.
+        batch_tensors_with_same_shape (bool): Has no effect. Default: False.
+
+    Raises:
+        ValueError: matrix_approximation_rank is below 1, or start_powerSGD_iter below 2 with error feedback or a warm start.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.hooks.PowerSGDState(matrix_approximation_rank=4, start_powerSGD_iter=10).iter
+        0
+        >>> dparallel.hooks.PowerSGDState(start_powerSGD_iter=0)
+        Traceback (most recent call last):
+        ...
+        ValueError: start_powerSGD_iter=0: Expect `start_powerSGD_iter` > 1 if `use_error_feedback` or ...
     """
 
     total_numel_before_compression: int
@@ -113,7 +134,26 @@ class Segment(NamedTuple):
 @requires_state(PowerSGDState)
 def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
     """The mean over ranks. Each weight matrix (with all dimensions but the first flattened) is compressed separately;
-    vectors, and matrices that compression would not make much smaller, are sent uncompressed."""
+    vectors, and matrices that compression would not make much smaller, are sent uncompressed.
+
+    Args:
+        state (PowerSGDState): Settings, what was lost, and Q.
+        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
+
+    Returns:
+        A Handle, whose wait() gives the flat mean.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(8, 8, bias=False), comm=comm)
+        ...     state = dparallel.hooks.PowerSGDState(start_powerSGD_iter=0, use_error_feedback=False, warm_start=False)
+        ...     model.register_comm_hook(state, dparallel.hooks.powerSGD_hook)
+        ...     model(ag.full((1, 8), 1.0 + comm.rank)).sum().backward()           # a gradient of rank 1: nothing is lost
+        ...     return ag.allclose(model.module.weight.grad, ag.full((8, 8), 1.5))
+        >>> dparallel.run_ranks(2, train)
+        [True, True]
+    """
     segments, start = [], 0
     for name, p in zip(bucket.names, bucket.parameters(), strict=True):
         size = p.array.size
@@ -128,7 +168,26 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
 @requires_state(PowerSGDState)
 def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
     """The mean over ranks, with the whole bucket compressed as one square matrix: faster and less exact. Its Q starts
-    again when buckets are rebuilt."""
+    again when buckets are rebuilt.
+
+    Args:
+        state (PowerSGDState): Settings, what was lost, and Q.
+        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
+
+    Returns:
+        A Handle, whose wait() gives the flat mean.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(8, 8, bias=False), comm=comm)
+        ...     state = dparallel.hooks.PowerSGDState(start_powerSGD_iter=0, use_error_feedback=False, warm_start=False)
+        ...     model.register_comm_hook(state, dparallel.hooks.batched_powerSGD_hook)
+        ...     model(ag.full((1, 8), 1.0 + comm.rank)).sum().backward()           # a gradient of rank 1: nothing is lost
+        ...     return ag.allclose(model.module.weight.grad, ag.full((8, 8), 1.5))
+        >>> dparallel.run_ranks(2, train)
+        [True, True]
+    """
     size = bucket.array.size
     side = int(np.ceil(np.sqrt(size)))
     return _compressed(state, bucket, [Segment("\n".join(bucket.names), 0, size, (side, side) if size else None)])

@@ -13,8 +13,22 @@ from .error_feedback import Residuals, in_single_precision
 
 
 class QuantizationState:
-    """The state of quantization_hook. chunk: how many elements share a scale (4 bytes). use_error_feedback: add the rounding
-    errors, of the gradients and of the sum that this rank computes, to the next step's gradients."""
+    """The state of quantization_hook.
+
+    Args:
+        process_group (Communicator): Ranks of the mean; None: the model's.
+        chunk (int): How many elements share a scale (4 bytes). Default: 512.
+        use_error_feedback (bool): Whether rounding errors, of the gradients and of the sum that this rank computes, are
+            added to the next step's gradients. Default: True.
+
+    Raises:
+        ValueError: chunk is below 1.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.hooks.QuantizationState(chunk=256).chunk
+        256
+    """
 
     def __init__(self, process_group: Communicator | None = None, chunk: int = 512, use_error_feedback: bool = True) -> None:
         if chunk < 1:
@@ -35,7 +49,25 @@ class QuantizationState:
 
 @requires_state(QuantizationState)
 def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
-    """The mean over ranks, sent as int8: a quarter of float32's bytes. Sums are computed in float32, so none overflows."""
+    """The mean over ranks, sent as int8: a quarter of float32's bytes. Sums are computed in float32, so none overflows.
+
+    Args:
+        state (QuantizationState): Settings, and what was lost.
+        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
+
+    Returns:
+        A Handle, whose wait() gives the flat mean.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
+        ...     model.register_comm_hook(dparallel.hooks.QuantizationState(), dparallel.hooks.quantization_hook)
+        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
+        ...     return [[round(g, 1) for g in row] for row in model.module.weight.grad.tolist()]
+        >>> dparallel.run_ranks(2, train)[0]
+        [[1.5, 1.5]]
+    """
     comm = bucket.over(state.process_group)
     codec = Int8(state.chunk)
     bucket.bytes_sent = -(-bucket.array.size // state.chunk) * (state.chunk + 4)
@@ -57,10 +89,47 @@ def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
 
 
 def quantization_perchannel_hook(process_group: Communicator | None, bucket: GradBucket, bucket_size: int = 512) -> Handle:
-    """quantization_hook without error feedback, with a scale for each `bucket_size` elements."""
+    """quantization_hook without error feedback, with a scale for each `bucket_size` elements.
+
+    Args:
+        process_group (Communicator): Ranks of the mean; None: the model's.
+        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
+        bucket_size (int): How many elements share a scale. Default: 512.
+
+    Returns:
+        A Handle, whose wait() gives the flat mean.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
+        ...     model.register_comm_hook(None, dparallel.hooks.quantization_perchannel_hook)
+        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
+        ...     return [[round(g, 1) for g in row] for row in model.module.weight.grad.tolist()]
+        >>> dparallel.run_ranks(2, train)[0]
+        [[1.5, 1.5]]
+    """
     return quantization_hook(QuantizationState(process_group, bucket_size, use_error_feedback=False), bucket)
 
 
 def quantization_pertensor_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
-    """quantization_hook without error feedback, with one scale for the whole bucket."""
+    """quantization_hook without error feedback, with one scale for the whole bucket.
+
+    Args:
+        process_group (Communicator): Ranks of the mean; None: the model's.
+        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
+
+    Returns:
+        A Handle, whose wait() gives the flat mean.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
+        ...     model.register_comm_hook(None, dparallel.hooks.quantization_pertensor_hook)
+        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
+        ...     return [[round(g, 1) for g in row] for row in model.module.weight.grad.tolist()]
+        >>> dparallel.run_ranks(2, train)[0]
+        [[1.5, 1.5]]
+    """
     return quantization_perchannel_hook(process_group, bucket, max(bucket.array.size, 1))

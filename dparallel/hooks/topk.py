@@ -16,8 +16,23 @@ Array = np.ndarray[Any, Any]
 
 
 class TopKState:
-    """The state of topk_hook. ratio: the fraction of a bucket's elements that each rank sends, at least one. start_iter: the
-    number of first steps with plain means. Without use_error_feedback, elements that are not sent are lost."""
+    """The state of topk_hook.
+
+    Args:
+        ratio (float): The fraction of a bucket's elements that each rank sends, at least one. Default: 0.01.
+        process_group (Communicator): Ranks of the mean; None: the model's.
+        use_error_feedback (bool): Whether elements that are not sent are added to the next step's gradients; else they are
+            lost. Default: True.
+        start_iter (int): Number of first steps with plain means. Default: 0.
+
+    Raises:
+        ValueError: ratio is not above 0 and at most 1.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.hooks.TopKState(0.05, start_iter=100).ratio
+        0.05
+    """
 
     def __init__(self, ratio: float = 0.01, process_group: Communicator | None = None, use_error_feedback: bool = True,
                  start_iter: int = 0) -> None:
@@ -42,7 +57,26 @@ class TopKState:
 
 @requires_state(TopKState)
 def topk_hook(state: TopKState, bucket: GradBucket) -> Handle:
-    """The mean over ranks of each one's largest elements, sent as (position, float32) pairs of 8 bytes."""
+    """The mean over ranks of each one's largest elements, sent as (position, float32) pairs of 8 bytes.
+
+    Args:
+        state (TopKState): Settings, and what was not sent.
+        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
+
+    Returns:
+        A Handle, whose wait() gives the flat mean.
+
+    Example:
+        >>> import dparallel
+        >>> def train(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(4, 1, bias=False), comm=comm)
+        ...     model.register_comm_hook(dparallel.hooks.TopKState(ratio=0.25), dparallel.hooks.topk_hook)
+        ...     x = ag.tensor([[1.0, 2.0, 3.0, 8.0]]) if comm.rank == 0 else ag.tensor([[4.0, 1.0, 1.0, 1.0]])
+        ...     model(x).sum().backward()
+        ...     return model.module.weight.grad.tolist()         # of each rank's largest: the others come later
+        >>> dparallel.run_ranks(2, train)[0]
+        [[2.0, 0.0, 0.0, 4.0]]
+    """
     comm = bucket.over(state.process_group)
     plain = state.iter < state.start_iter
     state.iter += bucket.is_last()
