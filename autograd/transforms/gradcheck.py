@@ -16,7 +16,22 @@ from .forward_ad import dual_level, make_dual, unpack_dual
 
 
 class GradcheckError(RuntimeError):
-    """An analytical derivative differs from the numerical one."""
+    """An analytical derivative differs from the numerical one.
+
+    Example:
+        >>> class Wrong(ag.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return x * 2
+        ...     @staticmethod
+        ...     def backward(ctx, g):
+        ...         return g * 3
+        >>> try:
+        ...     ag.gradcheck(Wrong.apply, ag.ones(2, dtype=ag.float64, requires_grad=True))
+        ... except ag.GradcheckError:
+        ...     print("wrong")
+        wrong
+    """
 
 
 def _as_tuple(value: Tensor | Sequence[Tensor]) -> tuple[Any, ...]:

@@ -40,28 +40,49 @@ ON_ERROR = ("raise", "continue")
 
 class Checkpointer:
     """The whole state of a run in `folder`, which all ranks share: weights, buffers, optimisers, schedulers, a GradScaler,
-    the loader's position, every rank's random streams, and `extra` objects of the user's by name.
+    the loader's position, every rank's random streams, and `extra` objects of the user's by name. All ranks call all methods
+    together.
 
     Resumed on as many ranks as saved, a run is bitwise the one that was never stopped. On another number each sample of the
     epoch is still seen once if the loader's sampler is a GlobalBatchSampler or DistributedSampler, and weights agree to
     rounding, with reproducible=V bitwise; sharding may differ, too.
 
-    model, optimizer, scheduler, loader, scaler: one each, or a list or dict of several. extra: dicts and lists (of what
-    autograd.save takes), tensors, arrays, generators, and objects with state_dict() and load_state_dict(). comm: the ranks
-    (default: those of the DataParallel model, else world()). keep: how many complete checkpoints stay, a Keep, or None for
-    all. background=False: save() returns when all is written. memory=True: see MemoryCopies. on_error="continue": a save
-    that fails is a warning, and training goes on with the last good checkpoint. All ranks call all methods together.
+    Args:
+        folder (str or PathLike): Shared by all ranks.
+        model: A Module, or a list or dict of several; so optimizer, scheduler and loader.
+        optimizer: One Optimizer, or several.
+        scheduler: One LRScheduler, or several.
+        loader: One DataLoader, or several.
+        scaler: A GradScaler.
+        comm (Communicator): The ranks, by default those of a DataParallel model, else world().
+        keep (int or Keep): How many complete checkpoints stay; None: all. Default: 2.
+        background (bool): Whether save() returns before all is written. Default: True.
+        memory (bool): Whether ranks keep copies in memory, see MemoryCopies. Default: False.
+        on_error (str): "raise"; or "continue": a save that fails is a warning, and training goes on with the last good
+            checkpoint. Default: 'raise'.
+        **extra: dicts and lists (of what autograd.save takes), tensors, arrays, generators, and objects with state_dict()
+            and load_state_dict(), by name.
 
-    A folder that can't be written, or is not the same for all ranks, is a CheckpointError here, on all ranks.
+    Raises:
+        CheckpointError: the folder can't be written, or is not the same for all ranks; on all ranks.
+        ValueError: on_error is neither of the two.
 
-    >>> with Checkpointer("run", model=model, optimizer=optimizer, loader=loader, progress=progress) as checkpoint:
-    ...     step = checkpoint.restore()              # 0 if there is none
-    ...     while progress["epoch"] < 10:
-    ...         for x, y in loader:                  # goes on at the next batch
-    ...             train(x, y)
-    ...             step += 1
-    ...             checkpoint.every(step, steps=50)
-    ...         progress["epoch"] += 1
+    Example:
+        >>> import tempfile, dparallel
+        >>> def run(folder, until):
+        ...     model, progress = ag.nn.Linear(2, 1), {"epoch": 0}
+        ...     with dparallel.checkpoint.Checkpointer(folder, model=model, progress=progress) as checkpoint:
+        ...         step = checkpoint.restore()              # 0 if there is none
+        ...         print("begin at step", step, "epoch", progress["epoch"])
+        ...         while progress["epoch"] < until:
+        ...             step += 10                           # training
+        ...             progress["epoch"] += 1
+        ...             checkpoint.save(step)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     run(folder, until=2)
+        ...     run(folder, until=3)                         # after a stop
+        begin at step 0 epoch 0
+        begin at step 20 epoch 2
     """
 
     parts: dict[str, Part]

@@ -12,7 +12,17 @@ FAULTS = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, 
 
 
 class CheckpointError(RuntimeError):
-    """A checkpoint can't be written or read. The same text on all ranks; it names the folder or file."""
+    """A checkpoint can't be written or read. The same text on all ranks; it names the folder or file.
+
+    Example:
+        >>> import tempfile, dparallel
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     try:
+        ...         dparallel.load_all(folder, model=ag.nn.Linear(2, 1))
+        ...     except dparallel.checkpoint.CheckpointError as error:
+        ...         print(str(error)[:35])
+        load_all: no complete checkpoint is
+    """
 
 
 class Ranks:

@@ -17,10 +17,26 @@ class Kept(NamedTuple):
 
 
 class Keep:
-    """Which complete checkpoints are not deleted: the `newest` k, those of every `every`-th step, and the `best` k by the
-    metric that save(step, metric=...) was given. mode: "min" if a smaller metric is better, "max" if a larger one is.
+    """Which complete checkpoints are not deleted.
 
-    >>> Checkpointer("run", model=model, keep=Keep(newest=2, every=10_000, best=1, mode="max"))
+    Args:
+        newest (int): So many of the newest, 1 or more. Default: 2.
+        every (int): Those whose step is a multiple of this.
+        best (int): So many of the best by the metric that save(step, metric=...) was given. Default: 0.
+        mode (str): "min" if a smaller metric is better, "max" if a larger one is. Default: 'min'.
+
+    Raises:
+        ValueError: a number is too small, or mode is neither of the two.
+
+    Example:
+        >>> import tempfile, dparallel
+        >>> from dparallel.checkpoint import Checkpointer, Keep
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with Checkpointer(folder, state=[1], keep=Keep(newest=1, every=20), background=False) as checkpoint:
+        ...         for step in (10, 20, 30, 40, 50):
+        ...             checkpoint.save(step)
+        ...         sorted(checkpoint.steps())
+        [20, 40, 50]
     """
 
     def __init__(self, newest: int = 2, every: int | None = None, best: int = 0, mode: str = "min") -> None:

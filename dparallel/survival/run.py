@@ -35,8 +35,22 @@ class Renewed(Preempted):
 class Run:
     """What a function under survive() is given: it tells the run what its state is, and when a step is finished.
 
-    steps     how many steps are finished
-    attempt   how many memberships (sets of ranks at work) there were before this one
+    Attributes:
+        steps: How many steps are finished.
+        attempt: How many memberships (sets of ranks at work) there were before this one.
+
+    Example:
+        >>> import dparallel
+        >>> @dparallel.survive
+        ... def train(run):
+        ...     progress = {"loss": 1.0}
+        ...     run.keep(progress=progress)
+        ...     while run.steps < 3:
+        ...         progress["loss"] /= 2                    # training
+        ...         run.step()
+        ...     return run.steps, run.attempt, progress["loss"]
+        >>> train()
+        (3, 0, 0.125)
     """
 
     steps: int

@@ -52,17 +52,45 @@ def gradcheck(func: Callable[..., Any], inputs: PyTree, comm: Communicator | Non
               check_undefined_grad: bool = True, check_grad_dtypes: bool = False, check_batched_grad: bool = False,
               check_batched_forward_grad: bool = False, check_forward_ad: bool = False, check_backward_ad: bool = True,
               fast_mode: bool = False, masked: bool | None = None) -> bool:
-    """autograd.gradcheck over all ranks of comm (default: world()), for functions that call collectives. Collective.
+    """autograd.gradcheck over all ranks of comm, for functions that call collectives. Collective.
 
     The loss is <output, u> for a random u on each rank, summed over ranks. Each element of each rank's inputs that require
     grad is changed by eps in turn, while all ranks call func, and the change of the loss is compared with the gradient of
-    backward. inputs: this rank's arguments (also pytrees of Tensors); None where it has no part. fast_mode changes each
-    input along one random direction instead. Also checked: that two backward passes agree (nondet_tol), gradients of zero
-    and undefined gradients (check_undefined_grad), dtypes (check_grad_dtypes), forward mode (check_forward_ad).
+    backward.
 
-    GradcheckError, the same on every rank, with rank, input, element and both numbers; or False is returned.
+    Args:
+        func (Callable): What is checked.
+        inputs: This rank's arguments: Tensors, or pytrees of them; None where it has no part.
+        comm (Communicator): The ranks, by default world().
+        eps (float): By how much an element is changed. Default: 1e-06.
+        atol (float): The absolute difference that is accepted. Default: 1e-05.
+        rtol (float): The relative difference that is accepted. Default: 0.001.
+        raise_exception (bool): False: return False for a difference. Default: True.
+        nondet_tol (float): By how much two backward passes may differ. Default: 0.0.
+        check_undefined_grad (bool): Whether gradients of zero and undefined gradients are checked. Default: True.
+        check_grad_dtypes (bool): Whether gradients' dtypes are checked. Default: False.
+        check_batched_grad (bool): Not implemented. Default: False.
+        check_batched_forward_grad (bool): Not implemented. Default: False.
+        check_forward_ad (bool): Whether forward mode is checked. Default: False.
+        check_backward_ad (bool): Whether the backward pass is checked. Default: True.
+        fast_mode (bool): Whether each input is changed along one random direction instead. Default: False.
+        masked (bool): Not implemented.
 
-    >>> gradcheck(lambda x: AllReduce.apply(x * x, comm=comm), [x], comm)
+    Returns:
+        True; or False, the same on every rank.
+
+    Raises:
+        GradcheckError: a derivative is wrong; on every rank, with rank, input, element and both numbers.
+        NotImplementedError: an argument asks for what is not implemented.
+        ValueError: neither check_forward_ad nor check_backward_ad.
+
+    Example:
+        >>> import dparallel
+        >>> def check(comm):
+        ...     x = ag.tensor([1.0 + comm.rank], dtype=ag.float64, requires_grad=True)
+        ...     return dparallel.testing.gradcheck(lambda x: dparallel.AllReduce.apply(x * x, comm=comm), [x], comm)
+        >>> dparallel.run_ranks(2, check)
+        [True, True]
     """
     for flag, name in ((check_batched_grad, "check_batched_grad"),
                        (check_batched_forward_grad, "check_batched_forward_grad"), (masked, "masked")):
@@ -258,10 +286,40 @@ def gradgradcheck(func: Callable[..., Any], inputs: PyTree, grad_outputs: PyTree
                   check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
     """gradcheck over all ranks of the backward pass of func, with respect to the inputs and the gradients of the outputs.
 
-    grad_outputs: this rank's, one for each of its outputs; random by default. A communicator in its place is comm. The
-    other arguments are gradcheck's.
+    Args:
+        func (Callable): What is checked.
+        inputs: This rank's arguments: Tensors, or pytrees of them; None where it has no part.
+        grad_outputs: This rank's, one for each of its outputs; random by default. A communicator in its place is comm.
+        comm (Communicator): The ranks, by default world().
+        eps (float): By how much an element is changed. Default: 1e-06.
+        atol (float): The absolute difference that is accepted. Default: 1e-05.
+        rtol (float): The relative difference that is accepted. Default: 0.001.
+        gen_non_contig_grad_outputs (bool): Whether random gradients are not contiguous. Default: False.
+        raise_exception (bool): False: return False for a difference. Default: True.
+        nondet_tol (float): By how much two backward passes may differ. Default: 0.0.
+        check_undefined_grad (bool): Whether gradients of zero and undefined gradients are checked. Default: True.
+        check_grad_dtypes (bool): Whether gradients' dtypes are checked. Default: False.
+        check_batched_grad (bool): Not implemented. Default: False.
+        check_fwd_over_rev (bool): Whether forward mode of the backward pass is checked. Default: False.
+        check_rev_over_rev (bool): Whether the backward pass of the backward pass is checked. Default: True.
+        fast_mode (bool): Whether each input is changed along one random direction instead. Default: False.
+        masked (bool): Not implemented. Default: False.
 
-    >>> gradgradcheck(lambda x: AllReduce.apply(x ** 3, comm=comm), [x], comm=comm)
+    Returns:
+        True; or False, the same on every rank.
+
+    Raises:
+        GradcheckError: a derivative is wrong; on every rank.
+        NotImplementedError: an argument asks for what is not implemented.
+        ValueError: neither check_fwd_over_rev nor check_rev_over_rev; no input requires grad on a rank, or no output on any.
+
+    Example:
+        >>> import dparallel
+        >>> def check(comm):
+        ...     x = ag.tensor([1.0 + comm.rank], dtype=ag.float64, requires_grad=True)
+        ...     return dparallel.testing.gradgradcheck(lambda x: dparallel.AllReduce.apply(x ** 3, comm=comm), [x], comm)
+        >>> dparallel.run_ranks(2, check)
+        [True, True]
     """
     if isinstance(grad_outputs, Communicator) and comm is None:      # as positional argument of check_adjoint and gradcheck
         grad_outputs, comm = None, grad_outputs

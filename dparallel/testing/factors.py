@@ -15,12 +15,22 @@ TOO_LARGE = ("backward sums over places what is one and the same loss on all of 
 
 
 def explain_factor(given: ArrayLike, right: ArrayLike, size: int, rtol: float = 1e-5) -> str:
-    """The mistake, if the given gradients are the right ones times N, 1/N, N**2 or 1/N**2 with N = size; else "".
+    """The mistake, if the given gradients are the right ones times N, 1/N, N**2 or 1/N**2 with N = size. See
+    docs/convention.md.
 
-    given, right: numbers or arrays of one shape. See docs/convention.md.
+    Args:
+        given: Numbers, or an array of any shape.
+        right: The same, of the same shape.
+        size (int): The number of places.
+        rtol (float): The relative difference that is accepted. Default: 1e-05.
 
-    >>> explain_factor([1.0, 2.0], [3.0, 6.0], size=3)[:53]
-    'the gradient is off by exactly 3 = the number of plac'
+    Returns:
+        A str; "" if it is not such a mistake.
+
+    Example:
+        >>> import dparallel
+        >>> dparallel.testing.explain_factor([1.0, 2.0], [3.0, 6.0], size=3)[:53]
+        'the gradient is off by exactly 3 = the number of plac'
     """
     a, b = np.ravel(np.asarray(given)), np.ravel(np.asarray(right))
     if size < 2 or not a.size or a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()) or not b.any():

@@ -24,17 +24,40 @@ MAX_WAIT = 1.0                       # seconds that a handle that is due waits f
 
 
 class NetworkError(RuntimeError):
-    """A rank touched an array between the start of a collective and wait()."""
+    """A rank touched an array between the start of a collective and wait().
+
+    Example:
+        >>> import numpy as np, dparallel
+        >>> def careless(comm):
+        ...     x = np.ones(2)
+        ...     handle = comm.start_allreduce([x])
+        ...     x[0] = 5                                     # before wait()
+        ...     return handle.wait()
+        >>> try:
+        ...     dparallel.run_ranks(2, careless, network=dparallel.testing.Network(0))
+        ... except dparallel.testing.NetworkError:
+        ...     print("x was written to")
+        x was written to
+    """
 
 
 class Network:
-    """The delays of a network: at most `delay` seconds for each call, and at most `reorder` calls of done() that return
-    False.
+    """The delays of a simulated network, drawn for each call on each rank.
 
-    Both are drawn for each call on each rank from `seed`.
+    Args:
+        seed (int): Of the delays. Default: 0.
+        delay (float): Seconds that a call is late at most. Default: 0.001.
+        reorder (int): How many calls of done() return False at most. Default: 8.
 
-    >>> for seed in range(20):
-    ...     run_ranks(3, check, network=Network(seed))
+    Raises:
+        ValueError: delay or reorder is negative.
+
+    Example:
+        >>> import numpy as np, dparallel
+        >>> def check(comm):
+        ...     return comm.allreduce([np.array(1.0)])[0].item()
+        >>> [dparallel.run_ranks(3, check, network=dparallel.testing.Network(seed)) for seed in range(2)]
+        [[3.0, 3.0, 3.0], [3.0, 3.0, 3.0]]
     """
 
     def __init__(self, seed: int = 0, *, delay: float = 0.001, reorder: int = 8) -> None:
