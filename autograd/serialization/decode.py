@@ -8,7 +8,7 @@ from typing import Any
 from ..core.tensor import Parameter, Tensor
 from .kinds import BACK, CONTAINERS, KIND
 from .memory import Memory, require_grad
-from .safetensors import CODES, Entry, raw
+from .safetensors import CODES, MANY, Entry, checkers, raw
 from .source import Array, Source
 
 
@@ -92,7 +92,13 @@ def decode(source: Source, entries: dict[str, Entry], structure: dict[str, Any])
         if (CODES[entry.kind], list(entry.shape)) != (table[name]["dtype"], table[name]["shape"]):
             raise ValueError(f"{name!r} is {CODES[entry.kind]} of shape {list(entry.shape)}, but was "
                              f"{table[name]['dtype']} of shape {table[name]['shape']} when it was saved")
-    return Decoder(source, entries, table).value(structure["state"])
+    if source.mapped or source.size < MANY:
+        return Decoder(source, entries, table).value(structure["state"])
+    with checkers() as source.checkers:
+        state = Decoder(source, entries, table).value(structure["state"])
+        for check in source.checks:
+            check.result()
+    return state
 
 
 __all__ = ["decode"]

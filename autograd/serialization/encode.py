@@ -7,7 +7,6 @@ object {"$": kind, ...}. Objects of any other class are refused: a file of weigh
 from __future__ import annotations
 
 import math
-import zlib
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from ..core.tensor import Parameter, Tensor
 from .kinds import KIND, MAPPINGS, SEQUENCES, atom_of
 from .refusal import refuse
-from .safetensors import CODES, METADATA, raw
+from .safetensors import CODES, METADATA, checksums
 from .sharing import shared_views
 from .source import Array
 
@@ -102,8 +101,8 @@ def encode(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
     found, blocks = shared_views(encoder.arrays)
     arrays = encoder.arrays | blocks
     table: dict[str, Any] = {}
-    for name, array in arrays.items():
-        table[name] = {"dtype": CODES[array.dtype.name], "shape": list(array.shape), "crc32": zlib.crc32(raw(array))}
+    for (name, array), crc32 in zip(arrays.items(), checksums(arrays.values()), strict=True):
+        table[name] = {"dtype": CODES[array.dtype.name], "shape": list(array.shape), "crc32": crc32}
         if name in found:
             table[name]["view"] = found[name]._asdict()
     return arrays, {"version": 1, "state": encoder.tree, "tensors": table}

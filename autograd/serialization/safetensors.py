@@ -1,17 +1,22 @@
 """The safetensors format: eight bytes of length, a header in JSON, and the tensors' bytes, little-endian, end to end.
 
-The package `safetensors` defines the format, and the tests compare with it in both directions. It is not used here: its
-NumPy side can't read bfloat16, gives the metadata of named files only, takes a name twice, copies instead of mapping,
-and needs the whole file in memory to write to a file-like object; the format itself is one page of code.
+The package `safetensors` defines the format, and the tests compare with it in both directions. It is not used here: it
+writes and reads 40 MB in 8.7 and 3.5 ms, this page in 8.5 and 3.8 (tests/bench/safetensors_package.py); and its NumPy side
+gives the metadata of named files only, writes metadata in another order in each process, takes a name twice, copies instead
+of mapping, and needs the whole file in memory to write to a file-like object. What save() and load() take longer than the
+package is checksums (9.5 ms on one core), and to see that the file is on the disk.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import sys
+import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +29,7 @@ KINDS = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "U16": "uint16", "I16": "i
 CODES = {kind: code for code, kind in KINDS.items()}
 SIZES = {kind: 2 if kind == "bfloat16" else np.dtype(kind).itemsize for kind in CODES}
 METADATA = "__metadata__"
+MANY = 1 << 20                                       # bytes for which threads are worth their start
 LONGEST = 100_000_000                                # bytes of header: more than this is refused, as the package does
 
 
@@ -120,6 +126,21 @@ def blocks(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> Iterator
         yield raw(arrays[name])
 
 
+def checkers() -> ThreadPoolExecutor:
+    """Threads that compute checksums beside each other: zlib leaves the GIL, and takes 9.5 ms for 40 MB, which are written
+    or read in 4 to 9."""
+    return ThreadPoolExecutor(min(4, os.cpu_count() or 1))
+
+
+def checksums(arrays: Iterable[Array]) -> list[int]:
+    """The CRC-32 of each array's bytes."""
+    arrays = list(arrays)
+    if sum(array.nbytes for array in arrays) < MANY:
+        return [zlib.crc32(raw(array)) for array in arrays]
+    with checkers() as pool:
+        return list(pool.map(lambda array: zlib.crc32(raw(array)), arrays))
+
+
 def raw(array: Array) -> Any:
     """The bytes of an array, row by row, each number little-endian."""
     array = np.asarray(array, order="C")
@@ -129,4 +150,4 @@ def raw(array: Array) -> Any:
     return memoryview(data)
 
 
-__all__ = ["CODES", "Entry", "blocks", "raw", "read_header"]
+__all__ = ["CODES", "MANY", "Entry", "blocks", "checkers", "checksums", "raw", "read_header"]

@@ -13,6 +13,7 @@ from ..base.types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Executor, Future
 
 
 class Source:
@@ -25,6 +26,8 @@ class Source:
         self.mapped = mapped
         self.map: Any = None
         self.copied: int = 0                         # bytes of copies, beside what the file holds
+        self.checkers: Executor | None = None        # threads that compare checksums while the next tensor is read
+        self.checks: list[Future[None]] = []         # what they do
         self.warned = False                          # that something in the file is loaded as something else
         if isinstance(file, (str, os.PathLike)):
             self.name: str = os.fspath(file)

@@ -48,20 +48,9 @@ def part_name(rank: int) -> str:
 
 def write_shard(path: str, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """Write arrays to a safetensors file, and see that it is on the disk; its name, size and the checksum of its header.
-
-    The package `safetensors` writes it where it is installed and knows the dtypes: until its version 0.6 it had no bfloat16
-    from NumPy. Both release the GIL while they write, and neither copies.
-    """
-    saver: Any = None
-    if all(array.dtype.name != "bfloat16" for array in arrays.values()):
-        with contextlib.suppress(ImportError):
-            from safetensors.numpy import save_file
-            saver = save_file
-    if saver is not None:
-        saver(dict(arrays), path)
-    else:
-        with open(path, "wb") as file:
-            file.writelines(blocks(arrays, {}))
+    Writing releases the GIL, and does not copy."""
+    with open(path, "wb") as file:
+        file.writelines(blocks(arrays, {}))
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
         start = file.read(8)

@@ -379,3 +379,19 @@ def test_headers_are_read_in_linear_time(header, monkeypatch):
     monkeypatch.setattr(safetensors.math, "prod", lambda shape: pytest.fail("multiplied"))
     found, most = measured(built({}, text=header().encode()))
     assert found == "error" and most < 2**25
+
+
+def test_large_tensors_are_compared_beside_each_other(tmp_path):
+    """Each of several above 1 MiB, whose checksums threads compare while the next one is read."""
+    path, given = tmp_path / "large.safetensors", {f"w{i}": ag.arange(300_000 + i, dtype=ag.float32) for i in range(4)}
+    given["view"] = given["w1"][10:20]
+    ag.save(given, path)
+    for name, value in ag.load(path).items():
+        assert value.tolist() == given[name].tolist()
+    for place in (0.2, 0.5, 0.9):
+        data = bytearray(path.read_bytes())
+        data[int(place * len(data))] ^= 1
+        damaged = tmp_path / "damaged.safetensors"
+        damaged.write_bytes(data)
+        with pytest.raises(RuntimeError, match="damaged.safetensors: the 12000.. bytes at .* do not match their checksum"):
+            ag.load(damaged)

@@ -61,16 +61,6 @@ def test_files_are_what_other_programs_read(tmp_path):
     assert (found["model.module.0.weight"] == 2).all() and found["model.module.0.weight"].dtype == np.float32
 
 
-@pytest.mark.parametrize("package", [True, False])
-def test_with_and_without_the_package(package, tmp_path, monkeypatch):
-    if not package:
-        monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
-    else:
-        pytest.importorskip("safetensors")
-    save(tmp_path, [4])
-    assert restored(tmp_path) == (4, 4)
-
-
 FAILURES = {"shard": (files, "write_shard"), "list and manifest": (files, "write_json"), "sync": (files, "sync_folder")}
 
 
