@@ -1,9 +1,7 @@
 """Every public name says what it computes, its arguments, its errors, and shows an example, which runs."""
 
-import doctest
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import public_docstrings
@@ -11,10 +9,9 @@ import public_docstrings
 ROOT = Path(__file__).parent.parent
 
 
-def test_no_further_public_name_lacks_a_part():
+def test_no_public_name_lacks_a_part():
     found, count = public_docstrings.report()
-    more = {room: names for room, names in found.items() if len(names) > public_docstrings.OPEN.get(room, 0)}
-    assert count > 1500 and not more, f"python tests/public_docstrings.py: {more}"
+    assert count > 1800 and not found, f"python tests/public_docstrings.py: {found}"
 
 
 def test_the_check_sees_what_lacks():
@@ -29,19 +26,15 @@ def test_the_check_sees_what_lacks():
 
 
 def test_examples_print_what_they_say():
-    import autograd as ag
+    text = public_docstrings.failures([room for room in public_docstrings.ROOMS if room != "autograd.profiler"])
+    assert not text, text
 
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
-    text, failed = [], []
-    for name, doc in public_docstrings.examples():
-        if "Example:" not in doc:                    # one that does not claim to run, of a name that is counted in OPEN
-            continue
-        test = doctest.DocTestParser().get_doctest(doc, {"ag": ag}, name, name, 0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if runner.run(test, out=text.append).failed:
-                failed.append(name)
-    assert not failed, "".join(text)
+
+def test_examples_of_the_profiler_print_what_they_say():
+    """In a process of their own: they record all threads, and look at all objects, of which a run of tests has many."""
+    code = "import public_docstrings; print(public_docstrings.failures(['autograd.profiler']))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "tests", text=True, capture_output=True)
+    assert done.returncode == 0 and not done.stdout.strip(), done.stdout + done.stderr
 
 
 def test_the_generated_docstrings_are_current():

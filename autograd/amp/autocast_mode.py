@@ -100,17 +100,58 @@ def _level(block: autocast) -> int:
 # --- the state of this thread ----------------------------------------------------------------------------------------
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether autocast knows this type of device; on the CPU alone it does something here."""
+    """Whether autocast knows this type of device; on the CPU alone it does something here.
+
+    Args:
+        device_type (str): Such as "cpu" or "cuda".
+
+    Raises:
+        RuntimeError: the type is no device's.
+
+    Example:
+        >>> ag.is_autocast_available("cpu")
+        True
+    """
     return device(device_type).type in DEFAULTS
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Whether this thread has autocast on, for a type of device."""
+    """Whether this thread has autocast on, for a type of device.
+
+    Args:
+        device_type (str): Such as "cpu". Default: 'cuda'.
+
+    Raises:
+        RuntimeError: autocast does not know the type.
+
+    Example:
+        >>> with ag.autocast("cpu"):
+        ...     ag.is_autocast_enabled("cpu")
+        True
+        >>> ag.is_autocast_enabled("cpu")
+        False
+    """
     return of_device(device_type)[0]
 
 
 def set_autocast_enabled(*arguments: Any) -> None:
-    """set_autocast_enabled(device_type, enabled): switch autocast of this thread; without a device that of "cuda"."""
+    """set_autocast_enabled(device_type, enabled): switch autocast of this thread on or off; without a device that of "cuda".
+
+    An `autocast` block does this and restores what was before, also after an error.
+
+    Args:
+        device_type (str): Such as "cpu". Default: 'cuda'.
+        enabled (bool): Whether it is on.
+
+    Raises:
+        TypeError: set_autocast_enabled(): argument 'enabled' must be bool, not {type}.
+
+    Example:
+        >>> ag.set_autocast_enabled("cpu", True)
+        >>> ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
+        dtype(bfloat16)
+        >>> ag.set_autocast_enabled("cpu", False)
+    """
     device_type, enabled = arguments if len(arguments) == 2 else ("cuda", *arguments)
     if not isinstance(enabled, bool):
         raise TypeError(f"set_autocast_enabled(): argument 'enabled' must be bool, not {type(enabled).__name__}")
@@ -118,40 +159,112 @@ def set_autocast_enabled(*arguments: Any) -> None:
 
 
 def get_autocast_dtype(device_type: str) -> np.dtype[Any]:
-    """The dtype that autocast of this thread casts to, on a type of device, or would if it were on."""
+    """The dtype that autocast of this thread casts to, on a type of device, or would if it were on.
+
+    Args:
+        device_type (str): Such as "cpu".
+
+    Raises:
+        RuntimeError: autocast does not know the type.
+
+    Example:
+        >>> with ag.autocast("cpu", dtype=ag.float16):
+        ...     ag.get_autocast_dtype("cpu")
+        dtype('float16')
+    """
     return of_device(device_type)[1]
 
 
 def set_autocast_dtype(device_type: str, dtype: Any) -> None:
-    """Choose the dtype."""
+    """Choose the dtype that autocast of this thread casts to, on a type of device. It does not switch autocast on.
+
+    Args:
+        device_type (str): Such as "cpu".
+        dtype (dtype): float16 or bfloat16.
+
+    Raises:
+        TypeError: set_autocast_dtype(): argument 'dtype' must be a dtype, not {type}.
+
+    Example:
+        >>> before = ag.get_autocast_dtype("cpu")
+        >>> ag.set_autocast_dtype("cpu", ag.float16)
+        >>> with ag.autocast("cpu"):
+        ...     ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
+        dtype('float16')
+        >>> ag.set_autocast_dtype("cpu", before)
+    """
     if not isinstance(dtype, (np.dtype, Absent)):
         raise TypeError(f"set_autocast_dtype(): argument 'dtype' must be a dtype, not {type(dtype).__name__}")
     set_device(device_type, of_device(device_type)[0], dtype)
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether casts of weights are cached within a block."""
+    """Whether casts of weights are cached within a block.
+
+    Example:
+        >>> ag.is_autocast_cache_enabled()
+        True
+        >>> with ag.autocast("cpu", cache_enabled=False):
+        ...     ag.is_autocast_cache_enabled()
+        False
+    """
     return modes.autocast_caching
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Switch the cache of weights' casts within a block on or off."""
+    """Switch the cache of weights' casts within a block on or off. Without it each use of a weight casts it again.
+
+    Args:
+        enabled (bool): Whether they are kept.
+
+    Example:
+        >>> ag.set_autocast_cache_enabled(False)
+        >>> ag.is_autocast_cache_enabled()
+        False
+        >>> ag.set_autocast_cache_enabled(True)
+    """
     modes.autocast_caching = bool(enabled)
 
 
 def clear_autocast_cache() -> None:
-    """Drop the casts of weights cached so far in this block."""
+    """Drop the casts of weights cached so far in this block, and with them their memory; the next use casts again.
+
+    Results are the same with it and without: a weight that was written to is cast again anyway.
+
+    Example:
+        >>> w = ag.ones(2, 2, requires_grad=True)
+        >>> with ag.autocast("cpu"):
+        ...     y = ag.ones(1, 2).mm(w)              # w in bfloat16 is kept for its next use
+        ...     ag.clear_autocast_cache()
+        ...     ag.equal(y, ag.ones(1, 2).mm(w))
+        True
+    """
     if modes.autocast_cache is not None:
         modes.autocast_cache.clear()
 
 
 def autocast_increment_nesting() -> int:
-    """Enter a block by hand; the depth that this thread is at then."""
+    """Enter a block by hand; the depth that this thread is at then. Casts of weights are cached while it is above 0.
+
+    Example:
+        >>> ag.autocast_increment_nesting()
+        1
+        >>> ag.autocast_decrement_nesting()
+        0
+    """
     return change_depth(1)
 
 
 def autocast_decrement_nesting() -> int:
-    """Leave a block by hand; the depth that this thread is at then."""
+    """Leave a block by hand; the depth that this thread is at then. At 0 the cached casts of weights are dropped.
+
+    Example:
+        >>> with ag.autocast("cpu"):
+        ...     ag.autocast_increment_nesting()
+        ...     ag.autocast_decrement_nesting()
+        2
+        1
+    """
     return change_depth(-1)
 
 
@@ -187,8 +300,31 @@ def custom_fwd(fwd: Callable[..., Any] | None = None, *, device_type: str,
                cast_inputs: np.dtype[Any] | None = None) -> Callable[..., Any]:
     """Decorates a Function's forward, whose first argument is ctx: its backward, under custom_bwd, has forward's autocast.
 
-    cast_inputs: floating-point Tensors among the arguments, float64 excepted, are cast to this dtype, and forward runs with
-    autocast off; it changes nothing where autocast is off.
+    Args:
+        fwd (Callable[..., Any]): The static method; None for a decorator with settings.
+        device_type (str): "cpu"; another one changes nothing.
+        cast_inputs (dtype): Floating-point Tensors among the arguments, float64 excepted, are cast to this dtype, and
+            forward runs with autocast off; it changes nothing where autocast is off.
+
+    Raises:
+        ValueError: Expected `device_type` of type `str`, got: `{type}`.
+
+    Example:
+        >>> class Product(ag.Function):
+        ...     @staticmethod
+        ...     @ag.amp.custom_fwd(device_type="cpu", cast_inputs=ag.float32)
+        ...     def forward(ctx, x, y):
+        ...         ctx.save_for_backward(x, y)
+        ...         return x.mm(y)
+        ...     @staticmethod
+        ...     @ag.amp.custom_bwd(device_type="cpu")
+        ...     def backward(ctx, g):
+        ...         x, y = ctx.saved_tensors
+        ...         return g.mm(y.T), x.T.mm(g)
+        >>> x = ag.ones(2, 2).half()
+        >>> with ag.autocast("cpu", dtype=ag.float16):
+        ...     Product.apply(x, x).dtype, x.mm(x).dtype
+        (dtype('float32'), dtype('float16'))
     """
     _check_type(device_type)
     if fwd is None:
@@ -207,7 +343,32 @@ def custom_fwd(fwd: Callable[..., Any] | None = None, *, device_type: str,
 
 
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
-    """Decorates a Function's backward: it runs with the autocast that forward, under custom_fwd, ran with."""
+    """Decorates a Function's backward: it runs with the autocast that forward, under custom_fwd, ran with.
+
+    Args:
+        bwd (Callable[..., Any]): The static method; None for a decorator with settings.
+        device_type (str): As custom_fwd has it.
+
+    Raises:
+        ValueError: Expected `device_type` of type `str`, got: `{type}`.
+
+    Example:
+        >>> class Double(ag.Function):
+        ...     @staticmethod
+        ...     @ag.amp.custom_fwd(device_type="cpu")
+        ...     def forward(ctx, x):
+        ...         return 2 * x
+        ...     @staticmethod
+        ...     @ag.amp.custom_bwd(device_type="cpu")
+        ...     def backward(ctx, g):
+        ...         print(ag.is_autocast_enabled("cpu"))
+        ...         return 2 * g
+        >>> x = ag.ones(1, requires_grad=True)
+        >>> with ag.autocast("cpu", dtype=ag.float16):
+        ...     y = Double.apply(x)
+        >>> y.backward()
+        True
+    """
     _check_type(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)

@@ -42,14 +42,38 @@ class GradScaler:
 
     A step whose gradients hold inf or nan is left out, and the scale multiplied by backoff_factor; after growth_interval
     steps in a row it is multiplied by growth_factor. Micikevicius et al., Mixed Precision Training, 2018 (arXiv:1710.03740).
-    device: "cpu"; for another one the scaler warns that it is off, as PyTorch on a machine without the device. Where ranks
-    hold different parts of the gradients, they decide together.
+    Where ranks hold different parts of the gradients, they decide together. Call unscale_(optimizer) between backward() and
+    step() where gradients are looked at or clipped.
 
-    >>> scaler = GradScaler("cpu")
-    >>> scaler.scale(loss).backward()
-    >>> scaler.unscale_(optimizer)                   # only where gradients are looked at or clipped before the step
-    >>> scaler.step(optimizer)
-    >>> scaler.update()
+    Args:
+        device (str): "cpu"; for another one the scaler warns that it is off, as PyTorch on a machine without the device.
+            Default: 'cuda'.
+        init_scale (float): The first scale. Default: 65536.0.
+        growth_factor (float): What the scale grows by, above 1. Default: 2.0.
+        backoff_factor (float): What it shrinks by, below 1. Default: 0.5.
+        growth_interval (int): After how many steps in a row it grows. Default: 2000.
+        enabled (bool): False: losses and gradients stay as they are. Default: True.
+
+    Raises:
+        AssertionError: The growth factor must be > 1.0.
+        AssertionError: The backoff factor must be < 1.0.
+
+    Example:
+        >>> w = ag.ones(2, requires_grad=True)
+        >>> optimizer = ag.optim.SGD([w], lr=0.1)
+        >>> scaler = ag.GradScaler("cpu")
+        >>> scaler.scale(w.sum()).backward()
+        >>> w.grad
+        tensor([65536., 65536.])
+        >>> scaler.step(optimizer)
+        >>> scaler.update()
+        >>> w
+        tensor([0.9000, 0.9000], requires_grad=True)
+        >>> w.grad = ag.tensor([1.0, float("inf")])
+        >>> scaler.step(optimizer)               # left out
+        >>> scaler.update()
+        >>> w, scaler.get_scale()
+        (tensor([0.9000, 0.9000], requires_grad=True), 32768.0)
     """
 
     def __init__(self, device: str = "cuda", init_scale: float = 2.0 ** 16, growth_factor: float = 2.0,

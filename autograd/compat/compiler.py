@@ -9,7 +9,32 @@ from typing import Any
 def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
             backend: str | Callable[..., Any] = "inductor", mode: str | None = None, options: dict[str, Any] | None = None,
             disable: bool = False) -> Callable[..., Any]:
-    """The model or function itself, uncompiled, with its own state_dict keys; without one, a decorator."""
+    """The model or function itself, uncompiled, with its own state_dict keys; without one, a decorator.
+
+    PyTorch scripts that call torch.compile run as they are. For what repeats, trace_step() records a step and replays it.
+
+    Args:
+        model (Callable[..., Any]): A Module or function; None for the decorator.
+        fullgraph (bool): Has no effect. Default: False.
+        dynamic (bool): Has no effect.
+        backend (str or Callable[..., Any]): Has no effect. Default: 'inductor'.
+        mode (str): Has no effect.
+        options (dict[str, Any]): Has no effect.
+        disable (bool): Has no effect. Default: False.
+
+    Returns:
+        model, the same object.
+
+    Example:
+        >>> model = ag.nn.Linear(2, 2)
+        >>> ag.compile(model, mode="max-autotune") is model
+        True
+        >>> @ag.compile
+        ... def double(x):
+        ...     return 2 * x
+        >>> double(ag.ones(2))
+        tensor([2., 2.])
+    """
     return _itself if model is None else model
 
 

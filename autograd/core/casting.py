@@ -50,9 +50,10 @@ def set_device(device_type: str, enabled: bool, dtype: Any) -> None:
     """Set both. Only on the CPU do functions act on it."""
     of_device(device_type)
     name = device(device_type).type
+    acts = as_dtype(dtype) if enabled and name == "cpu" else None     # without ml_dtypes: the error that names it
     modes.autocast_settings = {**modes.autocast_settings, name: (enabled, dtype)}
     if name == "cpu":
-        modes.autocast = as_dtype(dtype) if enabled else None       # without ml_dtypes: the error that names it
+        modes.autocast = acts
         casting.used = casting.used or enabled
 
 

@@ -242,6 +242,10 @@ class Function:
     returns one (or None) per argument. Keyword-only arguments of forward are settings and get no gradient. With a
     static `setup_context(ctx, inputs, output)`, forward takes no ctx. Every subclass has its own node class.
 
+    Raises:
+        TypeError: {name}.{method} must be a static method: write @staticmethod above it, and ctx as its first argument.
+        TypeError: Functions are not instantiated: their methods are static.
+
     Example:
         >>> class Double(ag.Function):
         ...     @staticmethod

@@ -48,7 +48,26 @@ MSG_CHANGED = (
 
 
 class RemovableHandle:
-    """Takes one hook out of the dict that holds it; `remove()` twice is no error. Works as a `with` block too."""
+    """Takes one hook out of the dict that holds it; `remove()` twice is no error. Works as a `with` block too, at whose end
+    the hook is removed.
+
+    Every method that registers a hook, of a Tensor, a Module or an Optimizer, returns one.
+
+    Args:
+        hooks (dict[int, Any]): Where hooks are held; this one is added, under a number that no other hook has.
+        hook: What is to be called.
+
+    Example:
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> handle = x.register_hook(lambda grad: 10 * grad)
+        >>> x.sum().backward()
+        >>> x.grad
+        tensor([10., 10.])
+        >>> handle.remove()
+        >>> x.sum().backward()
+        >>> x.grad
+        tensor([11., 11.])
+    """
 
     id: int
 
@@ -101,6 +120,12 @@ class Node:
     `run(g, create)` is the engine's door: `g` is the gradient of the output (a list of them where `outputs` > 1, with
     None for those that got none), as arrays, or as Tensors when `create` asks for a graph of the backward pass;
     it returns one gradient or None for each edge. `node(...)` and `node.apply(...)` do the same for users, on Tensors.
+
+    Example:
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> node = (3 * x).exp().grad_fn
+        >>> node.name(), [parent.name() for parent, _ in node.next_functions]
+        ('ExpBackward0', ['MulBackward0'])
     """
 
     __slots__ = ("__dict__", "__weakref__", "edges", "hooks", "lane", "meta", "outputs", "saved", "seq")

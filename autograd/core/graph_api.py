@@ -19,7 +19,21 @@ from .tensor import Tensor, edge_of, result
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Count a write to the memory of a tensor (or of several) that the library could not see."""
+    """Count a write to the memory of a tensor (or of several) that the library could not see, so that backward finds out
+    where what it saved has changed.
+
+    Args:
+        tensor (Tensor or Iterable[Tensor]): Whose memory was written to, for instance by C or through x.numpy().
+
+    Example:
+        >>> x = ag.zeros(2)
+        >>> x.numpy()[0] = 1                         # nobody sees this
+        >>> x._version
+        0
+        >>> ag.graph.increment_version(x)
+        >>> x._version
+        1
+    """
     tensors: Iterable[Tensor] = (tensor,) if isinstance(tensor, Tensor) else tensor
     for one in tensors:
         if not is_inference(one):
@@ -41,8 +55,24 @@ class MultiHandle(RemovableHandle):
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all") -> RemovableHandle:
     """Call fn once per backward pass for several tensors.
 
-    mode "all": when the gradients of all of them that this pass computes are there, fn(list of gradients), None for the
-    others. mode "any": when the first of them is there, fn(gradient).
+    Args:
+        tensors (Sequence[Tensor]): Of any shapes; those that require grad.
+        fn (Callable[..., None]): What is called.
+        mode (str): "all": when the gradients of all of them that this pass computes are there, fn(list of gradients), None
+            for the others. "any": when the first of them is there, fn(gradient). Default: 'all'.
+
+    Returns:
+        A handle, whose remove() takes the hook off all of them.
+
+    Raises:
+        ValueError: Expects mode to be one of ('all', 'any') but got {mode}.
+
+    Example:
+        >>> a, b = ag.ones(2, requires_grad=True), ag.ones(2, requires_grad=True)
+        >>> handle = ag.graph.register_multi_grad_hook([a, b], lambda grads: print(grads))
+        >>> (a * b * 2).sum().backward()
+        [tensor([2., 2.]), tensor([2., 2.])]
+        >>> handle.remove()
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
@@ -97,7 +127,18 @@ class _Gather:
 
 
 class allow_mutation_on_saved_tensors(saved_tensors_hooks):
-    """In the block, tensors saved for backward may be written to: what is saved is a copy. Backward belongs inside too."""
+    """In the block, tensors saved for backward may be written to: what is saved is a copy. Backward belongs inside too.
+
+    Example:
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> with ag.graph.allow_mutation_on_saved_tensors():
+        ...     y = x.exp()
+        ...     z = y * 3
+        ...     _ = y.zero_()                        # without the block backward would refuse: exp saved y
+        ...     z.sum().backward()
+        >>> x.grad
+        tensor([8.1548, 8.1548])
+    """
 
     def __init__(self) -> None:
         self.active: bool = False
@@ -125,7 +166,20 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
 
 
 class SavedTensor:
-    """One value that a node saved, to be given hooks of its own after the fact."""
+    """One value that a node saved, to be given hooks of its own after the fact: a node's attributes `_raw_saved_*`.
+
+    Args:
+        node (Node): What saved it.
+        number (int): Its place among what the node saved.
+
+    Example:
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> y = x.exp()
+        >>> y.grad_fn._raw_saved_result.register_hooks(lambda saved: saved.half(), lambda packed: packed.float())
+        >>> y.sum().backward()
+        >>> x.grad                                   # e in half precision
+        tensor([2.7188, 2.7188])
+    """
 
     def __init__(self, node: Node, number: int) -> None:
         self._node, self._number = node, number

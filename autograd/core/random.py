@@ -24,6 +24,9 @@ class Generator:
     Args:
         device (device): The CPU, under any of its names. Default: 'cpu'.
 
+    Raises:
+        NotImplementedError: Generator(device={device}): only 'cpu'.
+
     Example:
         >>> generator = ag.Generator().manual_seed(0)
         >>> ag.rand(2, generator=generator).shape
@@ -273,9 +276,12 @@ def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cpu"
     """A block, or a function decorated, after which the default generator stands where it stood before.
 
     Args:
-        devices: Has no effect.
+        devices: Only None or an empty list: there are no accelerators whose generators could be put back.
         enabled (bool): Whether the state is put back. Default: True.
-        device_type (str): Has no effect. Default: 'cpu'.
+        device_type (str): 'cpu', or 'cuda', which is accepted and means nothing. Default: 'cpu'.
+
+    Raises:
+        NotImplementedError: fork_rng(devices={devices}, device_type={device_type}): there is the CPU only.
 
     Example:
         >>> _ = ag.manual_seed(0)

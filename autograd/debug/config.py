@@ -27,7 +27,16 @@ class Config(dict[str, Any]):
 def show_config() -> Config:
     """The libraries in use, by name: versions, NumPy's BLAS, threads, and the accelerators, which are loaded on first use.
 
-    >>> print(autograd.show_config())
+    Returns:
+        A dict of texts and numbers, which prints as lines "name: value".
+
+    Example:
+        >>> config = ag.show_config()
+        >>> list(config)[:5]
+        ['autograd', 'interface', 'python', 'machine', 'numpy']
+        >>> print(config)
+        autograd: ...
+        interface: PyTorch ...
     """
     return Config({
         "autograd": __version__,

@@ -20,8 +20,22 @@ if TYPE_CHECKING:
 
 
 class Bernoulli(Distribution):
-    """1 with probability `probs`, else 0. Give either probs or logits = log(probs / (1 - probs)); ValueError for both
-    or none.
+    """1 with probability `probs`, else 0. Give either probs or logits = log(probs / (1 - probs)).
+
+    Args:
+        probs (Tensor or float): Of any shape, in [0, 1].
+        logits (Tensor or float): Of any shape.
+        validate_args (bool): Whether parameters and values are checked; by default what set_default_validate_args() said.
+
+    Raises:
+        ValueError: Either `probs` or `logits` must be specified, but not both.
+
+    Example:
+        >>> coins = ag.distributions.Bernoulli(probs=ag.tensor([0.25, 1.0]))
+        >>> coins.log_prob(ag.ones(2)).exp()
+        tensor([0.2500, 1.0000])
+        >>> coins.sample((3,)).shape
+        Size([3, 2])
     """
 
     has_enumerate_support = True

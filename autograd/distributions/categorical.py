@@ -23,8 +23,21 @@ from .distribution import Distribution, between, derived
 class Categorical(Distribution):
     """An index i in 0..n-1 with probability probs[..., i].
 
-    Give either probs (..., n), which are normalised to sum to 1, or logits (..., n), which are normalised by
-    logsumexp. ValueError for both, none, or a 0-d parameter.
+    Args:
+        probs (Tensor): (..., n), at least 0, which are normalised to sum to 1.
+        logits (Tensor): In their place: (..., n), which are normalised by logsumexp.
+        validate_args (bool): Whether parameters and values are checked; by default what set_default_validate_args() said.
+
+    Raises:
+        ValueError: Either `probs` or `logits` must be specified, but not both.
+        ValueError: `{probs or logits}` parameter must be at least one-dimensional.
+
+    Example:
+        >>> dice = ag.distributions.Categorical(ag.tensor([1.0, 1.0, 2.0]))
+        >>> dice.probs
+        tensor([0.2500, 0.2500, 0.5000])
+        >>> dice.log_prob(ag.tensor(2)).exp(), dice.sample().dtype
+        (tensor(0.5000), dtype('int64'))
     """
 
     has_enumerate_support = True
@@ -111,7 +124,23 @@ class Categorical(Distribution):
 
 
 class OneHotCategorical(Distribution):
-    """A one-hot vector of length n: 1 at an index drawn as Categorical draws it, 0 elsewhere."""
+    """A one-hot vector of length n: 1 at an index drawn as Categorical draws it, 0 elsewhere.
+
+    Args:
+        probs (Tensor): (..., n), at least 0, which are normalised to sum to 1.
+        logits (Tensor): In their place: (..., n), which are normalised by logsumexp.
+        validate_args (bool): Whether parameters and values are checked; by default what set_default_validate_args() said.
+
+    Raises:
+        ValueError: Either `probs` or `logits` must be specified, but not both.
+
+    Example:
+        >>> dice = ag.distributions.OneHotCategorical(ag.tensor([1.0, 1.0, 2.0]))
+        >>> dice.event_shape, dice.sample().sum()
+        (Size([3]), tensor(1.))
+        >>> dice.log_prob(ag.tensor([0.0, 0.0, 1.0])).exp()
+        tensor(0.5000)
+    """
 
     has_enumerate_support = True
     support = constraints.one_hot

@@ -17,8 +17,20 @@ from .constraints import Constraint
 class Distribution:
     """Base class: a subclass names its parameters in arg_constraints and computes samples and densities.
 
-    batch_shape is the shape of the parameters (that many independent distributions), event_shape that of one draw.
-    ValueError if a parameter violates its constraint and validation is on.
+    Args:
+        batch_shape (ints): The shape of the parameters: that many independent distributions. Default: ().
+        event_shape (ints): The shape of one draw. Default: ().
+        validate_args (bool): Whether parameters and values are checked; by default what set_default_validate_args() said.
+
+    Raises:
+        ValueError: a parameter violates its constraint, and validation is on.
+
+    Example:
+        >>> normal = ag.distributions.Normal(ag.zeros(3), ag.ones(3))
+        >>> isinstance(normal, ag.distributions.Distribution)
+        True
+        >>> normal.batch_shape, normal.event_shape, normal.sample((5,)).shape
+        (Size([3]), Size([]), Size([5, 3]))
     """
 
     has_rsample = False

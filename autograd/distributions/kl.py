@@ -21,7 +21,20 @@ FORMULAS: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
-    """Decorator that registers f(p, q) as the divergence for these two classes and their subclasses."""
+    """Decorator that registers f(p, q) as the divergence for these two classes and their subclasses.
+
+    Args:
+        type_p, type_q (type): Classes of p and q.
+
+    Example:
+        >>> class Point(ag.distributions.Distribution):
+        ...     pass
+        >>> @ag.distributions.register_kl(Point, Point)
+        ... def point_to_point(p, q):
+        ...     return ag.zeros(())
+        >>> ag.distributions.kl_divergence(Point(), Point())
+        tensor(0.)
+    """
     def decorate(function: Any) -> Any:
         FORMULAS[type_p, type_q] = function
         return function
@@ -32,7 +45,17 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """KL(p || q) in nats, of shape batch_shape, by the formula registered for the nearest base classes.
 
-    NotImplementedError if no formula is registered for these classes.
+    Args:
+        p (Distribution): One distribution.
+        q (Distribution): The other, whose batch_shape broadcasts with p's.
+
+    Raises:
+        NotImplementedError: No KL(p || q) is implemented for p type {type} and q type {type}.
+
+    Example:
+        >>> Normal = ag.distributions.Normal
+        >>> ag.distributions.kl_divergence(Normal(ag.tensor([0.0, 2.0]), 1.0), Normal(0.0, 1.0))
+        tensor([0., 2.])
     """
     for one in type(p).__mro__:
         for other in type(q).__mro__:

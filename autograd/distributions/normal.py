@@ -19,7 +19,20 @@ if TYPE_CHECKING:
 class Normal(Distribution):
     """The normal distribution with mean `loc` and standard deviation `scale`, which broadcast.
 
-    >>> Normal(tensor([0.0]), tensor([1.0])).rsample()
+    Args:
+        loc (Tensor or float): The mean, of any shape.
+        scale (Tensor or float): The standard deviation, above 0.
+        validate_args (bool): Whether parameters and values are checked; by default what set_default_validate_args() said.
+
+    Raises:
+        ValueError: scale is not above 0.
+
+    Example:
+        >>> normal = ag.distributions.Normal(ag.tensor([0.0, 5.0]), 1.0)
+        >>> normal.log_prob(ag.tensor([0.0, 6.0]))
+        tensor([-0.9189, -1.4189])
+        >>> normal.rsample().shape
+        Size([2])
     """
 
     has_rsample = True

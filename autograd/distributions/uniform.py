@@ -13,7 +13,21 @@ from .distribution import Distribution, broadcast_all
 
 
 class Uniform(Distribution):
-    """The uniform distribution on [low, high). ValueError unless low < high everywhere, if validated."""
+    """The uniform distribution on [low, high), which broadcast.
+
+    Args:
+        low (Tensor or float): Of any shape.
+        high (Tensor or float): Above low.
+        validate_args (bool): Whether parameters and values are checked; by default what set_default_validate_args() said.
+
+    Raises:
+        ValueError: Uniform is not defined when low>= high.
+
+    Example:
+        >>> uniform = ag.distributions.Uniform(ag.tensor([0.0]), ag.tensor([4.0]))
+        >>> uniform.mean, uniform.log_prob(ag.tensor([1.0])).exp()
+        (tensor([2.]), tensor([0.2500]))
+    """
 
     low: Any                                         # a Tensor; comparisons, which are bound at import, have no types
     high: Any

@@ -76,7 +76,22 @@ def get_num_interop_threads() -> int:
 
 def set_num_interop_threads(int: int, /) -> None:
     """Accepted once, as in PyTorch, where it sizes the pool of torch.jit's fork(), which does not exist here: nothing else
-    depends on it. RuntimeError unless it is positive, and when it is set again."""
+    depends on it.
+
+    Args:
+        int (int): What get_num_interop_threads() returns from then on.
+
+    Raises:
+        RuntimeError: set_num_interop_threads expects an int, but got {type}.
+        RuntimeError: set_num_interop_threads expects a positive integer, not {number}.
+        RuntimeError: set_num_interop_threads: it was set already, to {number}, and can be set only once.
+
+    Example:
+        >>> ag.set_num_interop_threads(0)
+        Traceback (most recent call last):
+            ...
+        RuntimeError: set_num_interop_threads expects a positive integer, not 0
+    """
     number = _positive("set_num_interop_threads", int)
     if settings.interop is not None:
         raise RuntimeError(f"set_num_interop_threads: it was set already, to {settings.interop}, and can be set only once")

@@ -9,7 +9,13 @@ from typing import Any
 
 
 class SDPBackend(enum.IntEnum):
-    """PyTorch's kernels of scaled_dot_product_attention. MATH is the only one here."""
+    """PyTorch's kernels of scaled_dot_product_attention. MATH is the only one here.
+
+    Example:
+        >>> from autograd.nn.attention import SDPBackend
+        >>> SDPBackend.MATH
+        <SDPBackend.MATH: 0>
+    """
 
     ERROR = -1
     MATH = 0
@@ -21,7 +27,22 @@ class SDPBackend(enum.IntEnum):
 
 @contextlib.contextmanager
 def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
-    """A block, or a function decorated, in which attention may use these kernels (an SDPBackend or a list of them)."""
+    """A block, or a function decorated, in which attention may use these kernels. It changes nothing: there is one.
+
+    Args:
+        backends (SDPBackend or list): Any of them.
+        set_priority (bool): Has no effect. Default: False.
+
+    Raises:
+        AssertionError: Backend must be an instance of SDPBackend or a list of SDPBackend instances.
+
+    Example:
+        >>> from autograd.nn.attention import SDPBackend, sdpa_kernel
+        >>> q = ag.ones(1, 2, 4)
+        >>> with sdpa_kernel(SDPBackend.MATH):
+        ...     ag.nn.functional.scaled_dot_product_attention(q, q, q).shape
+        Size([1, 2, 4])
+    """
     chosen = backends if isinstance(backends, (list, tuple, set)) else [backends]
     if not all(isinstance(backend, SDPBackend) for backend in chosen):
         raise AssertionError("Backend must be an instance of SDPBackend or a list of SDPBackend instances")

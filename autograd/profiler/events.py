@@ -45,7 +45,27 @@ class Averaged:
 
 
 class FunctionEvent(Averaged):
-    """One call of an operation, a Function, a node, a module, or one block of record_function."""
+    """One call of an operation, a Function, a node, a module, or one block of record_function, as events() of a profiler
+    lists them: its name, time_range and cpu_time_total in microseconds, thread, cpu_parent and cpu_children; input_shapes,
+    stack, flops and cpu_memory_usage where the profiler was asked for them.
+
+    Args:
+        id (int): Its place among the events.
+        name (str): Such as "aten::mm".
+        thread (int): Number of the thread that called it, from 1 on.
+        start_us, end_us (float): When it began and ended, in microseconds since the recording began.
+        kind (int): What it is a span of, see core/spans.py. Default: 0.
+        sequence_nr (int): Number of the node that the call made, or that runs; -1: none. Default: -1.
+        a, b (int): What the kind says, such as the bytes of a message. Default: 0.
+
+    Example:
+        >>> x = ag.ones(2, 3)
+        >>> with ag.profiler.profile(record_shapes=True) as prof:
+        ...     y = x.mm(x.T)
+        >>> event = prof.events()[-1]
+        >>> event.name, event.input_shapes, event.cpu_time_total > 0
+        ('aten::mm', [[2, 3], [3, 2]], True)
+    """
 
     device_type: DeviceType = DeviceType.CPU
     device_index: int = 0
@@ -114,7 +134,16 @@ class FunctionEvent(Averaged):
 
 
 class FunctionEventAvg(Averaged):
-    """The sums over all events of one key."""
+    """The sums over all events of one key, as key_averages() of a profiler lists them: count, cpu_time_total and
+    self_cpu_time_total (without the events inside) in microseconds, cpu_time (the mean), flops and memory.
+
+    Example:
+        >>> x = ag.ones(2, 2)
+        >>> with ag.profiler.profile() as prof:
+        ...     y = x.mm(x).mm(x).relu()
+        >>> [(average.key, average.count) for average in prof.key_averages()]
+        [('aten::mm', 2), ('aten::relu', 1)]
+    """
 
     device_type: DeviceType = DeviceType.CPU
     node_id: int = -1
@@ -159,7 +188,25 @@ class FunctionEventAvg(Averaged):
 
 
 class EventList(list[Any]):
-    """Events, or averages of them."""
+    """Events, or averages of them: a list with a table.
+
+    Args:
+        events (Iterable[FunctionEvent] or Iterable[FunctionEventAvg]): Its items. Default: none.
+        profile_memory (bool): Whether the table has columns of memory. Default: False.
+        with_flops (bool): Whether it has a column of operations. Default: False.
+        footer (Callable[[], str]): Gives a line below it.
+
+    Example:
+        >>> x = ag.ones(2, 2)
+        >>> with ag.profiler.profile() as prof:
+        ...     y = x.mm(x).relu()
+        >>> print(prof.key_averages().table(sort_by="self_cpu_time_total"))
+        --------------  ------------  ------------  ------------  ------------  ------------  ------------
+                  Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg    # of Calls
+        --------------  ------------  ------------  ------------  ------------  ------------  ------------
+              aten::...
+        Self CPU time total: ...us...
+    """
 
     def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False, with_flops: bool = False,
                  footer: Callable[[], str] | None = None) -> None:

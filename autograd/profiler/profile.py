@@ -44,21 +44,47 @@ class profile:
     """Record what all threads of this process run in a `with` block, or between start() and stop(): operations, Functions,
     nodes in backward, modules, optimisers' steps, waits for a DataLoader, collectives, and blocks of record_function.
 
-    enabled: False makes it do nothing. activities: CPU, the default, is all there is; others are ignored with a warning.
-    schedule: from the number of a step to what is done in it, see schedule(); the loop calls step() after each. By default
-    all is recorded. on_trace_ready: called with the profiler at the end of each cycle of the schedule, or of the block.
-    record_shapes: note the inputs' shapes, dtypes and numbers. profile_memory: count the bytes that arrays take and give
-    back, at each of NumPy's allocations, and look at all objects when a recording begins and ends (0.1 s). with_stack: note
-    the Python frames. with_flops: count floating point operations of products, convolutions, sums and multiplications by
-    PyTorch's formulas; implies record_shapes. with_modules: modules are events and rows of the table too; in traces they
-    always are. acc_events: keep the events of all cycles; by default those of the last one.
+    A recording costs 0.2 us an event, shapes 1 us more and a stack 3 us. One profiler records at a time. Afterwards
+    key_averages().table() shows where the time went, events() has each call, export_chrome_trace(path) writes a trace for
+    Perfetto, and memory_peak() says when arrays held most.
 
-    A recording costs 0.2 us an event, shapes 1 us more and a stack 3 us. One profiler records at a time.
+    Args:
+        enabled (bool): False makes it do nothing. Default: True.
+        activities (Iterable[ProfilerActivity]): CPU, the default, is all there is; others are ignored with a warning.
+        schedule (Callable[[int], ProfilerAction]): From the number of a step to what is done in it, see schedule(); the loop
+            calls step() after each. By default all is recorded.
+        on_trace_ready (Callable[[profile], Any]): Called with the profiler at the end of each cycle of the schedule, or of
+            the block.
+        record_shapes (bool): Whether the inputs' shapes, dtypes and numbers are noted. Default: False.
+        profile_memory (bool): Whether the bytes that arrays take and give back are counted, at each of NumPy's allocations;
+            all objects are looked at when a recording begins and ends (0.1 s). It needs the compiled core. Default: False.
+        with_stack (bool): Whether Python's frames are noted. Default: False.
+        with_flops (bool): Whether floating point operations of products, convolutions, sums and multiplications are counted,
+            by PyTorch's formulas; implies record_shapes. Default: False.
+        with_modules (bool): Whether modules are events and rows of the table too; in traces they always are. Default: False.
+        experimental_config: Not implemented.
+        execution_trace_observer: Not implemented.
+        acc_events (bool): Whether the events of all cycles are kept; by default those of the last one. Default: False.
+        use_cuda (bool): Has no effect, and True warns.
+        use_device (str): Has no effect, and warns.
+        use_kineto (bool): Has no effect. Default: False.
+        use_cpu (bool): Only True: there is nothing but the CPU. Default: True.
+        custom_trace_id_callback: Not implemented.
+        post_processing_timeout_s: Not implemented.
 
-    >>> with profile(record_shapes=True) as prof:
-    ...     model(x).sum().backward()
-    >>> print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))
-    >>> prof.export_chrome_trace("trace.json.gz")
+    Raises:
+        NotImplementedError: an argument asks for what is not implemented, or profile_memory for a core that is not compiled.
+        AssertionError: No valid profiler activities found.
+        RuntimeError: a profiler records already, and there can be one at a time: when it is started.
+
+    Example:
+        >>> model, x = ag.nn.Linear(3, 2), ag.ones(4, 3)
+        >>> with ag.profiler.profile(record_shapes=True) as prof:
+        ...     model(x).sum().backward()
+        >>> [(event.name, event.input_shapes) for event in prof.events()][:2]
+        [('aten::addmm', [[4, 3], [2, 3], [2]]), ('aten::sum', [[4, 2]])]
+        >>> print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))
+        ----...
     """
 
     def __init__(self, enabled: bool = True, *, activities: Iterable[ProfilerActivity] | None = None,

@@ -31,11 +31,8 @@ def trace_step(step: Callable[..., Any], example_inputs: Any = (), *, check: boo
     A replay makes the very calls on arrays that the step made, in their order and into memory that is there already,
     without Python's way to them and without a graph. Results are bitwise those of the step.
 
-    example_inputs: the arguments to record with, one Tensor or a tuple; a replay takes others of the same shapes and
-    dtypes. What the step returns (Tensors in tuples, lists and dicts) is a copy, without a graph. The step runs on the
-    examples a few times; tensors, gradients, optimisers, schedulers and random streams that it reaches are put back.
-    check: compare four replays with four steps, bitwise, and warn of Python numbers that the step counts. Under DataParallel
-    all ranks trace together.
+    The step runs on the examples a few times; tensors, gradients, optimisers, schedulers and random streams that it reaches
+    are put back. Under DataParallel all ranks trace together.
 
     - Python's own effects (print, counters) happen while tracing only; Python's numbers, NumPy's arrays and layers' settings
       are those of then. optimizer.step(), scheduler.step(), zero_grad() and your own Functions are called again each time.
@@ -43,15 +40,33 @@ def trace_step(step: Callable[..., Any], example_inputs: Any = (), *, check: boo
     - Values can't be read inside (item(), float(), `if loss > 1`): TraceError with your line. Nor can there be lanes,
       create_graph=True, checkpoint(), or a parameter that is replaced; modules must stay in training or evaluation mode.
 
-    >>> def step(x, y):
-    ...     optimizer.zero_grad()
-    ...     loss = F.cross_entropy(model(x), y)
-    ...     loss.backward()
-    ...     optimizer.step()
-    ...     return loss
-    >>> fast = trace_step(step, (x, y))
-    >>> for x, y in loader:
-    ...     loss = fast(x, y)
+    Args:
+        step (Callable[..., Any]): What is recorded. What it returns (Tensors in tuples, lists and dicts) is a copy, without
+            a graph.
+        example_inputs (Tensor or tuple): The arguments to record with; a replay takes others of the same shapes and dtypes.
+        check (bool): Whether four replays are compared with four steps, bitwise, and a warning tells of Python numbers that
+            the step counts. Default: True.
+
+    Returns:
+        The function that replays; its program() is the recording as text.
+
+    Raises:
+        TraceError: the step does what can't be replayed, or is traced inside another: the text names the line.
+
+    Example:
+        >>> w = ag.ones(2, requires_grad=True)
+        >>> optimizer = ag.optim.SGD([w], lr=0.1)
+        >>> def step(x):
+        ...     optimizer.zero_grad()
+        ...     loss = (w * x).sum()
+        ...     loss.backward()
+        ...     optimizer.step()
+        ...     return loss
+        >>> fast = ag.trace_step(step, ag.ones(2))
+        >>> fast(ag.tensor([1.0, 2.0]))
+        tensor(3.)
+        >>> w
+        tensor([0.9000, 0.8000], requires_grad=True)
     """
     if this_thread.call_watcher is not None:
         raise TraceError("trace: a step that is being recorded can't trace another")

@@ -27,7 +27,24 @@ class _AnyTensor(type):
 
 
 class Variable(metaclass=_AnyTensor):
-    """Variable(data, requires_grad) is a new leaf on the memory of data: a Tensor, never a Variable."""
+    """PyTorch's class of recorded tensors before 0.4: a new leaf on the memory of data. What it makes is a Tensor.
+
+    Args:
+        data (Tensor): The values, of any shape and dtype; an empty tensor if None.
+        requires_grad (bool): Whether backward() gives it a gradient. Default: False.
+        volatile (bool): Has no effect, and warns: use `with no_grad():`. Default: False.
+
+    Raises:
+        TypeError: Variable data has to be a tensor, but got {type}.
+
+    Example:
+        >>> x = ag.autograd.Variable(ag.tensor([1.0, 2.0]), requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+        >>> isinstance(ag.ones(1), ag.autograd.Variable)
+        True
+    """
 
     _execution_engine = ExecutionEngine()
 

@@ -27,14 +27,34 @@ MSG_NO_LEVEL = ("Trying to {what} for forward AD but no level exists, make sure 
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What unpack_dual returns: the value, and its tangent or None."""
+    """What unpack_dual returns: the value, and its tangent or None.
+
+    Example:
+        >>> primal, tangent = ag.forward_ad.unpack_dual(ag.ones(2))
+        >>> primal, tangent                          # outside of levels there are no tangents
+        (tensor([1., 1.]), None)
+    """
 
     primal: Tensor
     tangent: Tensor | None
 
 
 def enter_dual_level() -> int:
-    """Begin a level, in which tensors can have tangents; returns its number. RuntimeError inside another one."""
+    """Begin a level, in which tensors can have tangents, until exit_dual_level(); `with dual_level()` does both.
+
+    Returns:
+        The level's number.
+
+    Raises:
+        RuntimeError: Nested forward mode AD is not supported at the moment.
+
+    Example:
+        >>> level = ag.forward_ad.enter_dual_level()
+        >>> x = ag.forward_ad.make_dual(ag.ones(1), ag.ones(1), level=level)
+        >>> ag.forward_ad.unpack_dual(x.exp()).tangent
+        tensor([2.7183])
+        >>> ag.forward_ad.exit_dual_level(level=level)
+    """
     if modes.level is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     modes.level = _numbers()
@@ -44,7 +64,21 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """End the level: all tangents are forgotten. RuntimeError if it is not the current one."""
+    """End the level: all tangents are forgotten.
+
+    Args:
+        level (int): What enter_dual_level() returned; the current one if None.
+
+    Raises:
+        RuntimeError: Trying to exit a forward AD level ({level}) that was not the last one that was created.
+
+    Example:
+        >>> level = ag.forward_ad.enter_dual_level()
+        >>> x = ag.forward_ad.make_dual(ag.ones(1), ag.ones(1))
+        >>> ag.forward_ad.exit_dual_level()
+        >>> ag.forward_ad.unpack_dual(x)
+        UnpackedDualTensor(primal=tensor([1.]), tangent=None)
+    """
     if modes.level is None or (level is not None and level != modes.level):
         raise RuntimeError(f"Trying to exit a forward AD level ({level}) that was not the last one that was created "
                            f"({modes.level}). This is not supported.")
@@ -54,7 +88,15 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level:
-    """Context manager: a level for forward mode; its tangents end with it."""
+    """Context manager: a level for forward mode; its tangents end with it.
+
+    Example:
+        >>> fwAD = ag.forward_ad
+        >>> with fwAD.dual_level():
+        ...     x = fwAD.make_dual(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 10.0]))
+        ...     fwAD.unpack_dual(x * x).tangent
+        tensor([ 2., 40.])
+    """
 
     def __enter__(self) -> int:
         return enter_dual_level()
@@ -69,7 +111,26 @@ def _check_level(level: int | None, what: str) -> None:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A view of `tensor` that has `tangent`, of the same shape and dtype, in the current level."""
+    """A view of `tensor` that has `tangent` in the current level: what is computed from it has the derivative in that
+    direction.
+
+    Args:
+        tensor (Tensor): Of any shape, floating-point or complex.
+        tangent (Tensor): Of the same shape and dtype.
+        level (int): What enter_dual_level() returned; the current one if None.
+
+    Raises:
+        TypeError: make_dual: {primal or tangent} must be a Tensor, not {type}.
+        ValueError: Expected {primal or tangent} to be floating point or complex, but got: {dtype}.
+        RuntimeError: there is no level, one of them has a tangent already, or their shapes or dtypes differ.
+
+    Example:
+        >>> fwAD = ag.forward_ad
+        >>> with fwAD.dual_level():
+        ...     x = fwAD.make_dual(ag.tensor([3.0]), ag.tensor([1.0]))
+        ...     fwAD.unpack_dual(x * x)
+        UnpackedDualTensor(primal=tensor([9.]), tangent=tensor([6.]))
+    """
     _check_level(level, "create a dual Tensor")
     for value, name in ((tensor, "primal"), (tangent, "tangent")):
         if not isinstance(value, Tensor):
@@ -95,7 +156,22 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """A view of `tensor` without its tangent, and the tangent; None if it has none, or outside of levels."""
+    """A view of `tensor` without its tangent, and the tangent; None if it has none, or outside of levels.
+
+    Args:
+        tensor (Tensor): Of any shape.
+        level (int): What enter_dual_level() returned; the current one if None.
+
+    Returns:
+        UnpackedDualTensor(primal, tangent).
+
+    Example:
+        >>> fwAD = ag.forward_ad
+        >>> with fwAD.dual_level():
+        ...     x = fwAD.make_dual(ag.zeros(2), ag.ones(2))
+        ...     fwAD.unpack_dual(x.sin()).tangent
+        tensor([1., 1.])
+    """
     if modes.level is None or (level is not None and level != modes.level):
         return UnpackedDualTensor(tensor, None)
     tangent = tangent_of(tensor)

@@ -19,18 +19,21 @@ class GradcheckError(RuntimeError):
     """An analytical derivative differs from the numerical one.
 
     Example:
-        >>> class Wrong(ag.Function):
+        >>> class Square(ag.Function):
         ...     @staticmethod
         ...     def forward(ctx, x):
-        ...         return x * 2
+        ...         ctx.save_for_backward(x)
+        ...         return x * x
         ...     @staticmethod
         ...     def backward(ctx, g):
-        ...         return g * 3
+        ...         (x,) = ctx.saved_tensors
+        ...         return g * x                     # wrong: the derivative is 2 x
+        >>> x = ag.ones(2, dtype=ag.float64, requires_grad=True)
         >>> try:
-        ...     ag.gradcheck(Wrong.apply, ag.ones(2, dtype=ag.float64, requires_grad=True))
-        ... except ag.GradcheckError:
-        ...     print("wrong")
-        wrong
+        ...     ag.gradcheck(Square.apply, x)
+        ... except ag.GradcheckError as error:
+        ...     print(str(error).split(",")[0])
+        Jacobian mismatch for output 0 with respect to input 0
     """
 
 

@@ -45,7 +45,26 @@ _overrides = _Overrides()
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """In the block, checkpoints end their recomputation (or don't) as soon as all saved tensors are there."""
+    """In the block, checkpoints end their recomputation (or don't) as soon as all saved tensors are there.
+
+    It holds for calls of checkpoint(use_reentrant=False) that are made in the block, whatever their early_stop says.
+
+    Args:
+        enable (bool): Whether the rest of the second run is left out.
+
+    Example:
+        >>> runs = []
+        >>> def f(x):
+        ...     y = x.exp()
+        ...     runs.append("after exp")             # nothing that backward needs comes after
+        ...     return y
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> with ag.utils.checkpoint.set_checkpoint_early_stop(False):
+        ...     y = ag.utils.checkpoint.checkpoint(f, x, use_reentrant=False)
+        >>> y.sum().backward()
+        >>> len(runs)
+        2
+    """
     before, _overrides.early_stop = _overrides.early_stop, enable
     try:
         yield
@@ -55,7 +74,25 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
-    """In the block, this is the `debug` of all checkpoints; None leaves it to the calls."""
+    """In the block, this is the `debug` of all checkpoints; None leaves it to the calls.
+
+    Args:
+        enabled (bool): Whether errors tell which operations both runs recorded, and where they were called.
+
+    Example:
+        >>> runs = []
+        >>> def unsteady(x):
+        ...     runs.append(1)
+        ...     return x.exp() if len(runs) == 1 else 2 * x
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> with ag.utils.checkpoint.set_checkpoint_debug_enabled(True):
+        ...     y = ag.utils.checkpoint.checkpoint(unsteady, x, use_reentrant=False)
+        >>> try:
+        ...     y.sum().backward()
+        ... except ag.utils.checkpoint.CheckpointError as error:
+        ...     print("Operations executed during the original forward" in str(error))
+        True
+    """
     before, _overrides.debug = _overrides.debug, enabled
     try:
         yield
@@ -64,7 +101,19 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
 
 
 def noop_context_fn() -> tuple[Any, Any]:
-    """The default of context_fn: no contexts for forward and for the recomputation."""
+    """The default of checkpoint's context_fn: no contexts for forward and for the recomputation.
+
+    A context_fn of your own returns two context managers too, which are entered around the first run and the second.
+
+    Returns:
+        Two context managers that do nothing.
+
+    Example:
+        >>> forward, recompute = ag.utils.checkpoint.noop_context_fn()
+        >>> with forward:
+        ...     ag.ones(1)
+        tensor([1.])
+    """
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
@@ -153,20 +202,62 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
 # --- the reentrant variant ---------------------------------------------------------------------------------------------
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The inputs as leaves, which require grad where the given ones do."""
+    """The inputs as leaves, which require grad where the given ones do: what the reentrant checkpoint() runs its function on
+    in backward.
+
+    Args:
+        inputs (tuple): Tensors of any shapes and dtypes; other values stay as they are.
+
+    Returns:
+        A tuple, its tensors on the memory of the given ones.
+
+    Raises:
+        RuntimeError: Only tuple of tensors is supported. Got Unsupported input type: {type}.
+
+    Example:
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> y, n = ag.utils.checkpoint.detach_variable((2 * x, 3))
+        >>> y.is_leaf, y.requires_grad, n
+        (True, True, 3)
+    """
     if not isinstance(inputs, tuple):
         raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
     return tuple([x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs])
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
-    """Warn if none of the inputs needs a gradient: nothing would get one."""
+    """Warn if none of the inputs needs a gradient: nothing would get one.
+
+    Args:
+        inputs (Iterable[Any]): Arguments of a function; those that are no tensors are passed over.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings(record=True) as found:
+        ...     warnings.simplefilter("always")
+        ...     ag.utils.checkpoint.check_backward_validity([ag.ones(2), 3])
+        >>> print(found[0].message)
+        None of the inputs have requires_grad=True. Gradients will be None
+    """
     if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2)
 
 
 class CheckpointFunction(Function):
-    """The function as one node, whose backward records it again and runs backward() on that."""
+    """The function as one node, whose backward records it again and runs backward() on that: checkpoint(use_reentrant=True)
+    applies it.
+
+    Its arguments are the function, whether random numbers are those of the first run, and the function's arguments.
+
+    Example:
+        >>> x = ag.ones(2, requires_grad=True)
+        >>> y = ag.utils.checkpoint.CheckpointFunction.apply(ag.exp, True, x)
+        >>> type(y.grad_fn).__name__
+        'CheckpointFunctionBackward'
+        >>> y.sum().backward()
+        >>> x.grad
+        tensor([2.7183, 2.7183])
+    """
 
     reenters = True
 
@@ -205,7 +296,32 @@ class CheckpointFunction(Function):
 
 def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None,
                           **kwargs: Any) -> Tensor:
-    """Run a Sequential (or a list of functions of one argument) in `segments` pieces, all but the last checkpointed."""
+    """Run a Sequential (or a list of functions of one argument) in `segments` pieces, all but the last checkpointed: only
+    the pieces' inputs are kept for backward, which computes the rest again.
+
+    Args:
+        functions (Sequential or list): One after another, each of the result of the one before.
+        segments (int): Number of pieces, from 1 to the number of functions.
+        input (Tensor): Argument of the first function.
+        use_reentrant (bool): As checkpoint() takes it; False is recommended. None is True, with a warning.
+        preserve_rng_state (bool): Whether random numbers are those of the first run. Default: True.
+
+    Returns:
+        What the last function returns.
+
+    Raises:
+        ValueError: Unexpected keyword arguments: {names}.
+
+    Example:
+        >>> model = ag.nn.Sequential(ag.nn.Linear(3, 8), ag.nn.Tanh(), ag.nn.Linear(8, 1))
+        >>> x = ag.randn(5, 3)
+        >>> y = ag.utils.checkpoint.checkpoint_sequential(model, 2, x, use_reentrant=False)
+        >>> y.shape, ag.equal(y, model(x))
+        (Size([5, 1]), True)
+        >>> y.sum().backward()
+        >>> model[0].weight.grad.shape
+        Size([8, 3])
+    """
     if use_reentrant is None:
         warnings.warn(MSG_PARAMETER.format(name="checkpoint_sequential"), UserWarning, stacklevel=2)
         use_reentrant = True

@@ -28,8 +28,33 @@ flop_registry: dict[Key, Formula] = {}               # what register_flop_formul
 def register_flop_formula(targets: Key | Iterable[Key], get_raw: bool = False) -> Callable[[Formula], Formula]:
     """Decorator: all counters from now on count calls of these operations or Functions by a formula.
 
-    targets: "aten.name" of an operation, as the profiler names it, or a Function's class; or several. The formula is called
-    with the call's arguments, shapes in the place of tensors, and out_shape=; get_raw: with the tensors, and out_val=.
+    Args:
+        targets (str or type): "aten.name" of an operation, as the profiler names it, or a Function's class; or several. An
+            elementwise operation can't be one.
+        get_raw (bool): The formula is called with the call's arguments: with tensors, and out_val= for the result (True), or
+            with shapes in the place of tensors, and out_shape=. Default: False.
+
+    Returns:
+        The decorator, which returns the formula.
+
+    Raises:
+        RuntimeError: duplicate registrations for {target}.
+        ValueError: a formula is for an operation, named as in "aten.mm", or for a Function's class.
+        NotImplementedError: a formula for {target}: elementwise operations are not told to the counter by name.
+
+    Example:
+        >>> from autograd.utils.flop_counter import FlopCounterMode, register_flop_formula
+        >>> class Cube(ag.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return x * x * x
+        >>> @register_flop_formula(Cube)
+        ... def flops(x_shape, out_shape):
+        ...     return 2 * x_shape.numel()
+        >>> with FlopCounterMode(display=False) as counter:
+        ...     y = Cube.apply(ag.ones(5))
+        >>> counter.get_total_flops()
+        10
     """
     given = [targets] if isinstance(targets, (str, type)) else list(targets)
 
@@ -83,16 +108,25 @@ class FlopCounterMode:
     """Count the floating point operations of a `with` block in this thread: products of matrices, convolutions, attention
     and recurrent layers, forward and backward, a multiplication and an addition as two. PyTorch's names and figures.
 
-    mods: not needed, as in PyTorch. depth: how deep the table goes into modules; None: all. display: print it at the end.
-    custom_mapping: formulas beside the own ones, or in their place; see register_flop_formula. One with the attribute
-    `_get_raw` is called with tensors.
-
     Not counted, as in PyTorch: products with a vector, elementwise operations. Nor are products inside the derivatives of
     other operations (inv, cdist), and calls in other threads.
 
-    >>> with FlopCounterMode(display=False) as counter:
-    ...     model(x).sum().backward()
-    >>> counter.get_total_flops()
+    Args:
+        mods: Has no effect, and warns: modules are found without it.
+        depth (int): How deep the table goes into modules; None: all. Default: 2.
+        display (bool): Whether the table is printed at the end. Default: True.
+        custom_mapping (dict): Formulas beside the own ones, or in their place, by operation; see register_flop_formula. One
+            with the attribute `_get_raw` is called with tensors.
+
+    Example:
+        >>> from autograd.utils.flop_counter import FlopCounterMode
+        >>> model, x = ag.nn.Linear(3, 2), ag.ones(4, 3)
+        >>> with FlopCounterMode(display=False) as counter:
+        ...     y = model(x)
+        >>> counter.get_total_flops()                # 4 * 3 * 2 multiplications, as many additions
+        48
+        >>> counter.get_flop_counts()["Linear"]
+        {'aten.addmm': 48}
     """
 
     flop_registry: dict[Key, Formula]

@@ -30,17 +30,52 @@ def summary(model: Module, input_size: Any = None, input_data: Any = None, batch
             row_settings: Iterable[str] | None = None, verbose: int | None = None, **kwargs: Any) -> ModelStatistics:
     """The modules of a model in the order in which a forward pass calls them, without gradients; printed, and returned.
 
-    input_size: the shape of the input, which is then ones (zeros if `dtypes` says integers), or a list of shapes.
-    input_data: the input itself, or a list or dict of arguments. Without either all modules are listed, without shapes.
-    kwargs: further arguments of the model. batch_dim: where input_size lacks a batch, which is then 1. mode: "eval" or
-    "train", for this pass. depth: how deep modules are listed. col_names: of "input_size", "output_size", "num_params",
-    "params_percent", "kernel_size", "mult_adds", "trainable". row_settings: of "depth", "var_names", "ascii_only",
-    "hide_recursive_layers". verbose: 0: do not print (the default in an interactive Python); 1: print; 2: list each
-    parameter too.
+    Mult-adds are those of products and convolutions, as FlopCounterMode counts them, halved. Further arguments by keyword
+    are the model's.
 
-    Mult-adds are those of products and convolutions, as FlopCounterMode counts them, halved.
+    Args:
+        model (Module): The model; parameters and buffers stay as they are.
+        input_size (ints): The shape of the input, which is then ones (zeros if `dtypes` says integers), or a list of shapes.
+        input_data: The input itself, or a list or dict of arguments. Without either all modules are listed, without shapes.
+        batch_dim (int): Where input_size lacks a batch, which is then 1.
+        cache_forward_pass (bool): Not implemented.
+        col_names (Iterable[str]): Columns: "input_size", "output_size", "num_params", "params_percent", "kernel_size",
+            "mult_adds", "trainable". By default "output_size" and "num_params".
+        col_width (int): Of each column but the first. Default: 25.
+        depth (int): How deep modules are listed. Default: 3.
+        device (device): The CPU, under any of its names.
+        dtypes (list): One for each of input_size; float32 if None.
+        mode (str): "eval" or "train", for this pass. Default: 'eval'.
+        row_settings (Iterable[str]): What rows show: "depth", "var_names", "ascii_only", "hide_recursive_layers". By default
+            "depth".
+        verbose (int): 0: do not print (the default in an interactive Python); 1: print; 2: list each parameter too.
 
-    >>> summary(model, input_size=(32, 1, 28, 28), col_names=("output_size", "num_params", "mult_adds"))
+    Returns:
+        A ModelStatistics, whose text is what is printed.
+
+    Raises:
+        RuntimeError: Only one of (input_data, input_size) should be specified.
+        ValueError: {name}: {values} is none of {those that are}.
+        ValueError: Column width must be greater than 0: col_width={col_width}.
+        ValueError: You must pass input_data or input_size in order to use columns: {names}.
+        NotImplementedError: cache_forward_pass, a device other than the CPU, or batch_dim without input_size.
+
+    Example:
+        >>> from autograd.utils.summary import summary
+        >>> model = ag.nn.Sequential(ag.nn.Linear(3, 2), ag.nn.ReLU())
+        >>> found = summary(model, input_size=(4, 3), col_width=14, row_settings=("depth", "ascii_only"), verbose=1)
+        ====================================================================
+        Layer (type:depth-idx)                   Output Shape   Param #
+        ====================================================================
+        Sequential                               [4, 2]         --
+        + Linear: 1-1                            [4, 2]         8
+        + ReLU: 1-2                              [4, 2]         --
+        ====================================================================
+        Total params: 8
+        Trainable params: 8
+        Non-trainable params: 0
+        Total mult-adds (M): 0.00
+        ...
     """
     if input_size is not None and input_data is not None:
         raise RuntimeError("Only one of (input_data, input_size) should be specified.")
@@ -108,7 +143,20 @@ class Place:
 
 
 class LayerInfo:
-    """A row: a call of a module, or a module that holds others that are called."""
+    """A row of a summary(): a call of a module, or a module that holds others that are called. class_name and var_name are
+    the module's, depth is how deep it is in the model; input_size and output_size are of the call.
+
+    Args:
+        place (Place): Where the module stands in the model: summary() makes it.
+
+    Example:
+        >>> from autograd.utils.summary import summary
+        >>> model = ag.nn.Sequential(ag.nn.Linear(3, 2), ag.nn.ReLU())
+        >>> found = summary(model, input_size=(4, 3), verbose=0)
+        >>> row = found.summary_list[1]
+        >>> row.class_name, row.var_name, row.depth, row.output_size, row.num_params, row.macs
+        ('Linear', '0', 1, [4, 2], 8, 24)
+    """
 
     num_params: int
     trainable_params: int
@@ -349,7 +397,21 @@ class Format:
 
 
 class ModelStatistics:
-    """What summary() returns: the rows and the totals; its text is the table."""
+    """What summary() returns: the rows (summary_list) and the totals; its text is the table.
+
+    Args:
+        rows (list[LayerInfo]): The model itself first.
+        input_bytes (int): Of the inputs of the pass.
+        ran (bool): Whether there was one.
+        form (Format): What the table shows, and how wide.
+
+    Example:
+        >>> from autograd.utils.summary import summary
+        >>> model = ag.nn.Sequential(ag.nn.Linear(3, 2), ag.nn.ReLU())
+        >>> found = summary(model, input_size=(4, 3), verbose=0)
+        >>> found.total_params, found.trainable_params, found.total_mult_adds, found.total_input
+        (8, 8, 24, 48)
+    """
 
     def __init__(self, rows: list[LayerInfo], input_bytes: int, ran: bool, form: Format) -> None:
         self.summary_list: list[LayerInfo] = rows

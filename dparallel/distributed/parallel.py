@@ -18,8 +18,19 @@ from .groups import is_member, member_of
 
 
 class DataParallel(Wrapper):
-    """dparallel.DataParallel with PyTorch's names of parameters, buffers and states, which begin with "module.".
-    NotImplementedError with shard=, where parameters() are shards: use dparallel.DataParallel."""
+    """dparallel.DataParallel, which has the arguments, with PyTorch's names of parameters, buffers and states, which begin
+    with "module.".
+
+    Raises:
+        NotImplementedError: nn.DataParallel(shard={shard}): use dparallel.DataParallel, for parameters() are shards.
+
+    Example:
+        >>> model = ag.nn.DataParallel(ag.nn.Linear(3, 2), devices=2)
+        >>> model(ag.ones(4, 3)).shape               # two rows on each of two local devices
+        Size([4, 2])
+        >>> list(model.state_dict())
+        ['module.weight', 'module.bias']
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if kwargs.get("shard"):

@@ -402,6 +402,16 @@ def test_nothing_is_kept_after_the_block():
         ag.set_autocast_enabled("cpu", False)
 
 
+def test_a_dtype_whose_package_is_missing_leaves_autocast_off(monkeypatch):
+    def missing(dtype):
+        raise ModuleNotFoundError("bfloat16 needs the package ml_dtypes: pip install ml_dtypes")
+
+    monkeypatch.setattr("autograd.core.casting.as_dtype", missing)
+    with pytest.raises(ModuleNotFoundError, match="ml_dtypes"):
+        ag.set_autocast_enabled("cpu", True)
+    assert not ag.is_autocast_enabled("cpu")
+
+
 # --- state, threads, decorators -------------------------------------------------------------------------------------------
 
 def states(t):

@@ -900,19 +900,6 @@ Raises:
 Example:
     >>> ag.svd(ag.tensor([[3.0, 0.0], [0.0, 4.0]])).S
     tensor([4., 3.])""",
-"trace": """The sum of a matrix's diagonal. Of a function it is trace_step(), with a DeprecationWarning.
-
-Args:
-    input (Tensor or Callable[..., Any]): (n, m), or a function; any dtype.
-    example_inputs: Arguments of the function.
-    check (bool): Whether the traced step is compared with the function. Default: True.
-
-Returns:
-    Tensor.
-
-Example:
-    >>> ag.trace(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
-    tensor(5.)""",
 "cross": """The cross product of vectors of 3 elements along `dim`, by default the first dimension of that size.
 
 Args:

@@ -59,6 +59,9 @@ def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, e
     Returns:
         A 0-d tensor.
 
+    Raises:
+        RuntimeError: The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be clipped.
+
     Example:
         >>> ag.nn.utils.get_total_norm([ag.tensor([3.0]), ag.tensor([4.0])])
         tensor(5.)
@@ -164,7 +167,26 @@ def _clip_to_norm(parameters: list[Tensor], max_norm: float, norm_type: float, e
 
 def clip_grad_norm(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
                    error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
-    """clip_grad_norm_() under its old name."""
+    """clip_grad_norm_() under its old name, with a FutureWarning.
+
+    Args:
+        parameters (Tensor or Iterable[Tensor]): Tensors with .grad, which is scaled in place.
+        max_norm (float): The largest norm.
+        norm_type (float): Order of the norm. Default: 2.0.
+        error_if_nonfinite (bool): Whether a norm that is inf or nan raises. Default: False.
+        foreach (bool): Has no effect.
+
+    Returns:
+        The norm before, a 0-d tensor.
+
+    Example:
+        >>> w = ag.ones(2, requires_grad=True)
+        >>> w.grad = ag.tensor([3.0, 4.0])
+        >>> ag.nn.utils.clip_grad_norm(w, 1.0)
+        tensor(5.)
+        >>> w.grad
+        tensor([0.6000, 0.8000])
+    """
     warnings.warn("`nn.utils.clip_grad_norm` is now deprecated in favor of `nn.utils.clip_grad_norm_`.", FutureWarning,
                   stacklevel=2)
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)

@@ -9,9 +9,29 @@ from .stateless import call_with
 
 def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: dict[str, Any] | None = None, *,
                     tie_weights: bool = True, strict: bool = False) -> Any:
-    """module(*args, **kwargs) with other tensors in place of parameters and buffers, by dotted name: one dict, or several.
+    """module(*args, **kwargs) with other tensors in place of parameters and buffers, which stay as they are.
 
-    tie_weights: what is given for a shared tensor counts under all its names. strict: no name may be missing or unknown.
+    Args:
+        module (Module): What is called.
+        parameter_and_buffer_dicts (dict[str, Tensor]): By dotted name; or several such dicts. Those that are not named are
+            the module's own.
+        args: Arguments: a tuple, or the only one.
+        kwargs (dict[str, Any]): Arguments by keyword.
+        tie_weights (bool): Whether what is given for a shared tensor counts under all its names. Default: True.
+        strict (bool): Whether a name that is missing or unknown is an error. Default: False.
+
+    Returns:
+        What the module returns.
+
+    Raises:
+        ValueError: Expected all elements of parameter_and_buffer_dicts to be dictionaries.
+        ValueError: {names} appeared in multiple dictionaries; behavior of functional call is ambiguous.
+
+    Example:
+        >>> layer = ag.nn.Linear(2, 1)
+        >>> weights = {"weight": ag.tensor([[1.0, 10.0]], requires_grad=True), "bias": ag.zeros(1)}
+        >>> ag.func.functional_call(layer, weights, ag.tensor([[2.0, 3.0]]))
+        tensor([[32.]], grad_fn=<AddmmBackward0>)
     """
     if not isinstance(parameter_and_buffer_dicts, dict):
         if not isinstance(parameter_and_buffer_dicts, (list, tuple)) or not all(

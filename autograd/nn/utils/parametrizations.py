@@ -42,9 +42,30 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
-    """Train the length (one number along dim, one for all if None) and the direction of a weight apart. Returns module.
+    """Train the length and the direction of a weight apart: weight = g v / |v|. Salimans & Kingma 2016 (arXiv:1602.07868).
 
     State dicts of the older nn.utils.weight_norm fit too.
+
+    Args:
+        module (Module): Whose weight it is.
+        name (str): The parameter's name. Default: 'weight'.
+        dim (int): The dimension along which each slice has a length of its own; one length for all if None. Default: 0.
+
+    Returns:
+        module, which has parametrizations.<name>.original0 (g, of size 1 in all dimensions but dim) and original1 (v, of
+        the weight's shape).
+
+    Raises:
+        ValueError: Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{name}'.
+
+    Example:
+        >>> layer = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(3, 2))
+        >>> {name: p.shape for name, p in layer.named_parameters()}
+        {'bias': Size([2]), 'parametrizations.weight.original0': Size([2, 1]),
+         'parametrizations.weight.original1': Size([2, 3])}
+        >>> length = layer.parametrizations.weight.original0
+        >>> ag.allclose(layer.weight.norm(dim=1, keepdim=True), length)
+        True
     """
     register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
@@ -103,7 +124,34 @@ class _SpectralNorm(Module):
 
 def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
                   dim: int | None = None) -> Any:
-    """Divide a weight by its largest singular value, found by power iteration, one step a forward. Returns module."""
+    """Divide a weight by its largest singular value, found by power iteration. Miyato et al. 2018 (arXiv:1802.05957).
+
+    Each forward in training mode improves the estimate; in evaluation mode it stays. A vector is divided by its length.
+
+    Args:
+        module (Module): Whose weight it is.
+        name (str): The parameter's name. Default: 'weight'.
+        n_power_iterations (int): Steps for each forward, above 0. Default: 1.
+        eps (float): Keeps divisions by 0 away. Default: 1e-12.
+        dim (int): The dimension that is the matrix's rows, the others being its columns; 0 if None, 1 for transposed
+            convolutions.
+
+    Returns:
+        module.
+
+    Raises:
+        ValueError: Module '{module}' has no parameter or buffer with name '{name}'.
+        ValueError: Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}.
+        IndexError: Dimension out of range (expected to be in range of [-{ndim}, {ndim - 1}] but got {dim}).
+
+    Example:
+        >>> layer = ag.nn.Linear(2, 2)
+        >>> _ = layer.weight.data.copy_(ag.tensor([[4.0, 0.0], [0.0, 1.0]]))
+        >>> _ = ag.nn.utils.parametrizations.spectral_norm(layer)
+        >>> layer.weight.round(decimals=3).detach()
+        tensor([[1.0000, 0.0000],
+                [0.0000, 0.2500]])
+    """
     weight = _demand_tensor(module, name)
     kind = _SpectralNorm(weight, n_power_iterations, default_dim(module, dim), eps)
     return register_parametrization(module, name, kind)
@@ -214,8 +262,28 @@ def orthogonal(module: Any, name: str = "weight", orthogonal_map: str | None = N
                use_trivialization: bool = True) -> Any:
     """Keep a matrix, or a stack of them, orthogonal: columns (rows, if there are fewer) of length 1 at right angles.
 
-    orthogonal_map: "matrix_exp", "cayley" or "householder"; None: the first for square or complex ones, else the last.
-    use_trivialization: start from the tensor's own value, made orthogonal. Returns module.
+    Args:
+        module (Module): Whose tensor it is.
+        name (str): The name of a parameter or buffer (..., n, k), real or complex. Default: 'weight'.
+        orthogonal_map (str): "matrix_exp", "cayley" or "householder"; None: the first for square or complex ones, else the
+            last.
+        use_trivialization (bool): Whether it starts from the tensor's own value, made orthogonal, and other orthogonal
+            values can be assigned to it. Default: True.
+
+    Returns:
+        module.
+
+    Raises:
+        ValueError: Module '{module}' has no parameter or buffer with name '{name}'.
+        ValueError: Expected a matrix or batch of matrices. Got a tensor of {ndim} dimensions.
+        ValueError: orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}.
+        ValueError: The householder parametrization does not support complex tensors.
+
+    Example:
+        >>> layer = ag.nn.utils.parametrizations.orthogonal(ag.nn.Linear(5, 3))
+        >>> w = layer.weight
+        >>> ag.allclose(w @ w.T, ag.eye(3), atol=1e-5)
+        True
     """
     weight = _demand_tensor(module, name)
     if weight.ndim < 2:

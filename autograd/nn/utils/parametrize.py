@@ -33,7 +33,23 @@ _cache = _Cache()
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """Inside, each parametrized tensor is computed once."""
+    """Inside, each parametrized tensor is computed once, however often it is read. The values are dropped at the end of the
+    outermost block.
+
+    Example:
+        >>> calls = []
+        >>> class Doubled(ag.nn.Module):
+        ...     def forward(self, x):
+        ...         calls.append(1)
+        ...         return 2 * x
+        >>> parametrize = ag.nn.utils.parametrize
+        >>> layer = parametrize.register_parametrization(ag.nn.Linear(2, 2), "weight", Doubled())
+        >>> calls.clear()
+        >>> with parametrize.cached():
+        ...     y = layer(layer(ag.ones(1, 2)))
+        >>> len(calls)
+        1
+    """
     _cache.depth += 1
     try:
         yield
@@ -53,7 +69,31 @@ def _store(module: Module, name: str, tensor: Tensor) -> None:
 
 class ParametrizationList(ModuleList):
     """The parametrizations of one tensor, first to last, and what the first is applied to: `original`, or `original0`,
-    `original1`, ... if its right_inverse gives several tensors. `unsafe`: dtype and shape may change.
+    `original1`, ... if its right_inverse gives several tensors. register_parametrization() makes it; calling it computes the
+    tensor.
+
+    Args:
+        modules (Iterable[Module]): The parametrizations, at least one.
+        original (Tensor): The tensor's value so far, of any shape and dtype; a Parameter stays one.
+        unsafe (bool): Whether dtype and shape may change. Default: False.
+
+    Raises:
+        ValueError: ParametrizationList requires one or more modules.
+        ValueError: 'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...).
+        ValueError: When `right_inverse` outputs one tensor, it may not change the dtype.
+        ValueError: Registering a parametrization may not change the dtype (or shape) of the tensor, unless `unsafe` flag is
+            enabled.
+
+    Example:
+        >>> class Doubled(ag.nn.Module):
+        ...     def forward(self, x):
+        ...         return 2 * x
+        >>> held = ag.nn.utils.parametrize.ParametrizationList([Doubled()], ag.nn.Parameter(ag.ones(2)))
+        >>> held()
+        tensor([2., 2.], grad_fn=<MulBackward0>)
+        >>> held.original
+        Parameter containing:
+        tensor([1., 1.], requires_grad=True)
     """
 
     def __init__(self, modules: Iterable[Module], original: Tensor, unsafe: bool = False) -> None:
@@ -201,10 +241,38 @@ def _property(name: str) -> property:
 # --- what users call --------------------------------------------------------------------------------------------------
 
 def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Any:
-    """module.<tensor_name> becomes parametrization(<what it was>), on top of earlier parametrizations. Returns module.
+    """module.<tensor_name> becomes parametrization(<what it was>), on top of earlier parametrizations. What is trained is
+    the original, module.parametrizations.<tensor_name>.original.
 
-    right_inverse of the parametrization, if it has one, gives the original for a wanted value. unsafe: dtype and shape
-    may change, and nothing is checked.
+    right_inverse of the parametrization, if it has one, gives the original for a wanted value: for the present one now, and
+    for those that are assigned to module.<tensor_name> later.
+
+    Args:
+        module (Module): Whose parameter or buffer it is; its class becomes a subclass of its own.
+        tensor_name (str): The name of the parameter or buffer.
+        parametrization (Module): Its forward takes the original (or several, if right_inverse gives several) and returns the
+            value.
+        unsafe (bool): Whether dtype and shape may change; nothing is checked then. Default: False.
+
+    Returns:
+        module.
+
+    Raises:
+        ValueError: Module '{module}' does not have a parameter, a buffer, or a parametrized element with name
+            '{tensor_name}'.
+        ValueError: Registering a parametrization may not change the dtype (or shape) of the tensor, unless `unsafe` flag is
+            enabled.
+
+    Example:
+        >>> class Symmetric(ag.nn.Module):
+        ...     def forward(self, x):
+        ...         return x.triu() + x.triu(1).T
+        >>> layer = ag.nn.Linear(3, 3)
+        >>> _ = ag.nn.utils.parametrize.register_parametrization(layer, "weight", Symmetric())
+        >>> ag.equal(layer.weight, layer.weight.T)
+        True
+        >>> [name for name, _ in layer.named_parameters()]
+        ['bias', 'parametrizations.weight.original']
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
@@ -239,7 +307,19 @@ def _check_another(module: Any, name: str, parametrization: Any) -> None:
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Whether the module has a parametrization, of this tensor if one is named."""
+    """Whether the module has a parametrization, of this tensor if one is named.
+
+    Args:
+        module (Module): It alone, without the modules below it.
+        tensor_name (str): The name of a parameter or buffer; any if None.
+
+    Example:
+        >>> layer = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(2, 2))
+        >>> ag.nn.utils.parametrize.is_parametrized(layer, "weight")
+        True
+        >>> ag.nn.utils.parametrize.is_parametrized(layer, "bias")
+        False
+    """
     held = getattr(module, "parametrizations", None)
     if not isinstance(held, ModuleDict):
         return False
@@ -247,8 +327,31 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """Make module.<tensor_name> an ordinary tensor again, of its present value or (not leave_parametrized) the original's.
-    Returns module.
+    """Make module.<tensor_name> an ordinary tensor again, without any of its parametrizations.
+
+    Args:
+        module (Module): As register_parametrization() left it.
+        tensor_name (str): The name of the parameter or buffer.
+        leave_parametrized (bool): Whether it keeps its present value; False: it gets the original's. Default: True.
+
+    Returns:
+        module.
+
+    Raises:
+        ValueError: Module {module} does not have a parametrization on {tensor_name}.
+        ValueError: Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a
+            sequence of tensors.
+
+    Example:
+        >>> class Doubled(ag.nn.Module):
+        ...     def forward(self, x):
+        ...         return 2 * x
+        >>> parametrize = ag.nn.utils.parametrize
+        >>> layer = ag.nn.BatchNorm1d(2)             # whose weight begins as ones
+        >>> _ = parametrize.register_parametrization(layer, "weight", Doubled())
+        >>> parametrize.remove_parametrizations(layer, "weight").weight
+        Parameter containing:
+        tensor([2., 2.], requires_grad=True)
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
@@ -274,12 +377,41 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def type_before_parametrizations(module: Any) -> type:
-    """The class that the module had before it was parametrized."""
+    """The class that the module had before it was parametrized; its class if it was not.
+
+    Args:
+        module (Module): Any module.
+
+    Example:
+        >>> layer = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(2, 2))
+        >>> type(layer).__name__
+        'ParametrizedLinear'
+        >>> ag.nn.utils.parametrize.type_before_parametrizations(layer).__name__
+        'Linear'
+    """
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
 def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
-    """Give another module the parametrizations, and the originals, of one or of all parametrized tensors. Returns it."""
+    """Give another module the parametrizations, and the originals, of one or of all parametrized tensors.
+
+    Both modules hold the same originals then. A tensor that to_module lacks is made.
+
+    Args:
+        from_module (Module): Which has parametrizations; if it has none, nothing happens.
+        to_module (Module): Which gets them.
+        tensor_name (str): The name of one parametrized tensor; all if None.
+
+    Returns:
+        to_module.
+
+    Example:
+        >>> one = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(2, 2))
+        >>> other = ag.nn.Linear(2, 2)
+        >>> _ = ag.nn.utils.parametrize.transfer_parametrizations_and_params(one, other)
+        >>> ag.equal(one.weight, other.weight)
+        True
+    """
     if is_parametrized(from_module):
         for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
             given = from_module.parametrizations[name]

@@ -27,6 +27,18 @@ class BasePruningMethod(ABC):
     """A way of pruning, and the forward pre-hook that applies it. A subclass computes the mask, and says in PRUNING_TYPE
     what of the tensor it is handed after other methods: the elements that are left, as a vector ("unstructured"), the
     channels along its `dim` that are not zero altogether ("structured"), or everything ("global").
+
+    Example:
+        >>> class Negative(ag.nn.utils.prune.BasePruningMethod):
+        ...     PRUNING_TYPE = "unstructured"
+        ...     def compute_mask(self, t, default_mask):
+        ...         return default_mask * (t >= 0)
+        >>> Negative().prune(ag.tensor([1.0, -2.0, 3.0]))
+        tensor([1., -0., 3.])
+        >>> layer = ag.nn.Linear(2, 2)
+        >>> _ = Negative.apply(layer, "weight")      # in each forward of the layer from now on
+        >>> (layer.weight < 0).any()
+        tensor(False)
     """
 
     PRUNING_TYPE: str
@@ -111,7 +123,24 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """The methods that were applied to one parameter, in order."""
+    """The methods that were applied to one parameter, in order: a second method on a parameter makes one. Its length is
+    their number, and they are its items. Arguments are the methods.
+
+    Raises:
+        TypeError: {type} is not a BasePruningMethod subclass.
+        ValueError: Can only add pruning methods acting on the parameter named '{name}' to PruningContainer {self}. Found
+            '{other_name}'.
+
+    Example:
+        >>> prune = ag.nn.utils.prune
+        >>> layer = ag.nn.Linear(4, 2)
+        >>> _ = prune.L1Unstructured.apply(layer, "weight", amount=2)
+        >>> both = prune.L1Unstructured.apply(layer, "weight", amount=3)
+        >>> type(both).__name__, len(both)
+        ('PruningContainer', 2)
+        >>> layer.weight_mask.sum()                  # of 8; the second prunes what the first has left
+        tensor(3.)
+    """
 
     def __init__(self, *args: BasePruningMethod) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
@@ -161,7 +190,14 @@ class PruningContainer(BasePruningMethod):
 
 
 class Identity(BasePruningMethod):
-    """Prunes nothing, and makes the mask and <name>_orig all the same."""
+    """Prunes nothing, and makes the mask and <name>_orig all the same.
+
+    Example:
+        >>> layer = ag.nn.Linear(2, 1)
+        >>> _ = ag.nn.utils.prune.Identity.apply(layer, "weight")
+        >>> layer.weight_mask
+        tensor([[1., 1.]])
+    """
 
     PRUNING_TYPE: str = "unstructured"
 
@@ -186,7 +222,20 @@ class _Unstructured(BasePruningMethod):
 
 
 class RandomUnstructured(_Unstructured):
-    """Prunes elements at random. amount: their fraction (a float of 0 to 1), or their number (an int)."""
+    """Prunes elements at random.
+
+    Args:
+        amount (float or int): Their fraction (a float of 0 to 1), or their number (an int).
+
+    Raises:
+        TypeError: Invalid type for amount: {amount}. Must be int or float.
+        ValueError: amount={amount} should either be a float in the range [0, 1] or a non-negative integer.
+
+    Example:
+        >>> method = ag.nn.utils.prune.RandomUnstructured(amount=0.25)
+        >>> (method.prune(ag.ones(8)) == 0).sum()
+        tensor(2)
+    """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask with zeros at random elements."""
@@ -199,7 +248,20 @@ class RandomUnstructured(_Unstructured):
 
 
 class L1Unstructured(_Unstructured):
-    """Prunes the elements of least absolute value. amount: their fraction (a float of 0 to 1), or their number (an int)."""
+    """Prunes the elements of least absolute value.
+
+    Args:
+        amount (float or int): Their fraction (a float of 0 to 1), or their number (an int).
+
+    Raises:
+        TypeError: Invalid type for amount: {amount}. Must be int or float.
+        ValueError: amount={amount} should either be a float in the range [0, 1] or a non-negative integer.
+
+    Example:
+        >>> method = ag.nn.utils.prune.L1Unstructured(amount=2)
+        >>> method.prune(ag.tensor([1.0, -3.0, 2.0, 4.0]))
+        tensor([ 0., -3.,  0.,  4.])
+    """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Zeros where the least absolute values are."""
@@ -213,7 +275,21 @@ class L1Unstructured(_Unstructured):
 
 
 class RandomStructured(BasePruningMethod):
-    """Prunes whole channels along `dim` at random. amount: their fraction (a float of 0 to 1), or their number (an int)."""
+    """Prunes whole channels along `dim` at random.
+
+    Args:
+        amount (float or int): Their fraction (a float of 0 to 1), or their number (an int).
+        dim (int): The dimension of the channels. Default: -1.
+
+    Raises:
+        TypeError: Invalid type for amount: {amount}. Must be int or float.
+        ValueError: amount={amount} should either be a float in the range [0, 1] or a non-negative integer.
+
+    Example:
+        >>> method = ag.nn.utils.prune.RandomStructured(amount=1, dim=0)
+        >>> method.prune(ag.ones(3, 2)).sum()        # one row of two is gone
+        tensor(4.)
+    """
 
     PRUNING_TYPE: str = "structured"
 
@@ -240,8 +316,23 @@ class RandomStructured(BasePruningMethod):
 
 
 class LnStructured(BasePruningMethod):
-    """Prunes the channels along `dim` that have the least norms. amount: their fraction (a float of 0 to 1), or their number
-    (an int); n: which norm, as norm() takes it.
+    """Prunes the channels along `dim` that have the least norms.
+
+    Args:
+        amount (float or int): Their fraction (a float of 0 to 1), or their number (an int).
+        n (float or str): Which norm, as norm() takes it: 1, 2, float("inf"), "fro", ...
+        dim (int): The dimension of the channels. Default: -1.
+
+    Raises:
+        TypeError: Invalid type for amount: {amount}. Must be int or float.
+        ValueError: amount={amount} should either be a float in the range [0, 1] or a non-negative integer.
+
+    Example:
+        >>> method = ag.nn.utils.prune.LnStructured(amount=1, n=2, dim=0)
+        >>> method.prune(ag.tensor([[3.0, 4.0], [1.0, 1.0], [0.0, 2.0]]))
+        tensor([[3., 4.],
+                [0., 0.],
+                [0., 2.]])
     """
 
     PRUNING_TYPE: str = "structured"
@@ -270,7 +361,16 @@ class LnStructured(BasePruningMethod):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prunes by a mask of the parameter's shape."""
+    """Prunes by a mask of the parameter's shape.
+
+    Args:
+        mask (Tensor): Of the parameter's shape, of any dtype: zero (False) where it is pruned.
+
+    Example:
+        >>> method = ag.nn.utils.prune.CustomFromMask(ag.tensor([1, 0, 1]))
+        >>> method.prune(ag.tensor([5.0, 6.0, 7.0]))
+        tensor([5., 0., 7.])
+    """
 
     PRUNING_TYPE: str = "global"
 
@@ -292,48 +392,156 @@ class CustomFromMask(BasePruningMethod):
 # --- on a module ------------------------------------------------------------------------------------------------------
 
 def identity(module: Any, name: str) -> Any:
-    """Give the parameter `name` a mask of ones: nothing is pruned yet. Returns module."""
+    """Give the parameter `name` a mask of ones: nothing is pruned yet.
+
+    Args:
+        module (Module): Whose parameter it is.
+        name (str): The parameter's name, such as "weight".
+
+    Returns:
+        module, with the parameter <name>_orig and the buffer <name>_mask.
+
+    Example:
+        >>> layer = ag.nn.utils.prune.identity(ag.nn.Linear(2, 1), "weight")
+        >>> layer.weight_mask
+        tensor([[1., 1.]])
+        >>> [name for name, _ in layer.named_parameters()]
+        ['bias', 'weight_orig']
+    """
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module: Any, name: str, amount: float) -> Any:
-    """Prune elements of the parameter `name` at random: a fraction (float), or a number of them (int). Returns module."""
+    """Prune elements of the parameter `name` at random.
+
+    Args:
+        module (Module): Whose parameter it is.
+        name (str): The parameter's name, such as "weight".
+        amount (float or int): A fraction (float) or a number (int) of its elements, or of those that are left.
+
+    Returns:
+        module, with the parameter <name>_orig and the buffer <name>_mask.
+
+    Raises:
+        ValueError: amount={amount} should be smaller than the number of parameters to prune={size}.
+
+    Example:
+        >>> layer = ag.nn.utils.prune.random_unstructured(ag.nn.Linear(4, 2), "weight", amount=0.5)
+        >>> layer.weight_mask.sum()
+        tensor(4.)
+    """
     RandomUnstructured.apply(module, name, amount)
     return module
 
 
 def l1_unstructured(module: Any, name: str, amount: float, importance_scores: Tensor | None = None) -> Any:
-    """Prune the elements of the parameter `name` that have the least absolute values. Returns module.
+    """Prune the elements of the parameter `name` that have the least absolute values.
 
-    amount: a fraction (float) or a number (int). importance_scores: judged in the place of the values, of the same shape.
+    Args:
+        module (Module): Whose parameter it is.
+        name (str): The parameter's name, such as "weight".
+        amount (float or int): A fraction (float) or a number (int) of its elements, or of those that are left.
+        importance_scores (Tensor): Judged in the place of the values, of the parameter's shape.
+
+    Returns:
+        module, with the parameter <name>_orig and the buffer <name>_mask.
+
+    Raises:
+        ValueError: amount={amount} should be smaller than the number of parameters to prune={size}.
+        AssertionError: importance_scores should have the same shape as parameter {name} of {module}, got {shape} vs {shape}.
+
+    Example:
+        >>> layer = ag.nn.Linear(4, 1, bias=False)
+        >>> _ = layer.weight.data.copy_(ag.tensor([[1.0, -3.0, 2.0, 4.0]]))
+        >>> _ = ag.nn.utils.prune.l1_unstructured(layer, "weight", amount=0.5)
+        >>> layer.weight
+        tensor([[ 0., -3.,  0.,  4.]], grad_fn=<MulBackward0>)
+        >>> layer.weight_mask
+        tensor([[0., 1., 0., 1.]])
     """
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
 
 
 def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
-    """Prune channels along dim of the parameter `name` at random: a fraction (float), or a number of them (int).
-    Returns module.
+    """Prune channels along dim of the parameter `name` at random.
+
+    Args:
+        module (Module): Whose parameter it is.
+        name (str): The parameter's name, such as "weight", of two dimensions or more.
+        amount (float or int): A fraction (float) or a number (int) of the channels, or of those that are left.
+        dim (int): The dimension of the channels; of a weight 0 are outputs, and 1 inputs.
+
+    Returns:
+        module, with the parameter <name>_orig and the buffer <name>_mask.
+
+    Raises:
+        ValueError: Structured pruning can only be applied to multidimensional tensors.
+        IndexError: Invalid index {dim} for tensor of size {shape}.
+
+    Example:
+        >>> layer = ag.nn.utils.prune.random_structured(ag.nn.Linear(2, 4), "weight", amount=3, dim=0)
+        >>> layer.weight_mask.sum(1).sort().values   # one output of four is left
+        tensor([0., 0., 0., 2.])
     """
     RandomStructured.apply(module, name, amount, dim)
     return module
 
 
 def ln_structured(module: Any, name: str, amount: float, n: Any, dim: int, importance_scores: Tensor | None = None) -> Any:
-    """Prune the channels along dim of the parameter `name` that have the least Ln norms. Returns module.
+    """Prune the channels along dim of the parameter `name` that have the least Ln norms.
 
-    amount: a fraction (float) or a number (int). importance_scores: judged in the place of the values, of the same shape.
+    Args:
+        module (Module): Whose parameter it is.
+        name (str): The parameter's name, such as "weight", of two dimensions or more.
+        amount (float or int): A fraction (float) or a number (int) of the channels, or of those that are left.
+        n (float or str): Which norm, as norm() takes it: 1, 2, float("inf"), "fro", ...
+        dim (int): The dimension of the channels; of a weight 0 are outputs, and 1 inputs.
+        importance_scores (Tensor): Judged in the place of the values, of the parameter's shape.
+
+    Returns:
+        module, with the parameter <name>_orig and the buffer <name>_mask.
+
+    Raises:
+        ValueError: Structured pruning can only be applied to multidimensional tensors.
+        IndexError: Invalid index {dim} for tensor of size {shape}.
+
+    Example:
+        >>> layer = ag.nn.Linear(2, 3, bias=False)
+        >>> _ = layer.weight.data.copy_(ag.tensor([[3.0, 4.0], [1.0, 1.0], [0.0, 2.0]]))
+        >>> _ = ag.nn.utils.prune.ln_structured(layer, "weight", amount=1, n=2, dim=0)
+        >>> layer.weight_mask
+        tensor([[1., 1.],
+                [0., 0.],
+                [1., 1.]])
     """
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def global_unstructured(parameters: Any, pruning_method: Any, importance_scores: Any = None, **kwargs: Any) -> None:
-    """Prune several parameters together, as if they were one vector: [(module, name), ...], by an unstructured method
-    (L1Unstructured, RandomUnstructured, ...) with its keyword arguments.
+    """Prune several parameters together, as if they were one vector, by an unstructured method.
 
-    importance_scores: {(module, name): scores}, judged in the place of these parameters' values.
+    Args:
+        parameters (Iterable[tuple[Module, str]]): Modules and names of their parameters.
+        pruning_method (type[BasePruningMethod]): L1Unstructured, RandomUnstructured, ...; its keyword arguments follow.
+        importance_scores (dict[tuple[Module, str], Tensor]): Judged in the place of these parameters' values, each of the
+            parameter's shape.
+
+    Raises:
+        TypeError: global_unstructured(): parameters is not an Iterable.
+        TypeError: global_unstructured(): importance_scores must be of type dict.
+        TypeError: Only "unstructured" PRUNING_TYPE supported for the `pruning_method`.
+
+    Example:
+        >>> prune = ag.nn.utils.prune
+        >>> a, b = ag.nn.Linear(3, 1, bias=False), ag.nn.Linear(3, 1, bias=False)
+        >>> _ = a.weight.data.copy_(ag.tensor([[1.0, 2.0, 3.0]]))
+        >>> _ = b.weight.data.copy_(ag.tensor([[4.0, 5.0, 6.0]]))
+        >>> prune.global_unstructured([(a, "weight"), (b, "weight")], prune.L1Unstructured, amount=4)
+        >>> a.weight_mask, b.weight_mask
+        (tensor([[0., 0., 0.]]), tensor([[0., 1., 1.]]))
     """
     if not isinstance(parameters, Iterable):
         raise TypeError("global_unstructured(): parameters is not an Iterable")
@@ -358,13 +566,51 @@ def global_unstructured(parameters: Any, pruning_method: Any, importance_scores:
 
 
 def custom_from_mask(module: Any, name: str, mask: Tensor) -> Any:
-    """Prune the parameter `name` where a mask of its shape is zero. Returns module."""
+    """Prune the parameter `name` where a mask of its shape is zero.
+
+    Args:
+        module (Module): Whose parameter it is.
+        name (str): The parameter's name, such as "weight".
+        mask (Tensor): Of the parameter's shape, of any dtype.
+
+    Returns:
+        module, with the parameter <name>_orig and the buffer <name>_mask.
+
+    Raises:
+        AssertionError: default_mask shape {shape} must match self.mask shape {shape}.
+
+    Example:
+        >>> layer = ag.nn.Linear(2, 1)
+        >>> _ = ag.nn.utils.prune.custom_from_mask(layer, "weight", ag.tensor([[1, 0]]))
+        >>> layer.weight != 0
+        tensor([[ True, False]])
+    """
     CustomFromMask.apply(module, name, mask)
     return module
 
 
 def remove(module: Any, name: str) -> Any:
-    """Make the pruned tensor the parameter `name` again; its zeros stay, and can be trained. Returns module."""
+    """Make the pruned tensor the parameter `name` again, the same object as before; its zeros stay, and can be trained.
+
+    Args:
+        module (Module): Whose parameter it is.
+        name (str): The parameter's name, such as "weight".
+
+    Returns:
+        module.
+
+    Raises:
+        ValueError: Parameter '{name}' of module {module} has to be pruned before pruning can be removed.
+
+    Example:
+        >>> prune = ag.nn.utils.prune
+        >>> layer = prune.l1_unstructured(ag.nn.Linear(4, 1), "weight", amount=3)
+        >>> _ = prune.remove(layer, "weight")
+        >>> [name for name, _ in layer.named_parameters()]
+        ['bias', 'weight']
+        >>> (layer.weight == 0).sum()
+        tensor(3)
+    """
     for number, hook in _pruning_hooks(module):
         if hook._tensor_name == name:
             hook.remove(module)
@@ -374,7 +620,20 @@ def remove(module: Any, name: str) -> Any:
 
 
 def is_pruned(module: Module) -> bool:
-    """Whether a parameter of the module, or of one below it, is pruned."""
+    """Whether a parameter of the module, or of one below it, is pruned.
+
+    Args:
+        module (Module): Any module.
+
+    Example:
+        >>> prune = ag.nn.utils.prune
+        >>> model = ag.nn.Sequential(ag.nn.Linear(2, 2))
+        >>> prune.is_pruned(model)
+        False
+        >>> _ = prune.l1_unstructured(model[0], "weight", amount=1)
+        >>> prune.is_pruned(model)
+        True
+    """
     return any(_pruning_hooks(each) for each in module.modules())
 
 

@@ -17,10 +17,27 @@ from .averages import get_swa_avg_fn
 
 class AveragedModel(Module):
     """A copy of the model, whose parameters update_parameters(model) averages: by the equal mean, or by avg_fn or
-    multi_avg_fn.
+    multi_avg_fn. Izmailov et al. 2018 (arXiv:1803.05407).
 
-    avg_fn(averaged, current, n) gives the new value of one tensor; multi_avg_fn(list, list, n) writes it for many.
-    use_buffers averages the buffers too; otherwise they are copied.
+    Args:
+        model (Module): What is copied; it is trained on as before.
+        device (device): The CPU, under any of its names.
+        avg_fn (Callable[..., Any]): avg_fn(averaged, current, n) gives the new value of one tensor; n, a 0-d int64 tensor,
+            is how many were averaged so far.
+        multi_avg_fn (Callable[..., Any]): multi_avg_fn(list, list, n) writes the new values of many tensors of one dtype.
+        use_buffers (bool): Whether buffers are averaged too; otherwise they are copied. Default: False.
+
+    Raises:
+        AssertionError: Only one of avg_fn and multi_avg_fn should be provided.
+
+    Example:
+        >>> model = ag.nn.Linear(1, 1, bias=False)
+        >>> averaged = ag.optim.swa_utils.AveragedModel(model)
+        >>> for value in [1.0, 2.0, 6.0]:
+        ...     _ = model.weight.data.fill_(value)
+        ...     averaged.update_parameters(model)
+        >>> averaged(ag.ones(1, 1)).item()
+        3.0
     """
 
     n_averaged: Any
@@ -75,9 +92,21 @@ class AveragedModel(Module):
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device: DeviceLike = None) -> None:
-    """Compute the running statistics of batch normalisation layers anew, as equal means over the loader's batches.
+    """Compute the running statistics of batch normalisation layers anew, as equal means over the loader's batches. An
+    averaged model needs that: its statistics are those of other weights.
 
     A batch that is a list or tuple stands for its first item.
+
+    Args:
+        loader (Iterable[Any]): Batches for the model.
+        model (Module): Which is called on each, in training mode, without gradients.
+        device (device): The CPU, under any of its names.
+
+    Example:
+        >>> model = ag.nn.BatchNorm1d(1)
+        >>> ag.optim.swa_utils.update_bn([ag.tensor([[0.0], [2.0]]), ag.tensor([[4.0], [6.0]])], model)
+        >>> model.running_mean
+        tensor([3.])
     """
     momenta = {}
     for module in model.modules():

@@ -17,7 +17,13 @@ def _checked(decay: float) -> float:
 
 
 def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
-    """fn(averaged, current, n) -> the mean of n + 1 values, from that of n."""
+    """fn(averaged, current, n) -> the mean of n + 1 values, from that of n: AveragedModel's default.
+
+    Example:
+        >>> average = ag.optim.swa_utils.get_swa_avg_fn()
+        >>> average(ag.tensor([1.0]), ag.tensor([4.0]), 2)
+        tensor([2.])
+    """
 
     @no_grad()
     def swa_update(averaged_param: Tensor, current_param: Tensor, num_averaged: TensorOrNumber) -> Tensor:
@@ -27,7 +33,19 @@ def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
-    """fn(averaged, current, _) -> decay * averaged + (1 - decay) * current."""
+    """fn(averaged, current, _) -> decay * averaged + (1 - decay) * current: an avg_fn of AveragedModel.
+
+    Args:
+        decay (float): Of 0 to 1. Default: 0.999.
+
+    Raises:
+        ValueError: Invalid decay value {decay} provided. Please provide a value in [0,1] range.
+
+    Example:
+        >>> average = ag.optim.swa_utils.get_ema_avg_fn(0.75)
+        >>> average(ag.tensor([1.0]), ag.tensor([5.0]), 1)
+        tensor([2.])
+    """
     _checked(decay)
 
     @no_grad()
@@ -38,12 +56,36 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
 
 
 def get_swa_multi_avg_fn() -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
-    """get_swa_avg_fn for lists of tensors, in place."""
+    """get_swa_avg_fn for lists of tensors, in place: a multi_avg_fn of AveragedModel.
+
+    Example:
+        >>> averaged = [ag.tensor([1.0]), ag.tensor([2.0, 3.0])]
+        >>> ag.optim.swa_utils.get_swa_multi_avg_fn()(averaged, [ag.tensor([3.0]), ag.tensor([4.0, 5.0])], 1)
+        >>> averaged
+        [tensor([2.]), tensor([3., 4.])]
+    """
     return _for_lists(lambda averaged, current, count: averaged + (current - averaged) * (1 / (float(count) + 1)))
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
-    """get_ema_avg_fn for lists of tensors, in place."""
+    """get_ema_avg_fn for lists of tensors, in place: a multi_avg_fn of AveragedModel.
+
+    Args:
+        decay (float): Of 0 to 1. Default: 0.999.
+
+    Raises:
+        ValueError: Invalid decay value {decay} provided. Please provide a value in [0,1] range.
+
+    Example:
+        >>> average = ag.optim.swa_utils.get_ema_multi_avg_fn(0.5)
+        >>> model = ag.nn.Linear(1, 1, bias=False)
+        >>> averaged = ag.optim.swa_utils.AveragedModel(model, multi_avg_fn=average)
+        >>> for value in [1.0, 3.0]:
+        ...     _ = model.weight.data.fill_(value)
+        ...     averaged.update_parameters(model)
+        >>> averaged.module.weight.item()
+        2.0
+    """
     _checked(decay)
     return _for_lists(lambda averaged, current, count: averaged + (current - averaged) * (1 - decay)
                      if averaged.array.dtype.kind in "fcV" else averaged * decay + current * (1 - decay))

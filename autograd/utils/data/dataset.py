@@ -88,7 +88,20 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
 
 
 class StackDataset(Dataset[Any]):
-    """Datasets of equal length side by side; item i is the tuple, or with keywords the dict, of their i-th items."""
+    """Datasets of equal length side by side, by position or by keyword; item i is the tuple, or with keywords the dict, of
+    their i-th items.
+
+    Raises:
+        ValueError: StackDataset takes datasets by position (items are tuples) or by keyword (items are dicts), not both.
+        ValueError: At least one dataset should be passed.
+        ValueError: Size mismatch between datasets.
+
+    Example:
+        >>> ag.utils.data.StackDataset([1, 2], ["one", "two"])[1]
+        (2, 'two')
+        >>> ag.utils.data.StackDataset(number=[1, 2], name=["one", "two"])[1]
+        {'number': 2, 'name': 'two'}
+    """
 
     datasets: tuple[Any, ...] | dict[str, Any]
 
@@ -168,7 +181,23 @@ class ConcatDataset(Dataset[T_co]):
 
 
 class ChainDataset(IterableDataset[T_co]):
-    """Streams one after another."""
+    """Streams one after another. A length is the sum of theirs, if all have one.
+
+    Args:
+        datasets (Iterable[IterableDataset]): The streams; the next one is begun when the one before has ended.
+
+    Raises:
+        AssertionError: ChainDataset only supports IterableDataset: when it is iterated.
+
+    Example:
+        >>> class Count(ag.utils.data.IterableDataset):
+        ...     def __init__(self, n):
+        ...         self.n = n
+        ...     def __iter__(self):
+        ...         return iter(range(self.n))
+        >>> list(ag.utils.data.ChainDataset([Count(2), Count(3)]))
+        [0, 1, 0, 1, 2]
+    """
 
     def __init__(self, datasets: Iterable[Any]) -> None:
         self.datasets = datasets

@@ -12,8 +12,7 @@ from .sampler import Sampler
 
 
 class DistributedSampler(Sampler[int]):
-    """This rank's share of the items: every num_replicas-th of an order that all ranks draw alike. num_replicas and rank
-    default to those of autograd.distributed's default group.
+    """This rank's share of the items: every num_replicas-th of an order that all ranks draw alike.
 
     Call set_epoch(e) before each epoch for another order. If the items do not divide evenly, by default the first ones
     are seen twice so that all ranks have as many (as in PyTorch); drop_last leaves the rest out; `uneven=True` does
@@ -22,6 +21,30 @@ class DistributedSampler(Sampler[int]):
 
     state_dict() says where a pass stands as the number of items that all ranks together have seen, so that it is resumed at
     any number of them. A subclass with an __iter__ of its own has no such state unless it brings one.
+
+    Args:
+        dataset (Sized): The items; only their number counts.
+        num_replicas (int): Number of ranks, by default that of autograd.distributed's default group.
+        rank (int): This rank, by default its number there.
+        shuffle (bool): Whether the order is drawn, from seed and epoch; otherwise it is 0, 1, 2, ... Default: True.
+        seed (int): The same on all ranks. Default: 0.
+        drop_last (bool): Whether items that do not divide evenly are left out. Default: False.
+        uneven (bool): Whether the first ranks have one more item instead. Default: False.
+
+    Raises:
+        RuntimeError: DistributedSampler needs num_replicas and rank where there is no default process group, for instance
+            comm.size and comm.rank of dparallel.world().
+        ValueError: Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}].
+        ValueError: drop_last and uneven exclude each other.
+
+    Example:
+        >>> for rank in range(2):
+        ...     sampler = ag.utils.data.DistributedSampler(range(5), num_replicas=2, rank=rank, shuffle=False)
+        ...     list(sampler)
+        [0, 2, 4]
+        [1, 3, 0]
+        >>> list(ag.utils.data.DistributedSampler(range(5), 2, 1, shuffle=False, uneven=True))
+        [1, 3]
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -19,10 +19,24 @@ if TYPE_CHECKING:
 
 
 class Sampler(Generic[T_co]):
-    """An iterable of item numbers, or of lists of them; most have a length.
+    """An iterable of item numbers, or of lists of them; most have a length. Subclass it, with __iter__.
 
     A sampler with state_dict and load_state_dict is resumed by them: after load_state_dict its next iterator goes on from
     there. Others are replayed: the next iterator is made from the same random state and skips what was seen.
+
+    Example:
+        >>> class Backwards(ag.utils.data.Sampler):
+        ...     def __init__(self, dataset):
+        ...         self.dataset = dataset
+        ...     def __iter__(self):
+        ...         return iter(range(len(self.dataset) - 1, -1, -1))
+        ...     def __len__(self):
+        ...         return len(self.dataset)
+        >>> data = [10, 20, 30]
+        >>> for batch in ag.utils.data.DataLoader(data, batch_size=2, sampler=Backwards(data)):
+        ...     print(batch)
+        tensor([30, 20])
+        tensor([10])
     """
 
     def __iter__(self) -> Iterator[T_co]:
