@@ -29,14 +29,17 @@ ROOMS = ["autograd", "autograd.Tensor", "autograd.nn", "autograd.nn.functional",
          "autograd.utils.hooks", "autograd.utils.tensorboard", "autograd.profiler", "autograd.amp", "autograd.graph",
          "autograd.functional", "autograd.forward_ad", "autograd.func", "autograd.nn.attention", "autograd.distributions",
          "dparallel", "dparallel.Communicator", "dparallel.hooks", "dparallel.metrics",
-         "dparallel.checkpoint", "dparallel.testing", "dparallel.survival"]
+         "dparallel.checkpoint", "dparallel.testing", "dparallel.survival", "dparallel.distributed",
+         "autograd.distributed", "autograd.jit", "autograd.cuda", "autograd.cpu", "autograd.compiler", "dparallel.sharding",
+         "autograd.accelerator", "autograd.fx", "autograd.hub", "autograd.multiprocessing", "autograd.utils.module_tracker"]
 # Fields of Tensor that the engine uses. They have no "_", since compiled code reads them faster so, and a field of a
 # compiled class can't have a docstring.
 FIELDS = {"accumulate_grad", "accumulator", "array", "base", "collects", "counter", "dual", "edge", "hooks", "made_at",
           "tracked", "view_from"}
 NEED_COMPILED_CORE = {"autograd.profiler.predict_memory"}
-# Names whose examples need a package that need not be there: they run where it is.
-NEEDS = {"dparallel.NeuralNetClassifier": "sklearn", "dparallel.NeuralNetRegressor": "sklearn"}
+# Names whose examples need a package or system that need not be there: they run where it is.
+NEEDS = {"dparallel.NeuralNetClassifier": "sklearn", "dparallel.NeuralNetRegressor": "sklearn",
+         "dparallel.distributed.FileStore": "fcntl"}
 
 
 def public(room):

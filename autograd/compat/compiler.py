@@ -43,17 +43,52 @@ def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, **kwargs: Any) -> Callable[..., Any]:
-    """Decorator, with parentheses or without, for what a compiler should not touch: the function itself."""
+    """Decorator, with parentheses or without, for what a compiler should not touch: the function itself.
+
+    Args:
+        fn: The function; None for the decorator. Default: None.
+        recursive (bool): Has no effect. Default: True.
+        **kwargs: Have no effect.
+
+    Returns:
+        fn, the same object.
+
+    Example:
+        >>> @ag.compiler.disable
+        ... def double(x):
+        ...     return 2 * x
+        >>> double(ag.ones(2))
+        tensor([2., 2.])
+    """
     return _itself if fn is None else fn
 
 
 def allow_in_graph(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The function itself."""
+    """The function itself.
+
+    Args:
+        fn: The function.
+
+    Returns:
+        fn, the same object.
+
+    Example:
+        >>> ag.compiler.allow_in_graph(abs)(-1)
+        1
+    """
     return fn
 
 
 def is_compiling() -> bool:
-    """False: compile() returns its function unchanged, so no code ever runs under a compiler."""
+    """False: compile() returns its function unchanged, so no code ever runs under a compiler.
+
+    Returns:
+        bool: False.
+
+    Example:
+        >>> ag.compiler.is_compiling()
+        False
+    """
     return False
 
 
@@ -61,7 +96,11 @@ is_exporting = is_dynamo_compiling = is_compiling
 
 
 def reset() -> None:
-    """Nothing to forget."""
+    """Nothing to forget.
+
+    Example:
+        >>> ag.compiler.reset()
+    """
 
 
 __all__ = ["allow_in_graph", "compile", "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]

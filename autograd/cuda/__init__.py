@@ -13,39 +13,104 @@ from . import amp
 
 
 def is_available() -> bool:
-    """False: tensors live in the CPU's memory."""
+    """False: tensors live in the CPU's memory.
+
+    Returns:
+        bool: False.
+
+    Example:
+        >>> device = 'cuda' if ag.cuda.is_available() else 'cpu'
+        >>> device
+        'cpu'
+    """
     return False
 
 
 def is_initialized() -> bool:
-    """False: there is no CUDA context."""
+    """False: there is no CUDA context.
+
+    Returns:
+        bool: False.
+
+    Example:
+        >>> ag.cuda.is_initialized()
+        False
+    """
     return False
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """False: there is no GPU that could."""
+    """False: there is no GPU that could.
+
+    Args:
+        including_emulation (bool): Has no effect. Default: True.
+
+    Returns:
+        bool: False.
+
+    Example:
+        >>> ag.cuda.is_bf16_supported()
+        False
+    """
     return False
 
 
 def device_count() -> int:
-    """0, since there is no GPU."""
+    """0, since there is no GPU.
+
+    Returns:
+        int: 0.
+
+    Example:
+        >>> ag.cuda.device_count()
+        0
+    """
     return 0
 
 
 def manual_seed(seed: int) -> None:
-    """Nothing to seed; accepted, as PyTorch does where there is no GPU."""
+    """Nothing to seed; accepted, as PyTorch does where there is no GPU.
+
+    Args:
+        seed (int): Has no effect.
+
+    Example:
+        >>> ag.cuda.manual_seed(0)              # seeds nothing: the CPU's is ag.manual_seed(0)
+    """
 
 
 def manual_seed_all(seed: int) -> None:
-    """Nothing to seed; accepted."""
+    """Nothing to seed; accepted.
+
+    Args:
+        seed (int): Has no effect.
+
+    Example:
+        >>> ag.cuda.manual_seed_all(0)          # seeds nothing: the CPU's is ag.manual_seed(0)
+    """
 
 
 def empty_cache() -> None:
-    """Nothing to empty; accepted."""
+    """Nothing to empty; accepted.
+
+    Example:
+        >>> ag.cuda.empty_cache()
+    """
 
 
 def memory_allocated(device: DeviceLike = None) -> int:
-    """0 bytes: nothing is allocated on a GPU."""
+    """0 bytes: nothing is allocated on a GPU.
+
+    Args:
+        device: Has no effect. Default: None.
+
+    Returns:
+        int: 0.
+
+    Example:
+        >>> ag.cuda.memory_allocated(), ag.cuda.max_memory_allocated()
+        (0, 0)
+    """
     return 0
 
 

@@ -15,25 +15,80 @@ from . import annotations
 
 
 class ScriptModule(Module):
-    """For isinstance() and as a base class; script() never makes one."""
+    """For isinstance() and as a base class; script() never makes one.
+
+    Example:
+        >>> isinstance(ag.jit.script(ag.nn.Linear(1, 1)), ag.jit.ScriptModule)
+        False
+    """
 
 
 class ScriptFunction:
-    """For isinstance(); script() never makes one."""
+    """For isinstance(); script() never makes one.
+
+    Example:
+        >>> isinstance(ag.jit.script(ag.relu), ag.jit.ScriptFunction)
+        False
+    """
 
 
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
-    """The function, class or module itself, uncompiled."""
+    """The function, class or module itself, uncompiled.
+
+    Args:
+        obj: A function, class or Module.
+        optimize: Has no effect. Default: None.
+        example_inputs: Has no effect. Default: None.
+
+    Returns:
+        obj, the same object.
+
+    Example:
+        >>> @ag.jit.script
+        ... def double(x):
+        ...     return 2 * x
+        >>> double(ag.ones(2))
+        tensor([2., 2.])
+    """
     return obj
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """Decorator, with parentheses or without, for what a compiler should leave out: the function itself."""
+    """Decorator, with parentheses or without, for what a compiler should leave out: the function itself.
+
+    Args:
+        drop: The function; anything else for the decorator. Default: False.
+        **kwargs: Have no effect.
+
+    Returns:
+        The function, or a decorator that returns its function.
+
+    Example:
+        >>> @ag.jit.ignore
+        ... def double(x):
+        ...     return 2 * x
+        >>> double(ag.ones(2))
+        tensor([2., 2.])
+    """
     return drop if callable(drop) else lambda function: function
 
 
 def unused(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator for what a compiler should leave out: the function itself."""
+    """Decorator for what a compiler should leave out: the function itself.
+
+    Args:
+        fn: The function.
+
+    Returns:
+        fn, the same object.
+
+    Example:
+        >>> @ag.jit.unused
+        ... def double(x):
+        ...     return 2 * x
+        >>> double(ag.ones(2))
+        tensor([2., 2.])
+    """
     return fn
 
 
@@ -44,22 +99,65 @@ export = script_method = script_if_tracing = interface = unused
 
 
 def is_scripting() -> bool:
-    """False: Python runs."""
+    """False: Python runs.
+
+    Returns:
+        bool: False.
+
+    Example:
+        >>> ag.jit.is_scripting()
+        False
+    """
     return False
 
 
 def is_tracing() -> bool:
-    """False: jit.trace() does not record a program here."""
+    """False: jit.trace() does not record a program here.
+
+    Returns:
+        bool: False.
+
+    Example:
+        >>> ag.jit.is_tracing()
+        False
+    """
     return False
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
-    """Return the value; the annotation is for PyTorch's compiler."""
+    """Return the value; the annotation is for PyTorch's compiler.
+
+    Args:
+        the_type: Has no effect.
+        the_value: Any object.
+
+    Returns:
+        the_value, the same object.
+
+    Example:
+        >>> ag.jit.annotate(list, [1])
+        [1]
+    """
     return the_value
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Python's isinstance(), under the name that scripted code uses."""
+    """Python's isinstance(), under the name that scripted code uses.
+
+    Args:
+        obj: Any object.
+        target_type: A class, or a tuple of classes.
+
+    Returns:
+        bool: Whether obj is an instance.
+
+    Raises:
+        TypeError: target_type is neither.
+
+    Example:
+        >>> ag.jit.isinstance([1], list)
+        True
+    """
     return builtins.isinstance(obj, target_type)
 
 
@@ -68,7 +166,17 @@ def _refused(name: str) -> Callable[..., Any]:
         raise NotImplementedError(f"jit.{name}(): there is no compiler; use the module itself, and its state_dict for files")
 
     refused.__name__ = name
-    refused.__doc__ = "NotImplementedError: there is no compiler."
+    refused.__doc__ = f"""Refused: there is no compiler.
+
+    Raises:
+        NotImplementedError: always.
+
+    Example:
+        >>> ag.jit.{name}(ag.nn.Linear(1, 1))
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: jit.{name}(): there is no compiler; use the module itself, and its state_dict for files
+    """
     return refused
 
 

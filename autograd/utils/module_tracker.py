@@ -21,8 +21,18 @@ class ModuleTracker(Interceptor):
     A module that is called first has its class's name, and those below it their place: "Net.layer1.0". In backward they are
     the modules in which the call that made the node was, exactly; PyTorch's hooks on inputs leave the first module late.
 
-    >>> with ModuleTracker() as tracker:
-    ...     model(x)                                 # where tracker.parents is asked for inside
+    Example:
+        >>> from autograd.utils.module_tracker import ModuleTracker
+        >>> class Net(ag.nn.Module):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.act = ag.nn.ReLU()
+        ...         self.act.register_forward_hook(lambda *call: print(sorted(tracker.parents)))
+        ...     def forward(self, x):
+        ...         return self.act(x)
+        >>> with ModuleTracker() as tracker:
+        ...     y = Net()(ag.ones(2))
+        ['Global', 'Net']
     """
 
     def __init__(self) -> None:

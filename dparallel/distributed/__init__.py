@@ -99,17 +99,44 @@ sys.modules[f"{__name__}.distributed_c10d"] = distributed_c10d
 
 
 def is_mpi_available() -> bool:
-    """True: all communication is by MPI."""
+    """True: all communication is by MPI.
+
+    Returns:
+        bool: True.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.is_mpi_available()
+        True
+    """
     return True
 
 
 def is_gloo_available() -> bool:
-    """True: init_process_group("gloo") works, by MPI."""
+    """True: init_process_group("gloo") works, by MPI.
+
+    Returns:
+        bool: True.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.is_gloo_available()
+        True
+    """
     return True
 
 
 def is_nccl_available() -> bool:
-    """False: there are no GPUs. init_process_group("nccl") nevertheless works, by MPI."""
+    """False: there are no GPUs. init_process_group("nccl") nevertheless works, by MPI.
+
+    Returns:
+        bool: False.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.is_nccl_available()
+        False
+    """
     return False
 
 
@@ -117,17 +144,50 @@ is_ucc_available = is_xccl_available = is_nccl_available
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether the backend of that name is available: "mpi" and "gloo" are."""
+    """Whether the backend of that name is available: "mpi" and "gloo" are.
+
+    Args:
+        backend (str): The name, in any case.
+
+    Returns:
+        bool: Whether it is one of the two.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.is_backend_available('gloo'), dist.is_backend_available('nccl')
+        (True, False)
+    """
     return str(backend).lower() in ("mpi", "gloo")
 
 
 def is_torchelastic_launched() -> bool:
-    """Whether torchrun has started this process."""
+    """Whether torchrun has started this process.
+
+    Returns:
+        bool: Whether TORCHELASTIC_RUN_ID is in the environment.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.is_torchelastic_launched()
+        False
+    """
     return "TORCHELASTIC_RUN_ID" in environment
 
 
 def supports_complex(reduceOp: ReduceOp) -> bool:
-    """Whether complex numbers can be reduced by this operation."""
+    """Whether complex numbers can be reduced by this operation.
+
+    Args:
+        reduceOp (ReduceOp): The operation.
+
+    Returns:
+        bool: True of SUM, AVG, PRODUCT and PREMUL_SUM.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.supports_complex(dist.ReduceOp.SUM), dist.supports_complex(dist.ReduceOp.MAX)
+        (True, False)
+    """
     return reduceOp in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT, ReduceOp.PREMUL_SUM)
 
 

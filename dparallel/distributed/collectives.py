@@ -29,7 +29,13 @@ from .work import Work
 
 
 class RedOpType(enum.Enum):
-    """The operation of a reduction. AVG: for floats and complex numbers; BAND, BOR, BXOR: for integers and bools."""
+    """The operation of a reduction. AVG: for floats and complex numbers; BAND, BOR, BXOR: for integers and bools.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.ReduceOp.SUM, dist.ReduceOp.AVG
+        (<RedOpType.SUM: 0>, <RedOpType.AVG: 1>)
+    """
 
     SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = range(9)
 
@@ -45,7 +51,23 @@ OP_NAMES = {ReduceOp.SUM: "sum", ReduceOp.AVG: "mean", ReduceOp.PRODUCT: "prod",
 
 
 class PremulSum:
-    """A reduction: the sum of all ranks' tensors, each multiplied by its rank's factor."""
+    """A reduction: the sum of all ranks' tensors, each multiplied by its rank's factor.
+
+    Args:
+        factor (Tensor or float): What this rank's tensor is multiplied by; a Tensor has one element.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     x = ag.ones(2)
+        ...     dist.all_reduce(x, op=dist._make_nccl_premul_sum(1.0 + dist.get_rank()))
+        ...     dist.destroy_process_group()
+        ...     return x.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [[3.0, 3.0], [3.0, 3.0]]
+    """
 
     def __init__(self, factor: Tensor | float) -> None:
         self.factor: float | Array = factor.item() if isinstance(factor, Tensor) else factor
@@ -156,7 +178,33 @@ def finish_call(group: ProcessGroup, handle: Handle, finish: Callable[[Any], lis
 def all_reduce(tensor: Tensor, op: Op = ReduceOp.SUM, group: Group = None, async_op: bool = False) -> Work | None:
     """Reduce the tensors of all ranks, of one dtype and shape, into each of them.
 
-    >>> dist.all_reduce(loss, op=dist.ReduceOp.AVG)
+    Args:
+        tensor (Tensor): Of the same shape and dtype on all ranks; it is overwritten.
+        op (ReduceOp): The operation: SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, or _make_nccl_premul_sum().
+            Default: SUM.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not a list of Tensors, or op is not a ReduceOp.
+        ValueError: an order or bits of complex numbers are asked for, or the group was destroyed.
+        RuntimeError: the operation has no result in this dtype: AVG of integers, BAND, BOR or BXOR of floats.
+        CollectiveError: the ranks' calls differ, for example in dtype, shape or operation.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     x = ag.tensor([1.0, 2.0]) * (1 + dist.get_rank())
+        ...     dist.all_reduce(x, op=dist.ReduceOp.AVG)
+        ...     dist.destroy_process_group()
+        ...     return x.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [[1.5, 3.0], [1.5, 3.0]]
     """
     pg = group_of_call(group, "all_reduce")
     if pg is None:
@@ -169,7 +217,36 @@ def all_reduce(tensor: Tensor, op: Op = ReduceOp.SUM, group: Group = None, async
 
 def all_reduce_coalesced(tensors: Sequence[Tensor], op: Op = ReduceOp.SUM, group: Group = None,
                          async_op: bool = False) -> Work | None:
-    """all_reduce of several tensors of one dtype, in one message."""
+    """all_reduce of several tensors of one dtype, in one message.
+
+    Args:
+        tensors (list of Tensor): Of one dtype; shapes as on the other ranks. They are overwritten.
+        op (ReduceOp): The operation: SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, or _make_nccl_premul_sum().
+            Default: SUM.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: tensors is not a list of Tensors, or op is not a ReduceOp.
+        ValueError: the list is empty, or has several dtypes.
+        RuntimeError: the operation has no result in this dtype: AVG of integers, BAND, BOR or BXOR of floats.
+        CollectiveError: the ranks' calls differ, for example in dtype, shape or operation.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     x, y = ag.ones(2), ag.full((1, 1), 3.0)
+        ...     dist.all_reduce_coalesced([x, y])
+        ...     dist.destroy_process_group()
+        ...     return x.tolist(), y.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [([2.0, 2.0], [[6.0]]), ([2.0, 2.0], [[6.0]])]
+    """
     pg = group_of_call(group, "all_reduce_coalesced")
     if pg is None:
         return None
@@ -190,7 +267,38 @@ def all_reduce_coalesced(tensors: Sequence[Tensor], op: Op = ReduceOp.SUM, group
 
 def reduce(tensor: Tensor, dst: int | None = None, op: Op = ReduceOp.SUM, group: Group = None, async_op: bool = False,
            group_dst: int | None = None) -> Work | None:
-    """Reduce the tensors of all ranks into that of rank dst (a global rank; group_dst: a group rank)."""
+    """Reduce the tensors of all ranks into that of rank dst (a global rank; group_dst: a group rank).
+
+    Args:
+        tensor (Tensor): Of the same shape and dtype on all ranks; that of the receiver is overwritten.
+        dst (int): The global rank of the receiver.
+        op (ReduceOp): The operation: SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, or _make_nccl_premul_sum().
+            Default: SUM.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+        group_dst (int): The group rank of the receiver, in place of dst. Default: None.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not a list of Tensors, or op is not a ReduceOp.
+        ValueError: the other rank is given twice or not at all, or is not in the group.
+        RuntimeError: the operation has no result in this dtype: AVG of integers, BAND, BOR or BXOR of floats.
+        CollectiveError: the ranks' calls differ, for example in dtype, shape or operation.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     x = ag.tensor([1, 2]) * (1 + dist.get_rank())
+        ...     dist.reduce(x, dst=0)                    # rank 1 keeps its own
+        ...     dist.destroy_process_group()
+        ...     return x.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [[3, 6], [2, 4]]
+    """
     pg = group_of_call(group, "reduce")
     if pg is None:
         return None
@@ -204,7 +312,35 @@ def reduce(tensor: Tensor, dst: int | None = None, op: Op = ReduceOp.SUM, group:
 
 def broadcast(tensor: Tensor, src: int | None = None, group: Group = None, async_op: bool = False,
               group_src: int | None = None) -> Work | None:
-    """Write the tensor of rank src (a global rank; group_src: a group rank) into those of all ranks."""
+    """Write the tensor of rank src (a global rank; group_src: a group rank) into those of all ranks.
+
+    Args:
+        tensor (Tensor): Of the same number of elements and dtype on all ranks; overwritten on those that receive.
+        src (int): The global rank of the sender.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+        group_src (int): The group rank of the sender, in place of src. Default: None.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not a list of Tensors.
+        ValueError: the other rank is given twice or not at all, or is not in the group.
+        RuntimeError: the sender's tensor has another dtype or number of elements.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     x = ag.tensor([1.0, 2.0]) * dist.get_rank()
+        ...     dist.broadcast(x, src=1)
+        ...     dist.destroy_process_group()
+        ...     return x.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [[1.0, 2.0], [1.0, 2.0]]
+    """
     pg = group_of_call(group, "broadcast")
     if pg is None:
         return None
@@ -218,7 +354,35 @@ def broadcast(tensor: Tensor, src: int | None = None, group: Group = None, async
 
 
 def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Group = None, async_op: bool = False) -> Work | None:
-    """Write the tensor of each rank i, all of one dtype and shape, into tensor_list[i]."""
+    """Write the tensor of each rank i, all of one dtype and shape, into tensor_list[i].
+
+    Args:
+        tensor_list (list of Tensor): One for each rank, of tensor's shape and dtype; they are overwritten.
+        tensor (Tensor): What this rank sends, of the same shape and dtype on all ranks.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not a list of Tensors.
+        RuntimeError: an output has another shape, or the list has not a tensor for each rank.
+        ValueError: the tensors have several dtypes, or there is no default group.
+        CollectiveError: the ranks' calls differ, for example in dtype, shape or operation.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     found = [ag.zeros(2) for _ in range(2)]
+        ...     dist.all_gather(found, ag.full((2,), 5.0 + dist.get_rank()))
+        ...     dist.destroy_process_group()
+        ...     return [x.tolist() for x in found]
+        >>> dparallel.run_ranks(2, main)
+        [[[5.0, 5.0], [6.0, 6.0]], [[5.0, 5.0], [6.0, 6.0]]]
+    """
     pg = group_of_call(group, "all_gather")
     if pg is None:
         return None
@@ -233,7 +397,36 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Group = None, a
 def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: Group = None,
                            async_op: bool = False) -> Work | None:
     """Write the tensors of all ranks into output_tensor, in rank order: concatenated along dimension 0, or stacked in a
-    new first dimension."""
+    new first dimension.
+
+    Args:
+        output_tensor (Tensor): Has input_tensor's dtype, and as many elements as the inputs of all ranks; it is
+            overwritten.
+        input_tensor (Tensor): What this rank sends, of the same shape and dtype on all ranks.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not a list of Tensors.
+        ValueError: the dtypes differ, or there is no default group.
+        RuntimeError: output_tensor has another number of elements.
+        CollectiveError: the ranks' calls differ, for example in dtype, shape or operation.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     found = ag.zeros(4)
+        ...     dist.all_gather_into_tensor(found, ag.full((2,), 5.0 + dist.get_rank()))
+        ...     dist.destroy_process_group()
+        ...     return found.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [[5.0, 5.0, 6.0, 6.0], [5.0, 5.0, 6.0, 6.0]]
+    """
     pg = group_of_call(group, "all_gather_into_tensor")
     if pg is None:
         return None
@@ -246,7 +439,37 @@ def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: G
 
 def all_gather_coalesced(output_tensor_lists: list[list[Tensor]], input_tensor_list: list[Tensor], group: Group = None,
                          async_op: bool = False) -> Work | None:
-    """all_gather of several tensors of one dtype, in one message: output_tensor_lists[i] gets the tensors of rank i."""
+    """all_gather of several tensors of one dtype, in one message: output_tensor_lists[i] gets the tensors of rank i.
+
+    Args:
+        output_tensor_lists (list of list of Tensor): For each rank, tensors of the shapes of input_tensor_list;
+            they are overwritten.
+        input_tensor_list (list of Tensor): What this rank sends, of one dtype.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not a list of Tensors.
+        RuntimeError: an output has another shape, or the list has not a tensor for each rank.
+        ValueError: the tensors have several dtypes, or there is no default group.
+        CollectiveError: the ranks' calls differ, for example in dtype, shape or operation.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     sent = [ag.full((2,), 5.0 + dist.get_rank()), ag.ones(1)]
+        ...     found = [[ag.zeros(2), ag.zeros(1)] for _ in range(2)]
+        ...     dist.all_gather_coalesced(found, sent)
+        ...     dist.destroy_process_group()
+        ...     return [[x.tolist() for x in row] for row in found]
+        >>> dparallel.run_ranks(2, main)
+        [[[[5.0, 5.0], [1.0]], [[6.0, 6.0], [1.0]]], [[[5.0, 5.0], [1.0]], [[6.0, 6.0], [1.0]]]]
+    """
     pg = group_of_call(group, "all_gather_coalesced")
     if pg is None:
         return None
@@ -273,7 +496,39 @@ def all_gather_coalesced(output_tensor_lists: list[list[Tensor]], input_tensor_l
 
 def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | None = None, group: Group = None,
            async_op: bool = False, group_dst: int | None = None) -> Work | None:
-    """Write the tensors of all ranks into gather_list of rank dst (default 0); other ranks pass None."""
+    """Write the tensors of all ranks into gather_list of rank dst (default 0); other ranks pass None.
+
+    Args:
+        tensor (Tensor): What this rank sends, of the same shape and dtype on all ranks.
+        gather_list (list of Tensor): On the receiver one for each rank, of that shape and dtype, which are
+            overwritten; None on the others.
+        dst (int): The global rank of the receiver. Default: None, 0.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+        group_dst (int): The group rank of the receiver, in place of dst. Default: None.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not a list of Tensors.
+        ValueError: gather_list is missing on the receiver or given on another rank, a dtype differs, or the rank is
+            given twice or not in the group.
+        RuntimeError: an output has another shape, or the list has not a tensor for each rank.
+        CollectiveError: the ranks' calls differ, for example in dtype, shape or operation.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     found = [ag.zeros(1), ag.zeros(1)] if dist.get_rank() == 0 else None
+        ...     dist.gather(ag.ones(1) * dist.get_rank(), found, dst=0)
+        ...     dist.destroy_process_group()
+        ...     return found and [x.tolist() for x in found]
+        >>> dparallel.run_ranks(2, main)
+        [[[0.0], [1.0]], None]
+    """
     pg = group_of_call(group, "gather")
     if pg is None:
         return None
@@ -293,7 +548,38 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
 
 def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int | None = None, group: Group = None,
             async_op: bool = False, group_src: int | None = None) -> Work | None:
-    """Write scatter_list[i] of rank src (default 0) into rank i's tensor; other ranks pass None."""
+    """Write scatter_list[i] of rank src (default 0) into rank i's tensor; other ranks pass None.
+
+    Args:
+        tensor (Tensor): Of the same shape and dtype on all ranks; it is overwritten.
+        scatter_list (list of Tensor): On the sender one for each rank, of that shape and dtype; None on the others.
+        src (int): The global rank of the sender. Default: None, 0.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+        group_src (int): The group rank of the sender, in place of src. Default: None.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not a list of Tensors.
+        ValueError: scatter_list is missing on the sender or given on another rank, a dtype differs, or the rank is
+            given twice or not in the group.
+        RuntimeError: a part has another shape, or the list has not a tensor for each rank.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     parts = [ag.tensor([1.0]), ag.tensor([2.0])] if dist.get_rank() == 0 else None
+        ...     x = ag.zeros(1)
+        ...     dist.scatter(x, parts, src=0)
+        ...     dist.destroy_process_group()
+        ...     return x.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [[1.0], [2.0]]
+    """
     pg = group_of_call(group, "scatter")
     if pg is None:
         return None
@@ -314,7 +600,38 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: Op = ReduceOp.SUM, group: Group = None,
                    async_op: bool = False) -> Work | None:
-    """Reduce all ranks' input_list[i] into rank i's output."""
+    """Reduce all ranks' input_list[i] into rank i's output.
+
+    Args:
+        output (Tensor): Overwritten with this rank's part; of the same shape and dtype on all ranks.
+        input_list (list of Tensor): One for each rank, of output's shape and dtype.
+        op (ReduceOp): The operation: SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, or _make_nccl_premul_sum().
+            Default: SUM.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not a list of Tensors, or op is not a ReduceOp.
+        RuntimeError: an output has another shape, or the list has not a tensor for each rank.
+        ValueError: the tensors have several dtypes, or there is no default group.
+        RuntimeError: the operation has no result in this dtype: AVG of integers, BAND, BOR or BXOR of floats.
+        CollectiveError: the ranks' calls differ, for example in dtype, shape or operation.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     x = ag.zeros(1)
+        ...     dist.reduce_scatter(x, [ag.tensor([1.0]), ag.tensor([10.0])])
+        ...     dist.destroy_process_group()
+        ...     return x.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [[2.0], [20.0]]
+    """
     pg = group_of_call(group, "reduce_scatter")
     if pg is None:
         return None
@@ -329,7 +646,37 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: Op = ReduceOp.S
 
 def reduce_scatter_tensor(output: Tensor, input: Tensor, op: Op = ReduceOp.SUM, group: Group = None,
                           async_op: bool = False) -> Work | None:
-    """Reduce all ranks' inputs, and split the result, flattened, evenly: the i-th part is rank i's output."""
+    """Reduce all ranks' inputs, and split the result, flattened, evenly: the i-th part is rank i's output.
+
+    Args:
+        output (Tensor): Overwritten with this rank's part; of the same shape and dtype on all ranks.
+        input (Tensor): Of output's dtype, with as many elements as the outputs of all ranks.
+        op (ReduceOp): The operation: SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, or _make_nccl_premul_sum().
+            Default: SUM.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not a list of Tensors, or op is not a ReduceOp.
+        ValueError: the dtypes differ, or there is no default group.
+        RuntimeError: input has another number of elements, or the operation has no result in this dtype.
+        CollectiveError: the ranks' calls differ, for example in dtype, shape or operation.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     x = ag.zeros(1)
+        ...     dist.reduce_scatter_tensor(x, ag.tensor([1.0, 10.0]))
+        ...     dist.destroy_process_group()
+        ...     return x.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [[2.0], [20.0]]
+    """
     pg = group_of_call(group, "reduce_scatter_tensor")
     if pg is None:
         return None
@@ -344,7 +691,37 @@ def reduce_scatter_tensor(output: Tensor, input: Tensor, op: Op = ReduceOp.SUM, 
 def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: Group = None,
                async_op: bool = False) -> Work | None:
     """Send input_tensor_list[i] to rank i, and write the tensor that rank i sends into output_tensor_list[i]. Shapes may
-    differ between pairs of ranks."""
+    differ between pairs of ranks.
+
+    Args:
+        output_tensor_list (list of Tensor): One for each rank, of the number of elements that it sends; they are
+            overwritten.
+        input_tensor_list (list of Tensor): One for each rank, all of one dtype.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not a list of Tensors.
+        ValueError: the dtypes differ, or there is no default group.
+        RuntimeError: a list has not a tensor for each rank, or a rank is sent another number of elements than it
+            has room for.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     sent = [ag.tensor([10.0 * dist.get_rank() + to]) for to in range(2)]
+        ...     found = [ag.zeros(1), ag.zeros(1)]
+        ...     dist.all_to_all(found, sent)
+        ...     dist.destroy_process_group()
+        ...     return [x.item() for x in found]
+        >>> dparallel.run_ranks(2, main)
+        [[0.0, 10.0], [1.0, 11.0]]
+    """
     pg = group_of_call(group, "all_to_all")
     if pg is None:
         return None
@@ -370,7 +747,37 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[in
                       input_split_sizes: list[int] | None = None, group: Group = None,
                       async_op: bool = False) -> Work | None:
     """Split input along its first dimension, evenly or in input_split_sizes, send the i-th part to rank i, and write the
-    received parts, in rank order, into output."""
+    received parts, in rank order, into output.
+
+    Args:
+        output (Tensor): Of input's dtype and its shape but for the number of rows; it is overwritten.
+        input (Tensor): Has one dimension or more; its rows are sent.
+        output_split_sizes (list of int): How many rows come from each rank. Default: None, the same number.
+        input_split_sizes (list of int): How many rows go to each rank. Default: None, the same number.
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        TypeError: an argument is not a Tensor, or not a list of Tensors.
+        ValueError: the dtypes differ, or there is no default group.
+        RuntimeError: the sizes do not sum to the rows, the shapes do not fit, or a rank is sent other rows than it
+            has room for.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     found = ag.zeros(2)
+        ...     dist.all_to_all_single(found, ag.arange(2.0) + 10 * dist.get_rank())
+        ...     dist.destroy_process_group()
+        ...     return found.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [[0.0, 10.0], [1.0, 11.0]]
+    """
     pg = group_of_call(group, "all_to_all_single")
     if pg is None:
         return None
@@ -408,7 +815,32 @@ def _check_sizes(group: ProcessGroup, name: str, sizes: list[int], expected: lis
 
 def barrier(group: Group = None, async_op: bool = False, device_ids: object = None,
             timeout: timedelta | None = None) -> Work | None:
-    """Wait until all ranks of the group have called barrier(). device_ids: for the backend "nccl" only, and ignored."""
+    """Wait until all ranks of the group have called barrier(). device_ids: for the backend "nccl" only, and ignored.
+
+    Args:
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        async_op (bool): True: do not wait, and return a Work. Default: False.
+        device_ids: Ignored with the backend "nccl"; None with others.
+        timeout (timedelta): How long to wait. Default: None, until the group's timeout.
+
+    Returns:
+        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
+
+    Raises:
+        RuntimeError: device_ids with another backend, or the time is over.
+        ValueError: there is no default group, or the group was destroyed.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     dist.barrier()
+        ...     dist.destroy_process_group()
+        ...     return 'together'
+        >>> dparallel.run_ranks(2, main)
+        ['together', 'together']
+    """
     pg = group_of_call(group, "barrier")
     if pg is None:
         return None
@@ -424,7 +856,28 @@ def barrier(group: Group = None, async_op: bool = False, device_ids: object = No
 
 def monitored_barrier(group: Group = None, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
     """A barrier that raises RuntimeError, on all ranks, with the name of a rank that does not call it within timeout (the
-    group's by default); the late rank raises when it calls. wait_all_ranks: name all late ranks."""
+    group's by default); the late rank raises when it calls. wait_all_ranks: name all late ranks.
+
+    Args:
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        timeout (timedelta): How long to wait. Default: None, the group's timeout.
+        wait_all_ranks (bool): Whether the error names all late ranks, or the first. Default: False.
+
+    Raises:
+        RuntimeError: a rank did not come within the timeout.
+        ValueError: there is no default group, or the group was destroyed.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     dist.monitored_barrier()
+        ...     dist.destroy_process_group()
+        ...     return 'together'
+        >>> dparallel.run_ranks(2, main)
+        ['together', 'together']
+    """
     pg = group_of_call(group, "monitored_barrier")
     if pg is None:
         return
@@ -479,12 +932,34 @@ class Coalesced:
 def coalescing_manager(group: Group = None, device: object = None, async_ops: bool = False) -> Iterator[Coalesced]:
     """A block of collectives of one group. PyTorch sends them together at the end of the block; here each one is sent
     where it is called, with the same results. Appended Works are waited for at the end of the block, or, with
-    async_ops=True, by wait(). device: the CPU. ValueError if `group` is not a group.
+    async_ops=True, by wait().
 
-    >>> with dist._coalescing_manager(async_ops=True) as coalesced:
-    ...     dist.all_reduce(a)
-    ...     dist.all_reduce(b)
-    >>> coalesced.wait()
+    Args:
+        group (ProcessGroup): The ranks that take part. Default: None, the default group.
+        device: None or the CPU. Default: None.
+        async_ops (bool): Whether wait() waits for the appended Works, in place of the end of the block. Default:
+            False.
+
+    Returns:
+        Coalesced: The block's value, with append(work) and wait().
+
+    Raises:
+        ValueError: group is not a group.
+        NotImplementedError: device is not the CPU.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     x = ag.ones(1)
+        ...     with dist._coalescing_manager(async_ops=True) as coalesced:
+        ...         coalesced.append(dist.all_reduce(x, async_op=True))
+        ...     coalesced.wait()
+        ...     dist.destroy_process_group()
+        ...     return x.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [[2.0], [2.0]]
     """
     is_member(group)
     on_cpu(device, "_coalescing_manager")

@@ -30,7 +30,19 @@ Group: TypeAlias = "ProcessGroup | int | None"       # an argument: None is the 
 
 
 class Backend(str):
-    """The name of a backend, in lower case. All of them mean MPI here; ValueError for a name that PyTorch does not have."""
+    """The name of a backend, in lower case. All of them mean MPI here; ValueError for a name that PyTorch does not have.
+
+    Args:
+        name (str): One of gloo, nccl, ucc, mpi and xccl, in any case.
+
+    Raises:
+        ValueError: the name is not one of these.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.Backend('GLOO')
+        'gloo'
+    """
 
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, FAKE = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl", "fake"
     backend_list: tuple[str, ...] = (GLOO, NCCL, UCC, MPI, XCCL)
@@ -65,11 +77,27 @@ class _World(type):
 
 
 class group(metaclass=_World):                       # in lower case, as in PyTorch
-    """group.WORLD: the default group."""
+    """group.WORLD: the default group.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.init_process_group()
+        >>> dist.group.WORLD.ranks
+        [0]
+        >>> dist.destroy_process_group()
+    """
 
 
 class GroupMember(metaclass=_World):
-    """GroupMember.WORLD: the default group. NON_GROUP_MEMBER: what new_group() returns on ranks outside the group."""
+    """GroupMember.WORLD: the default group. NON_GROUP_MEMBER: what new_group() returns on ranks outside the group.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.init_process_group()
+        >>> dist.GroupMember.WORLD.size(), dist.GroupMember.NON_GROUP_MEMBER
+        (1, -100)
+        >>> dist.destroy_process_group()
+    """
 
     NON_GROUP_MEMBER = -100
 
@@ -78,6 +106,22 @@ class ProcessGroup:
     """Ranks that communicate with each other, created by init_process_group() and new_group().
 
     communicator: the dparallel communicator.    ranks: the members' global ranks, in the order of their group ranks.
+
+    Args:
+        comm (Communicator): Carries the messages.
+        ranks (list of int): The members' global ranks, by group rank.
+        backend (Backend): The name that get_backend() returns.
+        name (str): group_name.
+        description (str): group_desc.
+        timeout (timedelta): How long monitored_barrier() waits.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.init_process_group()
+        >>> group = dist.new_group([0])
+        >>> group, group.rank(), group.size()
+        (<ProcessGroup '1' of ranks [0]>, 0, 1)
+        >>> dist.destroy_process_group()
     """
 
     communicator: Communicator
@@ -159,12 +203,30 @@ def _state() -> _State:
 
 
 def is_available() -> bool:
-    """True: communication by MPI is part of dparallel."""
+    """True: communication by MPI is part of dparallel.
+
+    Returns:
+        bool: True.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.is_available()
+        True
+    """
     return True
 
 
 def is_initialized() -> bool:
-    """Whether init_process_group() has created a default group, which has lost no rank (see dparallel.survive)."""
+    """Whether init_process_group() has created a default group, which has lost no rank (see dparallel.survive).
+
+    Returns:
+        bool: Whether there is a default group.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.is_initialized()
+        False
+    """
     group = _state().world
     return group is not None and not group.communicator.abandoned
 
@@ -180,14 +242,35 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
     environment, or with init_method, rank and world_size, are joined to an MPI job by an mpirun that rank 0 starts. They
     must be on one host, and must not have started MPI.
 
-    backend: a name of PyTorch's; all of them use MPI here. timeout: how long a rank waits in one collective before the
-    watchdog ends the job with a report of all ranks' states (dparallel.stall_limit); by default it reports after 60 s and
-    ends the job after 600 s. comm: a dparallel or mpi4py communicator in place of the job's.
+    Args:
+        backend (str): A name of PyTorch's, or one for each device as in "cpu:gloo,cuda:nccl"; all of them use MPI.
+            Default: None, "mpi".
+        init_method (str): Where processes that no MPI launcher has started meet: "env://", "tcp://HOST:PORT" or
+            "file://PATH". Default: None, "env://".
+        timeout (timedelta): How long a rank waits in one collective before the watchdog ends the job with a report
+            of all ranks' states (dparallel.stall_limit). Default: None: it reports after 60 s and ends the job after
+            600 s.
+        world_size (int): The number of ranks, which must be MPI's. Default: -1, MPI's.
+        rank (int): This process's rank. Default: -1, MPI's.
+        store (Store): Where processes meet, in place of init_method; needs rank and world_size. Default: None.
+        group_name (str): The group's name. Default: "", "0".
+        pg_options: Ignored. Default: None.
+        device_id: None or the CPU. Default: None.
+        comm: A dparallel or mpi4py communicator in place of the job's. Default: None.
 
-    ValueError if there is a default group already, or for a wrong argument; RuntimeError if ranks can't be joined.
+    Raises:
+        ValueError: there is a default group already, or an argument is wrong.
+        TypeError: timeout is not a timedelta.
+        RuntimeError: world_size is not MPI's, the ranks are not a permutation of MPI's, or the processes can't be
+            joined.
+        NotImplementedError: device_id is not the CPU, or Windows is to join processes.
 
-    >>> dist.init_process_group("gloo")
-    >>> dist.get_rank(), dist.get_world_size()
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.init_process_group("gloo")
+        >>> dist.get_rank(), dist.get_world_size()      # of all ranks that dprun has started; here it is one
+        (0, 1)
+        >>> dist.destroy_process_group()
     """
     if is_initialized():
         raise ValueError("trying to initialize the default process group twice!")
@@ -228,7 +311,21 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
 
 def destroy_process_group(group: Group = None) -> None:
     """Free a group, or, for the default one, all groups. Collective over the group. ValueError if it is not a group, or was
-    freed."""
+    freed.
+
+    Args:
+        group (ProcessGroup): The group to free. Default: None, the default group and with it all groups.
+
+    Raises:
+        ValueError: it is not a group, or was freed.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.init_process_group()
+        >>> dist.destroy_process_group()
+        >>> dist.is_initialized()
+        False
+    """
     state = _state()
     if group is None or group is state.world:
         default_group()
@@ -266,7 +363,21 @@ def _set_stall_limit(state: _State, limit: timedelta | None) -> None:
 # --- ranks and sizes -------------------------------------------------------------------------------------------------------
 
 def default_group() -> ProcessGroup:
-    """The default group; ValueError before init_process_group."""
+    """The default group; ValueError before init_process_group.
+
+    Returns:
+        ProcessGroup: The default group.
+
+    Raises:
+        ValueError: there is none.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.init_process_group()
+        >>> dist._get_default_group().ranks
+        [0]
+        >>> dist.destroy_process_group()
+    """
     world = _state().world
     if world is None:
         raise ValueError(NOT_INITIALIZED)
@@ -300,24 +411,100 @@ def member_of(group: Group, name: str) -> ProcessGroup | None:
 
 
 def get_rank(group: Group = None) -> int:
-    """This process's rank in the group (default: in the job); -1 if it is not in it."""
+    """This process's rank in the group (default: in the job); -1 if it is not in it.
+
+    Args:
+        group (ProcessGroup): The group. Default: None, the default group.
+
+    Returns:
+        int: The rank, from 0 to the size - 1; -1 if this process is not in the group.
+
+    Raises:
+        ValueError: there is no default group, or the group was destroyed.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     rank = dist.get_rank()
+        ...     dist.destroy_process_group()
+        ...     return rank
+        >>> dparallel.run_ranks(2, main)
+        [0, 1]
+    """
     pg = _own_group(group)
     return -1 if pg is None else pg.rank()
 
 
 def get_world_size(group: Group = None) -> int:
-    """The number of members of the group; -1 if this process is not in it."""
+    """The number of members of the group; -1 if this process is not in it.
+
+    Args:
+        group (ProcessGroup): The group. Default: None, the default group.
+
+    Returns:
+        int: The size; -1 if this process is not in the group.
+
+    Raises:
+        ValueError: there is no default group, or the group was destroyed.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     size = dist.get_world_size()
+        ...     dist.destroy_process_group()
+        ...     return size
+        >>> dparallel.run_ranks(2, main)
+        [2, 2]
+    """
     pg = _own_group(group)
     return -1 if pg is None else pg.size()
 
 
 def get_backend(group: Group = None) -> str:
-    """The name of the backend that the group was created with, "mpi" by default. All of them use MPI."""
+    """The name of the backend that the group was created with, "mpi" by default. All of them use MPI.
+
+    Args:
+        group (ProcessGroup): The group. Default: None, the default group.
+
+    Returns:
+        str: The name, in lower case.
+
+    Raises:
+        ValueError: there is no default group, the group was destroyed, or this rank is not in it.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.init_process_group()
+        >>> dist.get_backend()
+        'mpi'
+        >>> dist.destroy_process_group()
+    """
     return str(_group_of(group).backend)
 
 
 def get_backend_config(group: Group = None) -> str:
-    """The backend of each device, as "cpu:mpi"."""
+    """The backend of each device, as "cpu:mpi".
+
+    Args:
+        group (ProcessGroup): The group. Default: None, the default group.
+
+    Returns:
+        str: The text.
+
+    Raises:
+        ValueError: there is no default group, the group was destroyed, or this rank is not in it.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.init_process_group()
+        >>> dist.get_backend_config()
+        'cpu:mpi'
+        >>> dist.destroy_process_group()
+    """
     return f"cpu:{get_backend(group)}"
 
 
@@ -330,12 +517,56 @@ def _group_of(group: Group) -> ProcessGroup:
 
 
 def get_process_group_ranks(group: Group = None) -> list[int]:
-    """The members' global ranks, by group rank."""
+    """The members' global ranks, by group rank.
+
+    Args:
+        group (ProcessGroup): The group. Default: None, the default group.
+
+    Returns:
+        list of int: The global ranks.
+
+    Raises:
+        ValueError: there is no default group, the group was destroyed, or this rank is not in it.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     ranks = dist.get_process_group_ranks(dist.new_group([1, 0], sort_ranks=False))
+        ...     dist.destroy_process_group()
+        ...     return ranks
+        >>> dparallel.run_ranks(2, main)
+        [[1, 0], [1, 0]]
+    """
     return list(_group_of(group).ranks)
 
 
 def get_group_rank(group: Group, global_rank: int) -> int:
-    """The group rank of a global rank; ValueError if it is not a member."""
+    """The group rank of a global rank; ValueError if it is not a member.
+
+    Args:
+        group (ProcessGroup): The group; None is the default group.
+        global_rank (int): A member's global rank.
+
+    Returns:
+        int: Its rank in the group.
+
+    Raises:
+        ValueError: it is not a member, or this rank is not in the group.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     group = dist.new_group([1, 0], sort_ranks=False)
+        ...     place = dist.get_group_rank(group, 1)
+        ...     dist.destroy_process_group()
+        ...     return place
+        >>> dparallel.run_ranks(2, main)
+        [0, 0]
+    """
     ranks = _group_of(group).ranks
     if global_rank not in ranks:
         raise ValueError(f"Global rank {global_rank} is not part of group {group!r}")
@@ -343,7 +574,30 @@ def get_group_rank(group: Group, global_rank: int) -> int:
 
 
 def get_global_rank(group: Group, group_rank: int) -> int:
-    """The global rank of a group rank; ValueError if there is no such member."""
+    """The global rank of a group rank; ValueError if there is no such member.
+
+    Args:
+        group (ProcessGroup): The group; None is the default group.
+        group_rank (int): A member's rank in the group.
+
+    Returns:
+        int: Its global rank.
+
+    Raises:
+        ValueError: there is no such member, or this rank is not in the group.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     group = dist.new_group([1, 0], sort_ranks=False)
+        ...     rank = dist.get_global_rank(group, 0)
+        ...     dist.destroy_process_group()
+        ...     return rank
+        >>> dparallel.run_ranks(2, main)
+        [1, 1]
+    """
     ranks = _group_of(group).ranks
     if not 0 <= group_rank < len(ranks):
         raise ValueError(f"Group rank {group_rank} is not part of group {group!r}")
@@ -364,12 +618,39 @@ def place_of(group: ProcessGroup, rank: int | None, group_rank: int | None, name
 
 
 def get_pg_count() -> int:
-    """The number of groups that this process is in."""
+    """The number of groups that this process is in.
+
+    Returns:
+        int: The number, with the default group.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.init_process_group()
+        >>> group = dist.new_group([0])
+        >>> dist.get_pg_count()
+        2
+        >>> dist.destroy_process_group()
+    """
     return len(_state().groups)
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """LOCAL_RANK of the environment, as dprun and torchrun set it, or fallback_rank; RuntimeError without both."""
+    """LOCAL_RANK of the environment, as dprun and torchrun set it, or fallback_rank; RuntimeError without both.
+
+    Args:
+        fallback_rank (int): What to return if the environment has no LOCAL_RANK. Default: None.
+
+    Returns:
+        int: This process's rank on its host.
+
+    Raises:
+        RuntimeError: LOCAL_RANK is not set and fallback_rank is None.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.get_node_local_rank(fallback_rank=0)
+        0
+    """
     if "LOCAL_RANK" in environment:
         return int(environment.text("LOCAL_RANK"))
     if fallback_rank is not None:
@@ -387,6 +668,39 @@ def new_group(ranks: Sequence[int] | None = None, timeout: timedelta | None = No
     ranks.
 
     ValueError for ranks that do not exist or are listed twice; CollectiveError, on all ranks, if the lists differ.
+
+    Args:
+        ranks (list of int): Global ranks. Default: None, all.
+        timeout (timedelta): How long a rank waits in one collective; the longest of all groups holds for all.
+            Default: None: the watchdog's limit, and 30 minutes in monitored_barrier().
+        backend (str): A name of PyTorch's; all of them use MPI. Default: None, that of the default group.
+        pg_options: Ignored. Default: None.
+        use_local_synchronization (bool): Not implemented. Default: False.
+        group_desc (str): A description. Default: None, "undefined".
+        device_id: Ignored. Default: None.
+        sort_ranks (bool): Whether group ranks are in the order of global ranks, or in that of the list. Default:
+            True.
+
+    Returns:
+        ProcessGroup or int: The group; GroupMember.NON_GROUP_MEMBER on ranks that are not in it.
+
+    Raises:
+        ValueError: ranks do not exist or are listed twice, or there is no default group.
+        CollectiveError: the ranks' lists differ.
+        TypeError: timeout is not a timedelta.
+        NotImplementedError: use_local_synchronization is True.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     group = dist.new_group([1])
+        ...     rank = dist.get_rank(group)
+        ...     dist.destroy_process_group()
+        ...     return rank
+        >>> dparallel.run_ranks(2, main)
+        [-1, 0]
     """
     world = default_group()
     if use_local_synchronization:
@@ -439,7 +753,36 @@ def new_subgroups(group_size: int | None = None, group: Group = None, timeout: t
                   group_desc: str | None = None) -> tuple[ProcessGroup | None, list[ProcessGroup | int]]:
     """Create groups of group_size consecutive ranks. Returns this rank's group, and the list of all (with
     NON_GROUP_MEMBER for groups without this rank). Collective. ValueError if the number of ranks is not a multiple of
-    group_size."""
+    group_size.
+
+    Args:
+        group_size (int): The ranks in each group, a divisor of their number.
+        group (ProcessGroup): None or the default group. Default: None.
+        timeout (timedelta): How long a rank waits in one collective; the longest of all groups holds for all.
+            Default: None: the watchdog's limit, and 30 minutes in monitored_barrier().
+        backend (str): A name of PyTorch's; all of them use MPI. Default: None, that of the default group.
+        pg_options: Ignored. Default: None.
+        group_desc (str): A description. Default: None, "undefined".
+
+    Returns:
+        tuple: This rank's group, and the list of all groups.
+
+    Raises:
+        ValueError: group_size is missing, not positive, or not a divisor of the number of ranks.
+        NotImplementedError: group is another than the default group.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     mine, groups = dist.new_subgroups(group_size=1)
+        ...     found = mine.ranks, len(groups)
+        ...     dist.destroy_process_group()
+        ...     return found
+        >>> dparallel.run_ranks(2, main)
+        [([0], 2), ([1], 2)]
+    """
     size = get_world_size(group)
     if group_size is None:
         raise ValueError("new_subgroups: pass group_size; its default counts GPUs, and there are none")
@@ -460,7 +803,35 @@ def new_subgroups_by_enumeration(ranks_per_subgroup_list: Sequence[Sequence[int]
                                  group_desc: str | None = None
                                  ) -> tuple[ProcessGroup | None, list[ProcessGroup | int]]:
     """Create groups of the listed global ranks. Returns this rank's group (None if it is in none), and the list of all.
-    Collective. ValueError if a rank is in two groups."""
+    Collective. ValueError if a rank is in two groups.
+
+    Args:
+        ranks_per_subgroup_list (list of list of int): The global ranks of each group.
+        timeout (timedelta): How long a rank waits in one collective; the longest of all groups holds for all.
+            Default: None: the watchdog's limit, and 30 minutes in monitored_barrier().
+        backend (str): A name of PyTorch's; all of them use MPI. Default: None, that of the default group.
+        pg_options: Ignored. Default: None.
+        group_desc (str): A description. Default: None, "undefined".
+
+    Returns:
+        tuple: This rank's group or None, and the list of all groups.
+
+    Raises:
+        ValueError: the list is empty, or a rank is in two groups or does not exist.
+        CollectiveError: the ranks' lists differ.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     mine, groups = dist.new_subgroups_by_enumeration([[0], [1]])
+        ...     found = mine.ranks
+        ...     dist.destroy_process_group()
+        ...     return found
+        >>> dparallel.run_ranks(2, main)
+        [[0], [1]]
+    """
     flat = [rank for ranks in ranks_per_subgroup_list for rank in ranks]
     if not ranks_per_subgroup_list:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
@@ -475,7 +846,38 @@ def split_group(parent_pg: Group = None, split_ranks: Sequence[Sequence[int]] | 
                 backend: str | None = None) -> ProcessGroup | None:
     """Split a group (default: all ranks) into the listed parts, given by group ranks. Returns this rank's part, None if
     it is in none. Collective over the group. ValueError if a rank is in two parts; NotImplementedError for pg_options
-    (NCCL's)."""
+    (NCCL's).
+
+    Args:
+        parent_pg (ProcessGroup): The group to split. Default: None, the default group.
+        split_ranks (list of list of int): The group ranks of each part.
+        timeout (timedelta): How long a rank waits in one collective; the longest of all groups holds for all.
+            Default: None: the watchdog's limit, and 30 minutes in monitored_barrier().
+        pg_options: Not implemented. Default: None.
+        group_desc (str): A description. Default: None, "undefined".
+        backend (str): A name of PyTorch's; all of them use MPI. Default: None, that of the group that is split.
+
+    Returns:
+        ProcessGroup or None: This rank's part; None if it is in none.
+
+    Raises:
+        ValueError: split_ranks is empty, or a rank is in two parts or does not exist.
+        CollectiveError: the ranks' lists differ.
+        TypeError: timeout is not a timedelta.
+        NotImplementedError: pg_options is given.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     part = dist.split_group(split_ranks=[[0], [1]])
+        ...     found = part.ranks
+        ...     dist.destroy_process_group()
+        ...     return found
+        >>> dparallel.run_ranks(2, main)
+        [[0], [1]]
+    """
     parent = member_of(parent_pg, "split_group")
     if parent is None:
         return None

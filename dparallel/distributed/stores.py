@@ -30,23 +30,71 @@ POLL_SECONDS = 0.01                                        # seconds between two
 
 
 class DistError(RuntimeError):
-    """The base class of errors of communication."""
+    """The base class of errors of communication.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> issubclass(dist.DistStoreError, dist.DistError)
+        True
+    """
 
 
 class DistNetworkError(DistError):
-    """A store's server can't be reached."""
+    """A store's server can't be reached.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> from datetime import timedelta
+        >>> try:
+        ...     dist.TCPStore('localhost', 1, timeout=timedelta(0))
+        ... except dist.DistNetworkError as error:
+        ...     print(str(error)[:33])
+        TCPStore: no server at localhost:
+    """
 
 
 class DistStoreError(DistError):
-    """A key was not set in time."""
+    """A key was not set in time.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> from datetime import timedelta
+        >>> store = dist.HashStore()
+        >>> store.set_timeout(timedelta(0))
+        >>> try:
+        ...     store.get('key')
+        ... except dist.DistStoreError as error:
+        ...     print(error)
+        wait timeout after 0 s, keys not set: key
+    """
 
 
 class DistBackendError(DistError):
-    """For except clauses of PyTorch's scripts only: collectives raise dparallel.CollectiveError."""
+    """For except clauses of PyTorch's scripts only: collectives raise dparallel.CollectiveError.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> issubclass(dist.DistBackendError, RuntimeError)
+        True
+    """
 
 
 class Store(ABC):
-    """The base class of stores. A subclass defines _request()."""
+    """The base class of stores. A subclass defines _request().
+
+    Args:
+        timeout (timedelta): How long get() and wait() wait for keys. Default: 300 s.
+
+    Raises:
+        TypeError: timeout is not a timedelta.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> store = dist.HashStore()                    # or another subclass
+        >>> store.set('key', 'value')
+        >>> store.get('key'), store.add('count', 2), store.num_keys()
+        (b'value', 2, 2)
+    """
 
     def __init__(self, timeout: timedelta = timedelta(seconds=300)) -> None:
         self.set_timeout(timeout)
@@ -175,7 +223,15 @@ def apply_request(data: dict[str, bytes], request: str, keys: Sequence[str], val
 
 
 class HashStore(Store):
-    """A store for threads of one process."""
+    """A store for threads of one process.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> store = dist.HashStore()
+        >>> store.set('key', 'value')
+        >>> store.get('key')
+        b'value'
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -186,7 +242,24 @@ class HashStore(Store):
 
 
 class FileStore(Store):
-    """A store in a file that processes share, on a file system with locks. world_size is ignored."""
+    """A store in a file that processes share, on a file system with locks. world_size is ignored.
+
+    Args:
+        file_name (str): The path; the file is made if it is not there.
+        world_size (int): Ignored. Default: -1.
+
+    Raises:
+        NotImplementedError: the system has no flock(), as Windows.
+        OSError: the file can't be opened.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     dist.FileStore(os.path.join(folder, 'keys')).set('key', 'value')
+        ...     dist.FileStore(os.path.join(folder, 'keys')).get('key')
+        b'value'
+    """
 
     def __init__(self, file_name: str, world_size: int = -1) -> None:
         super().__init__()
@@ -216,7 +289,19 @@ class FileStore(Store):
 
 
 class PrefixStore(Store):
-    """Another store with a prefix before each key. num_keys() counts all keys of that store."""
+    """Another store with a prefix before each key. num_keys() counts all keys of that store.
+
+    Args:
+        prefix (str): What stands before each key, with a "/".
+        store (Store): The store of the keys.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> store = dist.HashStore()
+        >>> dist.PrefixStore('run1', store).set('key', 'value')
+        >>> store.get('run1/key')
+        b'value'
+    """
 
     def __init__(self, prefix: str, store: Store) -> None:
         super().__init__(store.timeout)
@@ -231,6 +316,30 @@ class TCPStore(Store):
     """A store that one process (is_master) serves to others at host_name:port. port 0: a free port, see the attribute port.
 
     With world_size and wait_for_workers the server waits until world_size processes, including itself, have connected.
+
+    Args:
+        host_name (str): The host of the server.
+        port (int): Its port.
+        world_size (int): How many processes the server waits for. Default: None, none.
+        is_master (bool): Whether this process is the server. Default: False.
+        timeout (timedelta): How long get() and wait() wait for keys, and a client for the server. Default: 300 s.
+        wait_for_workers (bool): Whether the server waits. Default: True.
+        multi_tenant (bool): Use a server that is at this port already. Default: False.
+        master_listen_fd: Not implemented. Default: None.
+        use_libuv (bool): Ignored. Default: True.
+
+    Raises:
+        DistNetworkError: the server can't listen at the port, or can't be reached.
+        DistStoreError: not all processes came in time.
+        NotImplementedError: master_listen_fd is given.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> server = dist.TCPStore('localhost', 0, is_master=True)
+        >>> client = dist.TCPStore('localhost', server.port)
+        >>> client.set('key', 'value')
+        >>> server.get('key')
+        b'value'
     """
 
     def __init__(self, host_name: str, port: int, world_size: int | None = None, is_master: bool = False,

@@ -13,7 +13,23 @@ from ..comm import Handle
 class Work:
     """A pending operation. Before wait() its input tensors must not be changed, and its output tensors must not be read.
 
-    handle: the communicator's. write: writes the handle's value into the output tensors and returns them, for result().
+    Args:
+        handle (Handle): The communicator's pending operation.
+        write: A function that writes the handle's value into the output tensors and returns them.
+        source: A function of the sender's global rank, of a receive. Default: None.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     x = ag.ones(2)
+        ...     work = dist.all_reduce(x, async_op=True)
+        ...     done = work.wait()
+        ...     dist.destroy_process_group()
+        ...     return done, x.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [(True, [2.0, 2.0]), (True, [2.0, 2.0])]
     """
 
     def __init__(self, handle: Handle, write: Callable[[Any], list[Any]], source: Callable[[], int] | None = None) -> None:
@@ -101,6 +117,24 @@ class Future:
     """The result of a Work that may not have completed: the tensors it writes, or what then() computes from them.
 
     then() and add_done_callback() run their function on the thread that waits; there is no background thread.
+
+    Args:
+        work (Work): The operation.
+        function: Computes the value from `before`. Default: None: the value is the work's tensors.
+        before (Future): What the function is called with. Default: None.
+
+    Example:
+        >>> import dparallel
+        >>> import dparallel.distributed as dist
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     x = ag.ones(2)
+        ...     future = dist.all_reduce(x, async_op=True).get_future()
+        ...     half = future.then(lambda done: done.value()[0] / 2).wait()
+        ...     dist.destroy_process_group()
+        ...     return half.tolist()
+        >>> dparallel.run_ranks(2, main)
+        [[1.0, 1.0], [1.0, 1.0]]
     """
 
     def __init__(self, work: Work, function: Callable[[Future], Any] | None = None, before: Future | None = None) -> None:

@@ -48,6 +48,15 @@ class Shard(NamedTuple):
     """What a ParameterSlice is: elements start to stop of the flattened parameter `name`, whose shape is `shape`.
 
     Whatever is computed over a whole parameter or model (a norm, say) must be summed over the ranks of `comm`.
+
+    Example:
+        >>> import dparallel
+        >>> def part(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(3, 2), comm=comm, shard='optimizer')
+        ...     shard = next(iter(model.parameters())).shard
+        ...     return shard.name, shard.shape, shard.start, shard.stop
+        >>> dparallel.run_ranks(2, part)
+        [('weight', (2, 3), 0, 4), ('weight', (2, 3), 4, 6)]
     """
 
     name: str
@@ -61,6 +70,20 @@ class ParameterSlice(Parameter):
     """This rank's elements of a parameter, maybe none, of shape (elements, 1, ...): as many dimensions as the parameter.
 
     `shard` says which; clearing .grad clears what the whole parameter has collected on this rank, too.
+
+    Args:
+        array: The 1-d array of the elements.
+        shard (Shard): Which elements they are.
+        whole (Parameter): The parameter.
+        owner: Is told of an optimiser's steps.
+
+    Example:
+        >>> import dparallel
+        >>> def part(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(3, 2), comm=comm, shard='optimizer')
+        ...     return [tuple(p.shape) for p in model.parameters()]
+        >>> dparallel.run_ranks(2, part)
+        [[(4, 1), (0,)], [(2, 1), (2,)]]
     """
 
     __slots__ = ()
