@@ -17,8 +17,8 @@ from pathlib import Path
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest"]        # importing hypothesis takes 1 s, in each process
 JOBS = [f"tests/{name}" for name in (                    # start jobs, and spend most of their time waiting for them
     "dparallel/test_comm_job.py", "dparallel/test_docs_testing.py", "dparallel/test_misuse.py", "dparallel/test_pytest_plugin.py",
-    "dparallel/test_survive.py", "beside/test_notebook_launcher.py", "test_recipes.py")]
-MORE_JOBS = [f"tests/{name}" for name in ("launch", "test_examples.py", "test_tutorial.py")]     # they take as long
+    "dparallel/test_survive.py", "launch/test_kills.py", "beside/test_notebook_launcher.py", "test_recipes.py")]
+MORE_JOBS = ["tests/launch", "--ignore=tests/launch/test_kills.py", "tests/test_examples.py", "tests/test_tutorial.py"]    # take as long
 YOUNG = ["tests/autograd/test_loader_resume.py", "tests/autograd/test_loader_workers.py", "tests/dparallel/test_memory_of_ranks.py",
          *map(str, sorted(Path("tests/autograd").glob("test_memory*.py")))]     # they fork, or look at all objects: cheap where
                                                                                 # little is imported yet
@@ -110,16 +110,16 @@ def queued(begin, counts):
 
 def main() -> int:
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    without = [f"--ignore={path}" for path in (*YOUNG, *JOBS, *MORE_JOBS, *LOCAL)]
+    without = [f"--ignore={path}" for path in (*YOUNG, *JOBS, *MORE_JOBS, *LOCAL) if path.startswith("tests/")]
     codes = queued([
         (4, lambda: Part("dparallel", [*PYTEST, "tests/dparallel", *without], threads=True)),
-        (5, lambda: Part("jobs and local devices", [*PYTEST, *YOUNG, *JOBS, *LOCAL], waits=True)),
-        (5, lambda: Part("dprun and examples", [*PYTEST, *MORE_JOBS], waits=True)),
-        (5, lambda: Part("autograd, o to z, and the rest", [*PYTEST, "tests", "--ignore=tests/dparallel", *without,
+        (4, lambda: Part("jobs and local devices", [*PYTEST, *YOUNG, *JOBS, *LOCAL], waits=True)),
+        (4, lambda: Part("dprun and examples", [*PYTEST, *MORE_JOBS], waits=True)),
+        (4, lambda: Part("autograd, o to z, and the rest", [*PYTEST, "tests", "--ignore=tests/dparallel", *without,
                                                             *(f"--ignore={path}" for path in FIRST_HALF)])),
-        (5, lambda: Part("autograd, a to n", [*PYTEST, *map(str, FIRST_HALF)])),
-        (5, lambda: Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1")),
-        (5, lambda: on_ranks(1)),
+        (4, lambda: Part("autograd, a to n", [*PYTEST, *map(str, FIRST_HALF)])),
+        (4, lambda: Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1")),
+        (4, lambda: on_ranks(1)),
         (3, lambda: on_ranks(2)),                    # beside the jobs, which wait more than they work
         (3, lambda: on_ranks(3))], counts)
     print(", ".join(f"{count} {word}" for word, count in counts.items()))

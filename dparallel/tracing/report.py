@@ -283,7 +283,7 @@ class Report:
             ends = np.array([step.end for step in steps])
             waited, sent = np.zeros(len(steps)), np.zeros(len(steps))
             waits = self._in_steps(rank.rank, steps)
-            places = np.searchsorted(ends, [wait.end for wait in waits], "left")
+            places = np.searchsorted(ends, [wait.end for wait in waits], "left").clip(0, len(steps) - 1)     # damaged files
             np.add.at(waited, places, [wait.waiting / 1e6 for wait in waits])
             np.add.at(sent, places, [wait.transfer / 1e6 for wait in waits])
             waiting[str(rank.rank)], exposed[str(rank.rank)] = waited.round(4).tolist(), sent.round(4).tolist()
