@@ -85,7 +85,7 @@ class Report:
         """What a rank's steps were spent on, a step (ms)."""
         steps, segments = self.steps[rank.rank], self.blame.segments[rank.rank]
         n = max(1, len(steps))
-        waits = self._in_steps(rank.rank, steps)
+        waits = [wait for _, wait in self._in_steps(rank.rank, steps)]
         waiting, transfer = sum(wait.waiting for wait in waits), sum(wait.transfer for wait in waits)
         starts, ends = np.array([s.start for s in steps], np.int64), np.array([s.end for s in steps], np.int64)
         parts = (segments.before(ends) - segments.before(starts)).sum(axis=0)
@@ -106,8 +106,8 @@ class Report:
                 "rows": statistics.median(rows) if rows else None, "steps": len(steps),
                 "cores": rank.info.get("cores"), "threads": rank.info.get("threads")}
 
-    def _in_steps(self, rank: int, steps: Sequence[Step]) -> list[Wait]:
-        """The waits of a rank that ended inside its steps."""
+    def _in_steps(self, rank: int, steps: Sequence[Step]) -> list[tuple[int, Wait]]:
+        """The waits of a rank that ended inside its steps, each with the place of its step among them."""
         starts, ends = np.array([s.start for s in steps]), np.array([s.end for s in steps])
         waits = self.blame.waits[rank]
         if not len(starts) or not waits:
@@ -115,7 +115,7 @@ class Report:
         at = np.array([wait.end for wait in waits])
         place = np.searchsorted(starts, at, "right") - 1
         inside = (place >= 0) & (at <= ends[np.maximum(place, 0)])
-        return [waits[i] for i in np.flatnonzero(inside)]
+        return [(int(place[i]), waits[i]) for i in np.flatnonzero(inside)]
 
     # --- who has not come to its end ------------------------------------------------------------------------------------
 
@@ -152,7 +152,7 @@ class Report:
         total: dict[Cause, int] = defaultdict(int)
         by_waiter: dict[Cause, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         for rank in self.run.ranks:
-            for wait in self._in_steps(rank.rank, self.steps[rank.rank]):
+            for _, wait in self._in_steps(rank.rank, self.steps[rank.rank]):
                 for cause, time in wait.causes.items():
                     total[cause] += time
                     by_waiter[cause][rank.rank] += time
@@ -190,7 +190,7 @@ class Report:
         """Messages that were waited for after they had been sent: from whom to whom, and how long, a step."""
         total: dict[tuple[int, int], int] = defaultdict(int)
         for rank in self.run.ranks:
-            for wait in self._in_steps(rank.rank, self.steps[rank.rank]):
+            for _, wait in self._in_steps(rank.rank, self.steps[rank.rank]):
                 if wait.flight < -1 and wait.transfer and (meeting := self.blame.meetings.get(wait.flight)) is not None:
                     for sender in meeting.arrived:
                         total[sender, rank.rank] += wait.transfer
@@ -280,12 +280,10 @@ class Report:
         waiting, exposed = {}, {}
         for rank in self.run.ranks:
             steps = [step for step in self.steps[rank.rank] if step.number in chosen]
-            ends = np.array([step.end for step in steps])
             waited, sent = np.zeros(len(steps)), np.zeros(len(steps))
-            waits = self._in_steps(rank.rank, steps)
-            places = np.searchsorted(ends, [wait.end for wait in waits], "left").clip(0, len(steps) - 1)     # damaged files
-            np.add.at(waited, places, [wait.waiting / 1e6 for wait in waits])
-            np.add.at(sent, places, [wait.transfer / 1e6 for wait in waits])
+            for place, wait in self._in_steps(rank.rank, steps):
+                waited[place] += wait.waiting / 1e6
+                sent[place] += wait.transfer / 1e6
             waiting[str(rank.rank)], exposed[str(rank.rank)] = waited.round(4).tolist(), sent.round(4).tolist()
         return {"step": numbers, "ms": [durations[number] / 1e6 for number in numbers], "waiting_ms": waiting,
                 "exposed_ms": exposed}
