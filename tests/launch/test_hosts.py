@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dparallel.tracing.clocks import Clock, Offset
 from dparallel.tracing.report import Report
 from dparallel.tracing.run import read
 from launch import mpirun
@@ -174,7 +175,8 @@ def test_a_timeline_of_two_hosts(start, tmp_path, killed):
     near, far = (rank.info["offsets"] for rank in run.ranks)
     assert all(offset["offset"] == 0 for offset in near)
     assert len(far) >= 1 + (not killed) and all(abs(offset["offset"]) <= offset["bound"] for offset in far), far
-    assert run.bound > 0 and run.ranks[1].info["drift_measured"] == (len(far) > 1)
+    undisturbed = Clock([Offset(**offset) for offset in far]).offsets       # a busy machine answers late: such a one is left out
+    assert run.bound > 0 and run.ranks[1].info["drift_measured"] == (len(undisturbed) > 1)
     data = Report(run).data
     assert data["steps"]["count"] >= 14 and data["hosts"] == ["dp1", "dp2"]
     assert data["clock_bound_us"] == pytest.approx(run.bound / 1000)
