@@ -20,11 +20,12 @@ from typing import Any
 
 from autograd.core.spans import record_function
 from autograd.nn import Module
+from autograd.serialization.safetensors import checksums as checksums_of
 
 from ..comm import Communicator, communicator, report_progress
 from ..comm.lost import is_loss
 from . import files
-from .encoding import Taken, checksum, stored
+from .encoding import Taken, stored
 from .errors import CheckpointError, Ranks, joined, told
 from .keeping import Keep, Kept, keep_of
 from .memory import MemoryCopies
@@ -155,7 +156,7 @@ class Checkpointer:
                 (own_trees if part.own else trees)[name] = taken.part(name, part.take())
                 own_names |= taken.held.keys() - before if part.own else set()
             flat = {name: stored(held.array) for name, held in taken.held.items()}
-            checksums = {name: checksum(array) for name, array in flat.items()}
+            checksums = dict(zip(flat, checksums_of(flat.values()), strict=True))
         plan = share_out(self.ranks, taken.held, checksums, trees, own_trees, own_names)
         name = ""
         arrays: dict[str, Any] = {}

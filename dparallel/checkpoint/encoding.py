@@ -7,7 +7,6 @@ complex128, which safetensors does not have, lies there as pairs of float64.
 from __future__ import annotations
 
 import sys
-import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ from autograd.serialization.decode import Decoder
 from autograd.serialization.encode import Encoder
 from autograd.serialization.kinds import KIND
 from autograd.serialization.refusal import refuse
-from autograd.serialization.safetensors import CODES, raw
+from autograd.serialization.safetensors import CODES
 
 from ..autograd import Tensor
 
@@ -93,11 +92,6 @@ def stored(array: Array) -> Array:
     return array.reshape(*array.shape, 1).view(np.float64) if array.dtype.char == "D" else array
 
 
-def checksum(array: Array) -> int:
-    """The CRC-32 of the bytes that stored() gives."""
-    return zlib.crc32(raw(array))
-
-
 class Rebuilt(Decoder):
     """The value that a tree stands for; `find(name)` brings what stands for an array, `leaf` makes a value of it."""
 
@@ -143,4 +137,4 @@ def read_leaves(value: Any) -> Any:
     return value
 
 
-__all__ = ["Array", "Held", "Leaf", "Rebuilt", "Slice", "Taken", "checksum", "read_leaves", "stored"]
+__all__ = ["Array", "Held", "Leaf", "Rebuilt", "Slice", "Taken", "read_leaves", "stored"]

@@ -1,8 +1,7 @@
-"""Whether this process had its core to itself: nanoseconds that its main thread was ready to run and did not.
+"""Whether this process had its core to itself while something was measured.
 
-Field 2 of /proc/self/schedstat; between computations a look takes 4 us, and 22 if it opens the file, so that stays open. On
-shared cores 0 to 22 % of steps of 3 ms were quiet, and medians of the others were up to five times too long, so whatever is
-measured to predict from, or to compare with, asks here.
+On cores that several processes share, 0 to 22 % of steps of 3 ms were undisturbed, and the median of the others was up to
+five times too long. So whatever a prediction is made from, or compared with, is measured beside stolen().
 """
 
 from __future__ import annotations
@@ -14,28 +13,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..comm.run_delay import RunDelay
+
 LEAST = 1e-4                         # seconds that a quiet step may have waited for a core
 SHARE = 0.01                         # or this share of it
 FEWEST = 5                           # quiet samples that are enough
 
 
 def stolen() -> int:
-    """Nanoseconds so far; 0 where the system does not tell."""
-    file = _file(os.getpid())
-    return int(os.pread(file, 64, 0).split()[1]) if file >= 0 else 0
+    """Nanoseconds so far that the main thread was ready to run and did not; 0 where the system does not tell."""
+    return _counter(os.getpid()).read()[0]
 
 
 @functools.cache
-def _file(process: int) -> int:
-    """The descriptor of this process's file, which is open as long as it lives; -1 where there is none."""
-    try:
-        file = os.open(f"/proc/{process}/schedstat", os.O_RDONLY)
-        if len(os.pread(file, 64, 0).split()) == 3:
-            return file
-        os.close(file)
-    except OSError:
-        pass
-    return -1
+def _counter(process: int) -> RunDelay:
+    """The counter of this process, which stays open. process: its number, another one in a forked child."""
+    return RunDelay()
 
 
 def quietest(seconds: npt.ArrayLike, lost: npt.ArrayLike) -> tuple[np.ndarray[Any, Any], bool]:

@@ -35,6 +35,7 @@ from autograd.optim.optimizer import register_optimizer_step_post_hook
 from ..comm import Communicator, Devices, communicator
 from ..comm.environment import environment, host_identity
 from ..comm.job import this_job
+from ..comm.run_delay import RunDelay
 from .clock_thread import ClockThread, thinned
 from .clocks import Offset, compare_clocks, host_leaders
 from .report import finish
@@ -271,38 +272,32 @@ class Part:
 
 
 class Delays:
-    """What Linux counts for the training thread: nanoseconds in which it ran, and in which it could have run and did not.
+    """The readings of RunDelay that are worth a counter in the timeline.
 
-    Reading the counter takes 4 us, and 12 in a step that has other things in the caches. The thread's own clock takes 1: as
-    long as that goes on with the wall clock, the counter has not grown.
+    The thread's own clock takes 1 us to read where RunDelay takes 4 to 12: as long as that clock goes on with the wall
+    clock, the delay has not grown.
     """
 
     def __init__(self) -> None:
-        self._file = -1
+        self._counter = RunDelay()
         self._looked = self._ran = 0                 # the last look: when, and what the thread had run by then
         self.seen = 0, 0, 0                          # what was read last: (when, could have run, ran)
-        with contextlib.suppress(OSError):
-            self._file = os.open(f"/proc/self/task/{threading.main_thread().native_id}/schedstat", os.O_RDONLY)
 
     def look(self, now: int) -> tuple[tuple[int, int, int], ...]:
-        """The readings (when, could have run, ran) that are new: none while the thread just ran; else that it had not grown
-        until the last look, and what it is now. Zeros where the system does not tell."""
+        """The readings (when, could have run, ran) that are new at `now`: none if the thread ran all the time since the last
+        look; else two, the old value at the last look and the value now, so that the growth lies between these two."""
         ran = time.thread_time_ns()
         before, idle = self._looked, now - self._looked - (ran - self._ran)
         self._looked, self._ran = now, ran
         if idle < IDLE:
             return ()
         known, last = self.seen, (before, *self.seen[1:])
-        if self._file >= 0:
-            numbers = os.pread(self._file, 64, 0).split()
-            self.seen = now, int(numbers[1]), int(numbers[0])
+        self.seen = now, *self._counter.read()
         return (last, self.seen) if before > known[0] > 0 else (self.seen,)
 
     def close(self) -> None:
-        """Close the file."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        """Close the counter."""
+        self._counter.close()
 
 
 def measured_sum(comm: Communicator) -> dict[str, float]:

@@ -6,12 +6,12 @@ watchdog's thread reads the counters once a second.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 from collections import deque
 from typing import Any, NamedTuple
 
+from autograd.base.system_memory import resident
 from autograd.optim.optimizer import every_optimizer
 
 from ..waiting import waited
@@ -49,16 +49,9 @@ class Vitals:
             rate = 1 / (now - last.time)
         waiting = min(1.0, max(0.0, (so_far - first.waited) / (now - first.time))) if now > first.time else None
         return {"host": socket.gethostname(), "process": os.getpid(), "steps": steps, "rate": rate, "loss": self.loss,
-                "waiting": waiting, "memory": resident()}
-
-
-def resident() -> int:
-    """The bytes of memory of this process; 0 where the system does not say."""
-    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return 0
+                "waiting": waiting, "memory": resident() or 0}
 
 
 vitals: Vitals = Vitals()
 
-__all__ = ["Vitals", "resident", "vitals"]
+__all__ = ["Vitals", "vitals"]
