@@ -1,4 +1,4 @@
-"""The environment variables that autograd reads: all of them here, and nowhere else.
+"""What the system gives this process: environment variables, all that autograd reads, and processor cores.
 
 | variable | meaning | default |
 |---|---|---|
@@ -96,4 +96,10 @@ class Environment:
 
 environment: Environment = Environment()
 
-__all__ = ["Environment", "environment"]
+
+def usable_cores() -> int:
+    """How many processor cores this process may use, by its affinity mask."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+__all__ = ["Environment", "environment", "usable_cores"]

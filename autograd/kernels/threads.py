@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.environment import environment
+from ..base.environment import environment, usable_cores
 from ..base.types import Array
 
 WIDE = 1 << 24                       # multiplications, 0.2 ms, from which several threads take part
@@ -41,7 +41,7 @@ class ThreadSettings:
 
     def __init__(self) -> None:
         # of the affinity mask, as autograd is imported: later a lane may have bound the thread that asks to a part of them
-        self.cores: int = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.cores: int = usable_cores()
         self.number = 0                              # of threads; 0: not asked for yet
         self.given = False                           # by set_num_threads()
         self.changed: list[Callable[[], Any]] = []   # what is called when another number is set

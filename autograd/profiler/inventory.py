@@ -92,14 +92,6 @@ class Inventory(NamedTuple):
         """Bytes of all arrays, also those that have never been touched and so are not in RAM."""
         return sum(holding.allocated for holding in self.holdings if holding.use in USES)
 
-    def use_at(self, address: int) -> Claim | None:
-        """Who holds an address."""
-        return self._starts.get(address)
-
-    @property
-    def _starts(self) -> dict[int, Claim]:
-        return {start: claim for start, _, claim in self.stretches}
-
 
 def take_inventory(whole: bool = True) -> Inventory:
     """Look at all objects and mappings; 0.1 s for 50,000 objects. whole=False: at arrays only."""

@@ -9,8 +9,6 @@ MB 390 and 718. A pair's exchange is MPI's Sendrecv; half of a round trip of 8 b
 
 from __future__ import annotations
 
-import os
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from autograd.base.environment import usable_cores
+
 from ..comm import Communicator, Handle
+from ..comm.environment import host_identity
 from .network import Network, Point
 from .quiet import quietest, stolen
 
@@ -41,14 +42,14 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
     """What the ranks of `comm` have for a network: tables up to `largest` bytes. base: a description whose topology, and, on
     one host, whose links between hosts hold. Collective; a second or two."""
     described, base = base is not None, base or Network()
-    names = comm.allgather_object([socket.gethostname()])
-    hosts = len(set(names))
+    identities = comm.allgather_object([host_identity()])
+    hosts = len(set(identities))
     per_host = -(-comm.size // hosts)
-    network = replace(base, cores_per_host=base.cores_per_host if described else cores(), reduction=reduction_rate(),
+    network = replace(base, cores_per_host=base.cores_per_host if described else usable_cores(), reduction=reduction_rate(),
                       copy=copy_rate())
     assumed = list(base.assumed)
     if hosts == 1 and not described:
-        assumed.append(MSG_HOSTS.format(names[0], base.latency * 1e6, base.bandwidth * 8e-9))
+        assumed.append(MSG_HOSTS.format(identities[0][0], base.latency * 1e6, base.bandwidth * 8e-9))
     if comm.size == 1:
         return replace(network, assumed=assumed)
     sizes = [SMALLEST << k for k in range(0, 40, 2) if SMALLEST << k < largest] + [largest]
@@ -60,7 +61,7 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
     if getattr(comm, "kind", "") == "mpi":
         network = network if described else replace(
             network, mpi="openmpi" if "Open MPI" in comm.library else "mpich")        # type: ignore[attr-defined]
-        other = next((rank for rank, name in enumerate(names) if name != names[0]), 1)
+        other = next((rank for rank, host in enumerate(identities) if host != identities[0]), 1)
         pairs = [(float(size), exchange(comm, other, size)) for size in [8, *sizes]]
         latency, bandwidth = pairs[0][1], pairs[-1][0] / max(pairs[-1][1] - pairs[0][1], 1e-9)
         network = (replace(network, local_latency=latency, local_bandwidth=bandwidth) if hosts == 1 else
@@ -73,11 +74,6 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
     network = replace(network, ranks_per_host=base.ranks_per_host)
     together = network.hosts(comm.size) == 1         # else what is described is not what was measured
     return network if together else replace(network, measured=base.measured)
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def collectives(comm: Communicator, sizes: list[int], disturbed: list[bool]) -> dict[str, list[Point]]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import math
-import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -25,6 +24,7 @@ from autograd.optim.state_size import state_bytes
 
 from ..autograd import Tensor, is_grad_enabled
 from ..comm import Communicator
+from ..comm.environment import host_identity
 from ..comm.waiting import waiting
 from ..model.data_parallel import DataParallel
 from ..reduction.buckets import MOST_BYTES, default_capacity
@@ -416,8 +416,8 @@ def averaged(traces: Sequence[StepTrace]) -> StepTrace:
 
 def host_ranks(comm: Communicator) -> int:
     """How many ranks a host has at most."""
-    names = comm.allgather_object([socket.gethostname()] * len(comm.held))
-    return max(names.count(name) for name in names)
+    identities = comm.allgather_object([host_identity()] * len(comm.held))
+    return max(map(identities.count, identities))
 
 
 __all__ = ["StepRecorder"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from autograd.base.environment import usable_cores
 from autograd.core.graph import shared_counter
 from autograd.core.versions import PartCounter
 from autograd.nn import Module
@@ -108,8 +108,3 @@ def needed_devices(comm: Devices, inputs: PyTree, dim: int) -> Devices:
     """The first devices only, if there are fewer rows than devices, so that each has a row."""
     rows = [value.shape[dim] for _, value in tree_leaves_with_path(inputs) if isinstance(value, Tensor) and value.ndim]
     return comm.first(max(1, min([comm.size, *rows] if rows else [1])))
-
-
-def usable_cores() -> int:
-    """How many processor cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

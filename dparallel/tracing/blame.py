@@ -22,7 +22,7 @@ import numpy as np
 
 from autograd.core.spans import FLIGHT, LANE, MESSAGE
 
-from .phases import BACKWARD, FORWARD, PARTS, REPLAY, START, WAIT, Segments, before, message_spans, segments_of
+from .phases import BACKWARD, FORWARD, PARTS, REPLAY, START, WAIT, Segments, message_spans, segments_of, totals_at
 from .run import Run, Spans
 
 OTHER_PROCESS, ROWS = "other process", "rows"
@@ -262,7 +262,7 @@ class Blame:
                 np.cumsum(np.where(np.arange(STOLEN) == segments.part[:, None], grown[:, None], 0.0), axis=0, out=totals[1:])
                 self._taken[rank] = edges, totals
             edges, totals = self._taken[rank]
-            taken = before(segments.start, segments.part, totals, times, np.interp(times, moments, values), edges)
+            taken = totals_at(segments.start, segments.part, totals, times, np.interp(times, moments, values), edges)
             taken[:, WAIT] = 0
             out[:, :STOLEN] -= taken
             out[:, STOLEN] = taken.sum(axis=1)

@@ -38,20 +38,17 @@ class Segments(NamedTuple):
     span: Any
     totals: Any
 
-    def parts_between(self, since: int, until: int) -> Any:
-        """The ns in each part between two moments."""
-        return self._before(until) - self._before(since)
-
-    def _before(self, time: int) -> Any:
-        return self.before(np.array([time]))[0]
-
     def before(self, times: Any) -> Any:
         """For each of some moments: by part, the ns before it."""
-        return before(self.start, self.part, self.totals, times, np.clip(times, self.start[0], self.start[-1]), self.start)
+        within = np.clip(times, self.start[0], self.start[-1])
+        return totals_at(self.start, self.part, self.totals, times, within, self.start)
 
 
-def before(start: Any, part: Any, totals: Any, times: Any, value: Any, values: Any) -> Any:
-    """totals at some moments, of what had grown to `value` by then, and to `values` at the starts of segments."""
+def totals_at(start: Any, part: Any, totals: Any, times: Any, value: Any, values: Any) -> Any:
+    """By part, what a counter had grown to at some moments; its growth within a segment belongs to the segment's part.
+
+    totals: by part, at the start of each segment. value: the counter at the moments; values: at the starts of segments.
+    """
     place = np.clip(np.searchsorted(start, times, "right") - 1, 0, len(part))
     out = totals[place].copy()
     inside = np.flatnonzero(place < len(part))

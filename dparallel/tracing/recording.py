@@ -28,8 +28,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from autograd.base.environment import usable_cores
 from autograd.core import spans
-from autograd.core.spans import BLOCK, COUNTER, HEAD, USER, Recorder, Ring, complete
+from autograd.core.spans import BLOCK, COUNTER, USER, Recorder, Ring, complete
 from autograd.optim.optimizer import register_optimizer_step_post_hook
 
 from ..comm import Communicator, Devices, communicator
@@ -39,9 +40,8 @@ from ..comm.run_delay import RunDelay
 from .clock_thread import ClockThread, thinned
 from .clocks import Offset, compare_clocks, host_leaders
 from .report import finish
+from .run import NAME_AT, PAGE
 
-PAGE = 4096                          # the head of a ring's file; blocks begin at multiples of it
-NAME_AT = 8 * HEAD                   # of the thread's name, in that page
 LIMIT, ALL = 1 << 20, 1 << 23        # spans of a thread that are kept, 64 MiB; of all ranks together: 512 MiB
 COLLECTION = 20_000                  # ns: shorter runs of the garbage collector are left out
 SAMPLED = 2_000_000                  # ns between two looks at what the system has taken from this thread
@@ -159,7 +159,7 @@ class Part:
         self.network: dict[str, float] = {}
         self.finished = False
         self._process = os.getpid()
-        self._collection = self._sampled = self._walled = 0
+        self._collection = self._walled = 0
         self._delays = Delays()
         self._clocks: ClockThread | None = None
         self._hook: Any = None
@@ -197,11 +197,10 @@ class Part:
         """Write down who this is, whole or not at all."""
         path = self.folder / f"rank-{self.rank}.json"
         host, boot = host_identity()
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         item = {"version": 1, "rank": self.rank, "size": self.size, "host": host, "boot": boot, "process": self._process,
                 "started": self.recorder.started, "stopped": self.recorder.stopped, "finished": self.finished,
                 "steps": self.steps, "offsets": [offset._asdict() for offset in self.offsets], "network": self.network,
-                "memberships": self.memberships, "cores": cores, "threads": environment.text("OMP_NUM_THREADS"),
+                "memberships": self.memberships, "cores": usable_cores(), "threads": environment.text("OMP_NUM_THREADS"),
                 "main": threading.main_thread().native_id, "script": sys.argv[0] if sys.argv else ""}
         with contextlib.suppress(OSError):
             path.with_suffix(".new").write_text(json.dumps(item), encoding="utf-8")
@@ -227,7 +226,7 @@ class Part:
 
     def _sample(self) -> None:
         """Note how long threads of this process were ready to run and did not, and now and then the system's time."""
-        self._sampled = now = time.perf_counter_ns()
+        now = time.perf_counter_ns()
         for at, delayed, ran in self._delays.look(now):
             complete("[run delay]", COUNTER, at, at, delayed, ran)
         if now - self._walled > WALL:

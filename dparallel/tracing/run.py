@@ -26,8 +26,8 @@ from autograd.core.spans import BLOCK, COUNTER, FLIGHT, HEAD, MESSAGE
 from ..comm.environment import host_identity
 from .clocks import Clock, Offset
 
-PAGE = 4096
-NAME_AT = 8 * HEAD
+PAGE = 4096                          # bytes of the head of a ring's file; its blocks begin at multiples of it
+NAME_AT = 8 * HEAD                   # where the thread's name lies in that head
 CATEGORIES = ("cpu_op", "cpu_op", "cpu_op", "python_function", "user_annotation", "lane", "communication", "in flight",
               "pass", "memory", "counter")
 TOGETHER = 1000                      # events that are written at once

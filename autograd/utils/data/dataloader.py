@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import multiprocessing.context
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Generic
 
+from ...base.environment import usable_cores
 from ...core.random import Generator
 from .collate import default_collate, default_convert
 from .dataset import Dataset, IterableDataset, T_co
@@ -186,8 +186,8 @@ class DataLoader(Generic[T_co]):
 
     def check_worker_number_rationality(self) -> None:
         """Warn about more worker processes than processors."""
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        if self.multiprocessing_context is not None and cores is not None and self.num_workers > cores:
+        cores = usable_cores()
+        if self.multiprocessing_context is not None and self.num_workers > cores:
             warnings.warn(f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max "
                           f"number of worker in current system is {cores}, which is smaller than what this DataLoader is "
                           "going to create.", stacklevel=3)
