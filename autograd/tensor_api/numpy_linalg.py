@@ -48,7 +48,12 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Tensor:
 
 def svd(a: Tensor, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """numpy.linalg.svd. Gradients need full_matrices=False (or a square a), as in PyTorch."""
-    only("svd", "hermitian", hermitian, not hermitian)
+    if hermitian:                                    # a = v diag(w) v*: the values are |w|, largest first
+        w, v = ag.linalg.eigh(a)
+        order = ag.argsort(w.detach().abs(), -1, descending=True)
+        w, v = ag.gather(w, -1, order), ag.gather(v, -1, ag.unsqueeze(order, -2).expand(v.shape))
+        signs = ag.unsqueeze(ag.sgn(w), -2).to(v.dtype)
+        return named("SVDResult", (v, w.abs(), ag.transpose(ag.conj(v * signs), -2, -1))) if compute_uv else w.abs()
     return named("SVDResult", ag.linalg.svd(a, full_matrices)) if compute_uv else ag.linalg.svdvals(a)
 
 
@@ -120,7 +125,7 @@ def trace(x: Tensor, *, offset: int = 0, dtype: Any = None) -> Tensor:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cholesky": lambda a, *, upper=False: ag.linalg.cholesky(a, upper=upper),
     "cond": lambda x, p=None: ag.linalg.cond(x, p),
-    "cross": lambda x1, x2, *, axis=-1: ag.linalg.cross(*of_one_dtype(x1, x2), dim=axis),
+    "cross": lambda x1, x2, *, axis=-1: ag.linalg.cross(*ag.broadcast_tensors(*of_one_dtype(x1, x2)), dim=axis),
     "det": lambda a: ag.linalg.det(a),
     "diagonal": lambda x, *, offset=0: ag.diagonal(x, offset, -2, -1),
     "eig": lambda a: named("EigResult", ag.linalg.eig(a)),
@@ -154,6 +159,11 @@ EXACT = ("cross", "diagonal", "matmul", "matrix_power", "matrix_transpose", "mul
          "vecdot")                                   # of whole numbers whole numbers
 
 
+def floats(x: Any) -> Any:
+    """A Tensor of whole numbers as float64; anything else as it is."""
+    return x.double() if isinstance(x, Tensor) and x.dtype.kind in "iub" else x
+
+
 def in_floats(name: str) -> Callable[..., Any]:
     """The function of that name on Tensors whose whole numbers are float64, as NumPy computes, with NumPy's error for a
     matrix that has no result."""
@@ -161,7 +171,7 @@ def in_floats(name: str) -> Callable[..., Any]:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            return function(*(x.double() if isinstance(x, Tensor) and x.dtype.kind in "iub" else x for x in args), **kwargs)
+            return function(*map(floats, args), **{key: floats(value) for key, value in kwargs.items()})
         except LinAlgError as error:
             raise np.linalg.LinAlgError(str(error)) from error
 

@@ -18,6 +18,7 @@ from ..core.modes import modes
 from ..core.tensor import MSG_NUMPY, Tensor, result
 from . import numpy_linalg
 from .numpy_functions import FUNCTIONS, of_one_dtype, operations
+from .numpy_functions import UFUNCS as OWN
 
 # NumPy's ufuncs whose counterpart has another name; all others are looked up by their own.
 UFUNCS = {
@@ -26,11 +27,17 @@ UFUNCS = {
     "fabs": "abs", "greater": "gt", "greater_equal": "ge", "invert": "bitwise_not", "left_shift": "bitwise_left_shift",
     "less": "lt", "less_equal": "le", "multiply": "mul", "negative": "neg", "not_equal": "ne", "power": "pow",
     "radians": "deg2rad", "right_shift": "bitwise_right_shift", "rint": "round", "subtract": "sub",
+    "vecdot": "linalg.vecdot",
 }
 REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin", "logical_and": "all",
               "logical_or": "any"}
 
+ACCUMULATIONS = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
 PRODUCTS = {"matmul", "matvec", "vecdot", "vecmat"}
+COMPARISONS = {"equal", "greater", "greater_equal", "less", "less_equal", "not_equal"}
+# what Python has an operator for: of two dtypes PyTorch's, whichever side of the operator the Tensor is on
+OPERATORS = {*COMPARISONS, "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "divide", "divmod", "floor_divide",
+             "invert", "left_shift", "multiply", "negative", "positive", "power", "remainder", "right_shift", "subtract"}
 
 # scipy.special's, where autograd.special has another name
 SPECIAL = {"j0": "bessel_j0", "j1": "bessel_j1", "k0": "modified_bessel_k0", "k0e": "scaled_modified_bessel_k0",
@@ -45,7 +52,7 @@ LINALG = {f"linalg.{name}": function for name, function in numpy_linalg.FUNCTION
 
 
 def array_ufunc(self: Tensor, ufunc: Callable[..., Any], method: str, *inputs: Any, **settings: Any) -> Any:
-    """A ufunc on Tensors: np.add(x, y); of the ufuncs in REDUCTIONS also np.add.reduce(x, axis)."""
+    """A ufunc on Tensors: np.add(x, y), np.add.outer(x, y); of some also np.add.reduce(x, axis), np.add.accumulate(x)."""
     out = settings.pop("out", None)
     if out is not None and not any(isinstance(o, Tensor) for o in out):      # array += tensor
         arrays = [plain(x, False) for x in inputs]
@@ -53,6 +60,11 @@ def array_ufunc(self: Tensor, ufunc: Callable[..., Any], method: str, *inputs: A
     name = ufunc.__name__
     if method == "reduce" and name in REDUCTIONS and out is None:
         return reduced(name, *inputs, **settings)
+    if method == "accumulate" and name in ACCUMULATIONS and out is None:
+        return accumulated(name, *inputs, **settings)
+    if method == "outer" and len(inputs) == 2 and out is None:
+        a, b = (x if isinstance(x, Tensor) else result(np.asarray(x)) for x in inputs)
+        return array_ufunc(self, ufunc, "__call__", a.reshape(a.shape + (1,) * b.ndim), b, **settings)
     if method != "__call__":
         raise TypeError(f"numpy.{name}.{method} is not supported on Tensors")
     call = counterpart(ufunc)
@@ -66,14 +78,31 @@ def array_ufunc(self: Tensor, ufunc: Callable[..., Any], method: str, *inputs: A
     operands = [np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs]
     if name in PRODUCTS:
         operands = of_one_dtype(*operands)
+    elif name in COMPARISONS:
+        operands[0] = np.asarray(operands[0]) if isinstance(operands[0], (bool, int, float, complex)) else operands[0]
+    elif name not in OPERATORS:
+        operands = of_numpys_dtypes(ufunc, operands)
     return call(*operands) if out is None else call(*operands, out=out[0])
+
+
+def of_numpys_dtypes(ufunc: Any, operands: list[Any]) -> list[Any]:
+    """The operands as Tensors of the dtypes in which NumPy computes: float64 for whole numbers in np.sqrt, say."""
+    if all(isinstance(x, Tensor) and x.dtype.kind not in "iub" for x in operands) and len({x.dtype for x in operands}) == 1:
+        return operands
+    kinds = [x.dtype if hasattr(x, "dtype") else np.dtype(bool) if isinstance(x, bool) else type(x) for x in operands]
+    try:
+        dtypes = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))
+    except TypeError:                                # bfloat16, say: of the Tensors' dtype
+        dtypes = [next(x.dtype for x in operands if isinstance(x, Tensor))] * len(operands)
+    return [x.to(dtype) if isinstance(x, Tensor) else result(np.asarray(x, dtype))
+            for x, dtype in zip(operands, dtypes, strict=False)]     # dtypes: the results', too
 
 
 def counterpart(ufunc: Any) -> Callable[..., Any] | None:
     """autograd's function for a ufunc of NumPy or of scipy.special; None if there is none."""
     name = ufunc.__name__
     if getattr(np, name, None) is ufunc:
-        return operations.find(UFUNCS.get(name, name))
+        return OWN.get(name) or operations.find(UFUNCS.get(name, name))
     if getattr(sys.modules.get("scipy.special"), name, None) is ufunc:
         return operations.find(f"special.{SPECIAL.get(name, name)}")
     return None
@@ -86,11 +115,15 @@ def reduced(name: str, x: Tensor, axis: Dims = 0, *, keepdims: bool = False, **s
     call = operations.named(REDUCTIONS[name], f"numpy.{name}.reduce")
     if name != "multiply":
         return call(x, tuple(range(x.ndim)) if axis is None else axis, keepdims)
-    if axis is None and not keepdims:
-        return call(x)
-    if not isinstance(axis, int):
-        raise TypeError(f"numpy.multiply.reduce on Tensors: axis={axis!r} is not supported, only one axis")
-    return call(x, axis, keepdims)
+    return FUNCTIONS["prod"](x, axis, keepdims=keepdims)
+
+
+def accumulated(name: str, x: Tensor, axis: int = 0, **settings: Any) -> Any:
+    """ufunc.accumulate(x, axis), for the ufuncs in ACCUMULATIONS."""
+    if settings:
+        raise TypeError(f"numpy.{name}.accumulate on Tensors: argument {', '.join(map(repr, settings))} is not supported")
+    found = operations.named(ACCUMULATIONS[name], f"numpy.{name}.accumulate")(x, axis)
+    return found[0] if isinstance(found, tuple) else found
 
 
 def array_function(self: Tensor, function: Callable[..., Any], types: Iterable[type],

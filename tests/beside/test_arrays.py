@@ -42,8 +42,7 @@ def test_numpy_functions_are_recorded(text):
         return eval(text, {"np": np, "abs": abs, **given})
 
     assert ag.gradcheck(call, list(used.values()))
-    if "eigh" in text or "nuc" in text or "lstsq" in text or text in ("np.linalg.det(M)", "np.linalg.svd(R,full_matrices=False).S", "np.linalg.pinv(R)", "np.linalg.solve(B,M)"):
-        assert ag.gradgradcheck(call, list(used.values()))                # of the rest the operations' own tests check this
+    assert ag.gradgradcheck(call, list(used.values()))
 
 
 def test_numpy_linalg_gives_what_numpy_gives():
@@ -57,8 +56,6 @@ def test_numpy_linalg_gives_what_numpy_gives():
     assert type(np.linalg.svd(ag.tensor(M))).__name__ == "SVDResult" and type(np.linalg.eigh(ag.tensor(S))).__name__ == "EighResult"
     with pytest.raises(np.linalg.LinAlgError, match="singular"):
         np.linalg.inv(ag.zeros(2, 2))
-    with pytest.raises(TypeError, match=r"numpy.linalg.svd on Tensors: argument hermitian=True"):
-        np.linalg.svd(ag.tensor(S), hermitian=True)
     assert np.median(ag.tensor(M)) == np.median(M) and np.array_equal(np.unique(ag.tensor([2, 1, 2])), [1, 2])      # by their values
     both = np.divmod(ag.tensor([5.0, 7.0]), 2)
     assert type(both) is tuple and both[1].tolist() == [1.0, 1.0]
