@@ -220,6 +220,9 @@ class Optimizer:
         for hook in list(self._optimizer_load_state_dict_pre_hooks.values()):
             changed = hook(self, state_dict)
             state_dict = state_dict if changed is None else changed
+        if missing := {"param_groups", "state"} - state_dict.keys():
+            raise KeyError(f"{', '.join(sorted(missing))}: load_state_dict() takes what an optimizer's state_dict() "
+                           f"returns, and this has {list(state_dict)[:10]}")
         saved = deepcopy(state_dict["param_groups"])
         check_sizes(self.param_groups, saved)
         state = unpack(self.param_groups, saved, state_dict["state"])

@@ -28,6 +28,8 @@ def complete_group(group: dict[str, Any], defaults: dict[str, Any]) -> None:
     """Make group["params"] a list of leaf Tensors, put their names (if given) beside it, and add missing options."""
     if not isinstance(group, dict):
         raise TypeError(f"param_group must be a dict, but got {type(group)}")
+    if "params" not in group:
+        raise KeyError(f"params: a parameter group is a dict with them, and this one has {list(group)}")
     params = group["params"]
     if isinstance(params, set):
         raise TypeError("optimizer parameters need to come in an order, and that of a set changes between runs: "

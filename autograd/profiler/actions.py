@@ -91,6 +91,8 @@ def check_activities(activities: Iterable[ProfilerActivity] | None) -> set[Profi
     given twice."""
     if activities is None:
         return supported_activities()
+    if not isinstance(activities, Iterable):
+        raise TypeError(f"profile(activities={activities!r}): a list of ProfilerActivity is needed")
     found: set[ProfilerActivity] = set()
     for activity in activities:
         if isinstance(activity, dict):

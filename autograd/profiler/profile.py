@@ -74,6 +74,7 @@ class profile:
 
     Raises:
         NotImplementedError: an argument asks for what is not implemented, or profile_memory for a core that is not compiled.
+        TypeError: activities is no list of ProfilerActivity, or schedule no function that returns a ProfilerAction.
         AssertionError: No valid profiler activities found.
         RuntimeError: a profiler records already, and there can be one at a time: when it is started.
 
@@ -111,6 +112,9 @@ class profile:
         self.with_modules: bool = with_modules
         self.acc_events: bool = acc_events
         self.on_trace_ready: Callable[[Any], Any] | None = on_trace_ready
+        if schedule is not None and not callable(schedule):
+            raise TypeError(f"profile(schedule={schedule!r}): a function is needed, such as "
+                            "autograd.profiler.schedule(wait=, warmup=, active=) makes")
         self.schedule = schedule
         self.step_num: int = 0
         self.current_action: ProfilerAction = self._action()
@@ -121,7 +125,13 @@ class profile:
         self._metadata: dict[str, Any] = {}
 
     def _action(self) -> ProfilerAction:
-        return ProfilerAction.RECORD if self.schedule is None else self.schedule(self.step_num)
+        if self.schedule is None:
+            return ProfilerAction.RECORD
+        action = self.schedule(self.step_num)
+        if not isinstance(action, ProfilerAction):
+            raise TypeError(f"profile(schedule=...): schedule({self.step_num}) returned {action!r}, and not a "
+                            "ProfilerAction; autograd.profiler.schedule(wait=, warmup=, active=) makes a schedule")
+        return action
 
     # --- recording ----------------------------------------------------------------------------------------------------
 

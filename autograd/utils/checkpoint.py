@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_cache_enabled, is_autocast_enabled
+from ..base.arguments import whole_number
 from ..core.backward import backward
 from ..core.engine import is_checkpoint_valid
 from ..core.function import Function
@@ -311,6 +312,7 @@ def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentra
 
     Raises:
         ValueError: Unexpected keyword arguments: {names}.
+        ValueError: checkpoint_sequential(segments={segments}): there are {...} functions, and each segment has at least one.
 
     Example:
         >>> model = ag.nn.Sequential(ag.nn.Linear(3, 8), ag.nn.Tanh(), ag.nn.Linear(8, 1))
@@ -329,6 +331,10 @@ def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentra
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    segments = whole_number("checkpoint_sequential(segments", segments, 1)
+    if segments > len(steps):
+        raise ValueError(f"checkpoint_sequential(segments={segments}): there are {len(steps)} functions, and each "
+                         "segment has at least one")
 
     def piece(start: int, end: int) -> Callable[[Any], Any]:
         def run(x: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from warnings import warn
 from weakref import WeakKeyDictionary
@@ -118,6 +118,9 @@ class FlopCounterMode:
         custom_mapping (dict): Formulas beside the own ones, or in their place, by operation; see register_flop_formula. One
             with the attribute `_get_raw` is called with tensors.
 
+    Raises:
+        TypeError: custom_mapping is no dict.
+
     Example:
         >>> from autograd.utils.flop_counter import FlopCounterMode
         >>> model, x = ag.nn.Linear(3, 2), ag.ones(4, 3)
@@ -135,6 +138,8 @@ class FlopCounterMode:
                  custom_mapping: dict[Key, Formula] | None = None) -> None:
         if mods is not None:
             warn("mods argument is not needed anymore, you can stop passing it", stacklevel=2)
+        if custom_mapping is not None and not isinstance(custom_mapping, Mapping):
+            raise TypeError(f"FlopCounterMode(custom_mapping={custom_mapping!r}): functions by operation are needed")
         self.flop_counts: dict[str, dict[Any, int]] = defaultdict(lambda: defaultdict(int))
         self.depth: int | None = depth
         self.display: bool = display

@@ -14,6 +14,8 @@ from .base import Array, Communicator, Handle
 from .header import ROOT_RESULT, Call, CollectiveError, check
 from .reference import combined, is_half, results
 
+MOST = 1 << 16                       # local devices
+
 
 class Devices(Communicator):
     """`size` places in this process; Devices(1) is what a script gets when it is not run under MPI.
@@ -43,6 +45,8 @@ class Devices(Communicator):
     def __init__(self, size: int | Sequence[int], cores: Sequence[int | Collection[int]] | None = None) -> None:
         names: Any = size
         if isinstance(size, (int, np.integer)) and not isinstance(size, bool):
+            if size > MOST:
+                raise ValueError(f"Devices({size}): local devices are threads of one process, at most {MOST:,} of them")
             names = list(range(size))
         valid = isinstance(names, (list, tuple, range)) and all(isinstance(n, (int, np.integer)) and n >= 0 for n in names)
         if not valid or not names or len(set(names)) < len(names):

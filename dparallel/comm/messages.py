@@ -511,6 +511,8 @@ def received(handle: Handle, like: ArrayOrTensor | None, source: int, tag: int) 
 
 def check_like(array: Array, like: ArrayOrTensor | None, what: str) -> None:
     """CollectiveError unless the array is of the dtype and shape of `like` (an array, a Tensor, or None: any)."""
+    if like is not None and not (hasattr(like, "dtype") and hasattr(like, "shape")):
+        raise TypeError(f"{what}: like={like!r} must be an array or a Tensor")
     if like is not None and (array.dtype, array.shape) != (np.dtype(like.dtype), tuple(like.shape)):
         raise CollectiveError(f"{what}: {array.dtype} {array.shape} came, where like= asks for {np.dtype(like.dtype)} "
                               f"{tuple(like.shape)}; sender and receiver must agree")

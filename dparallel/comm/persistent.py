@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from autograd.base.arguments import whole_number
 from autograd.core.spans import recorders
 
 from .handle import Handle
@@ -30,6 +31,7 @@ class PersistentSum:
     """
 
     def __init__(self, comm: Any, size: int, dtype: DTypeLike) -> None:
+        size = whole_number("persistent_sum(size", size)
         comm.vectors += 1
         self._numbered = comm.size > 1 and np.dtype(dtype).itemsize >= 4     # narrower dtypes have too few integers
         self._number = comm.vectors % math.isqrt(EXACT // comm.size)

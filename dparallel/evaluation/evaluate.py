@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from autograd.nn import Module
@@ -39,6 +39,7 @@ def evaluate(model: Module, source: data.Dataset[Any] | Iterable[Any], metrics: 
         A dict of floats, with the names of metrics.
 
     Raises:
+        TypeError: metrics is no dict.
         CollectiveError: ranks pass different metrics, or another rank failed.
         ValueError: the loader's sampler repeats rows.
 
@@ -50,6 +51,8 @@ def evaluate(model: Module, source: data.Dataset[Any] | Iterable[Any], metrics: 
         >>> dparallel.run_ranks(2, squared)
         [{'loss': 3.0}, {'loss': 3.0}]
     """
+    if not isinstance(metrics, Mapping):
+        raise TypeError(f"evaluate(metrics={metrics!r}): a dict of functions and Metric objects by name is needed")
     comm = communicator(model.comm if comm is None and isinstance(model, DataParallel) else comm)
     # ranks may have different numbers of batches, and a call of DataParallel may be collective
     net = model.module if isinstance(model, DataParallel) and not comm.alone else model

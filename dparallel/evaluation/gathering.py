@@ -32,6 +32,7 @@ def gather_for_metrics(data: Any, loader: DataLoader[Any] | None = None, *, comm
         data of the same structure, with all rows.
 
     Raises:
+        TypeError: loader is no DataLoader.
         CollectiveError: ranks pass different structures, or shapes that differ beyond the first dimension; on all ranks.
 
     Example:
@@ -68,6 +69,8 @@ def gather_for_metrics(data: Any, loader: DataLoader[Any] | None = None, *, comm
 def repeated_rows(loader: DataLoader[Any]) -> int:
     """How many of the rows of the batch that was delivered last, at its end, are repetitions: of the last batch of a
     DistributedSampler without uneven=True on the last ranks one."""
+    if not hasattr(loader, "batch_sampler"):
+        raise TypeError(f"gather_for_metrics(loader={loader!r}): a DataLoader is needed, or None")
     sampler = getattr(loader.batch_sampler, "sampler", None) or loader.sampler
     if not isinstance(sampler, DistributedSampler) or sampler.uneven or sampler.drop_last or not loader.end_of_dataloader:
         return 0

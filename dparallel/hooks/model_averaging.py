@@ -79,6 +79,9 @@ class PostLocalSGDOptimizer(Optimizer):
         optim (Optimizer): What makes the steps.
         averager (PeriodicModelAverager): What averages after them.
 
+    Raises:
+        TypeError: optim is no Optimizer.
+
     Example:
         >>> import dparallel
         >>> def train(comm):
@@ -93,6 +96,8 @@ class PostLocalSGDOptimizer(Optimizer):
     """
 
     def __init__(self, optim: Optimizer, averager: PeriodicModelAverager) -> None:
+        if not hasattr(optim, "param_groups"):
+            raise TypeError(f"PostLocalSGDOptimizer(optim={optim!r}): an Optimizer of autograd.optim is needed")
         self.optim: Optimizer = optim
         self.averager: PeriodicModelAverager = averager
         self.param_groups: list[dict[str, Any]] = optim.param_groups

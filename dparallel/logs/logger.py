@@ -12,7 +12,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import math
-import operator
 import os
 import sys
 import time
@@ -21,6 +20,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from autograd.base.arguments import whole_number
 
 from ..autograd import Tensor
 from ..comm import CollectiveError, Communicator, Handle, Hierarchical, communicator
@@ -93,8 +94,8 @@ class Logger(Joinable):
                  jsonl: str | os.PathLike[str] | None = None, tensorboard: str | os.PathLike[str] | None = None,
                  wandb: bool | Mapping[str, Any] = False, mlflow: bool | Mapping[str, Any] = False,
                  outputs: Sequence[Output] = (), step: int = 0, comm: Communicator | None = None) -> None:
-        self.every: int = _whole("every", every, 1)
-        self.step: int = _whole("step", step, 0)
+        self.every: int = whole_number("Logger(every", every, 1)
+        self.step: int = whole_number("Logger(step", step)
         for given, words in ((reduce or {}, "reduce"), (wandb, "wandb"), (mlflow, "mlflow")):
             if not isinstance(given, (Mapping, bool) if words != "reduce" else Mapping):
                 raise TypeError(f"Logger({words}={given!r}): a dict" + ", True or False" * (words != "reduce"))
@@ -368,16 +369,6 @@ def number(name: str, value: Any) -> float:
         raise TypeError(f"log({name}=...): a number, not {type(value).__name__}") from error
     except OverflowError as error:
         raise ValueError(f"log({name}=...): {error}") from error
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    """A whole number of at least `least`."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"Logger({name}={value!r}): a whole number")
-    whole = operator.index(value)
-    if whole < least:
-        raise ValueError(f"Logger({name}={value}): at least {least}")
-    return whole
 
 
 __all__ = ["Logger"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -140,7 +140,7 @@ def predict(source: DataParallel | StepTrace | str | Path, step: Callable[[], ob
         A Prediction, which prints as a table; best(ranks) is the fastest choice at so many ranks.
 
     Raises:
-        TypeError: network is no Network or description.
+        TypeError: network is no Network or description, sizes no list of whole numbers, or least_efficiency no number.
         ValueError: sizes or least_efficiency can't be.
 
     Example:
@@ -176,10 +176,13 @@ def predict(source: DataParallel | StepTrace | str | Path, step: Callable[[], ob
 
 def check(sizes: Sequence[int], least_efficiency: float) -> None:
     """TypeError or ValueError for sizes that are none."""
-    if isinstance(sizes, (str, int)) or not all(isinstance(n, int) and not isinstance(n, bool) for n in sizes):
+    if not isinstance(sizes, Collection) or isinstance(sizes, str) or not all(
+            isinstance(n, int) and not isinstance(n, bool) for n in sizes):
         raise TypeError(f"sizes={sizes!r} is a list of numbers of ranks")
     if not sizes or min(sizes) < 1:
         raise ValueError(f"sizes={sizes!r}: numbers of ranks, at least one of them, each at least 1")
+    if isinstance(least_efficiency, bool) or not isinstance(least_efficiency, (int, float)):
+        raise TypeError(f"least_efficiency={least_efficiency!r} is a number above 0 and at most 1")
     if not 0 < least_efficiency <= 1:
         raise ValueError(f"least_efficiency={least_efficiency!r} is above 0 and at most 1")
 

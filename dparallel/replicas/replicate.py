@@ -80,6 +80,9 @@ def replicate(network: Module, comm: Places = None, detach: bool = False, root: 
     Returns:
         A list of Modules.
 
+    Raises:
+        TypeError: network is no Module.
+
     Example:
         >>> import dparallel
         >>> net = ag.nn.Linear(2, 1)
@@ -96,6 +99,8 @@ class ModuleTree:
     0.1 ms of a step, so an object is reused as long as it is_current()."""
 
     def __init__(self, module: Module) -> None:
+        if not isinstance(module, Module):
+            raise TypeError(f"replicas are made of a Module, not of {type(module).__name__}")
         self.parameters: list[Tensor] = list(module.parameters())
         self.buffers: list[Tensor] = list(module.buffers())
         self._modules: list[Module] = []

@@ -2115,6 +2115,7 @@ Returns:
 
 Raises:
     RuntimeError: `out` is given, and an operand needs a gradient.
+    TypeError: linear(): the input must be a Tensor, not {...}.
     RuntimeError: linear: weight must be a matrix (m, k), or a vector, but it is of shape {...}.
     RuntimeError: mat1 and mat2 shapes cannot be multiplied ({...} and {...}).
     RuntimeError: linear: bias has {given} elements, weight {...} rows.

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.arguments import real_number
 from ...base.dtypes import result_type
 from ...base.types import Array
 from ...core.graph import shared_counter
@@ -23,7 +24,12 @@ MSG_NONFINITE = ("The total norm of order {order} for gradients from `parameters
 
 
 def _as_list(tensors: Any) -> list[Tensor]:
-    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    """A list of Tensors. TypeError for anything else."""
+    listed = [tensors] if isinstance(tensors, Tensor) else list(tensors) if isinstance(tensors, Iterable) else [tensors]
+    for tensor in listed:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"gradients are clipped of Tensors, not of {type(tensor).__name__}: give model.parameters()")
+    return listed
 
 
 def _grads(parameters: Iterable[Tensor]) -> list[Tensor]:
@@ -66,7 +72,7 @@ def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, e
         >>> ag.nn.utils.get_total_norm([ag.tensor([3.0]), ag.tensor([4.0])])
         tensor(5.)
     """
-    tensors, order = _as_list(tensors), float(norm_type)
+    tensors, order = _as_list(tensors), real_number("clip_grad_norm_(norm_type", norm_type)
     if not tensors:
         return result(np.zeros((), np.float32))
     dtype = tensors[0].dtype
@@ -115,7 +121,8 @@ def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float
 def _scale_to_norm(parameters: list[Tensor], max_norm: float, total_norm: Tensor) -> None:
     """clip_grads_with_norm_() of a list."""
     total = total_norm.array
-    scale = np.minimum(np.asarray(float(max_norm) / (total + np.asarray(1e-6, total.dtype))), 1)
+    limit = real_number("clip_grad_norm_(max_norm", max_norm)
+    scale = np.minimum(np.asarray(limit / (total + np.asarray(1e-6, total.dtype))), 1)
     for grad in _grads(parameters):
         np.multiply(grad.array, scale.astype(grad.dtype), out=grad.array)
         shared_counter(grad).value += 1

@@ -23,7 +23,10 @@ def collate(batch: Sequence[Any], *, collate_fn_map: FnMap | None = None) -> Any
 
     The function for a type is called as f(batch, collate_fn_map=...); an exact type goes before subclasses.
     """
-    first = batch[0]
+    try:
+        first = batch[0]
+    except (TypeError, LookupError) as error:        # of the same class, which PyTorch's is
+        raise type(error)(f"default_collate: a batch is a list of items, of at least one, not {batch!r:.100}") from None
     if collate_fn_map is not None:
         if type(first) in collate_fn_map:
             return collate_fn_map[type(first)](batch, collate_fn_map=collate_fn_map)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Generic
 
+from ...base.arguments import real_number, whole_number
 from ...base.environment import usable_cores
 from ...core.random import Generator
 from .collate import default_collate, default_convert
@@ -50,6 +51,7 @@ class DataLoader(Generic[T_co]):
         in_order (bool): Whether batches come in the sampler's order. Default: True.
 
     Raises:
+        TypeError: num_workers is no whole number, or timeout no number.
         ValueError: num_workers option should be non-negative.
         ValueError: timeout option should be non-negative.
         ValueError: prefetch_factor option could only be specified with workers: let num_workers > 0, or set
@@ -221,6 +223,8 @@ class Endless(Sampler[None]):
 
 
 def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None, persistent_workers: bool) -> None:
+    whole_number("DataLoader(num_workers", num_workers, None)
+    real_number("DataLoader(timeout", timeout)
     if num_workers < 0:
         raise ValueError("num_workers option should be non-negative; use num_workers=0 to load in the caller's thread.")
     if timeout < 0:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.arguments import whole_number
 from ...base.plugins import provided
 from .sampler import Sampler
 
@@ -34,6 +35,8 @@ class DistributedSampler(Sampler[int]):
     Raises:
         RuntimeError: DistributedSampler needs num_replicas and rank where there is no default process group, for instance
             comm.size and comm.rank of dparallel.world().
+        TypeError: num_replicas or rank is no whole number.
+        ValueError: num_replicas is below 1.
         ValueError: Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}].
         ValueError: drop_last and uneven exclude each other.
 
@@ -61,6 +64,8 @@ class DistributedSampler(Sampler[int]):
                                    "for instance comm.size and comm.rank of dparallel.world()")
             num_replicas = group.get_world_size() if num_replicas is None else num_replicas
             rank = group.get_rank() if rank is None else rank
+        num_replicas = whole_number("DistributedSampler(num_replicas", num_replicas, 1)
+        rank = whole_number("DistributedSampler(rank", rank, None)
         if not 0 <= rank < num_replicas:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         if drop_last and uneven:
@@ -119,6 +124,9 @@ class DistributedSampler(Sampler[int]):
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Let the next pass go on from there, on this number of ranks."""
+        if not isinstance(state, dict) or not {"seed", "epoch", "sample"} <= state.keys():
+            raise ValueError(f"DistributedSampler.load_state_dict({state!r:.100}): a dict with seed, epoch and sample is "
+                             "needed, as state_dict() returns it")
         self.seed, self.epoch = state["seed"], state["epoch"]
         self.sample = self._first = state["sample"]
 

@@ -1,0 +1,31 @@
+"""Checks of arguments that many functions take. `what` is the call as the error begins it, such as "Logger(every"."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+
+def whole_number(what: str, value: Any, least: int | None = 0) -> int:
+    """value as an int; NumPy's whole numbers count. TypeError for a bool and for anything else, ValueError below `least`."""
+    needed = f"{what}={value!r}): a whole number{'' if least is None else f' of at least {least}'} is needed"
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        raise TypeError(needed)
+    try:
+        number = operator.index(value)
+    except TypeError:                                # an array or a Tensor of several elements
+        raise TypeError(needed) from None
+    if least is not None and number < least:
+        raise ValueError(needed)
+    return number
+
+
+def real_number(what: str, value: Any) -> float:
+    """value as a float. TypeError for what float() does not take."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what}={value!r}): a number is needed") from None
+
+
+__all__ = ["real_number", "whole_number"]
