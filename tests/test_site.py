@@ -18,11 +18,12 @@ import dparallel.checkpoint
 from autograd import nn
 
 ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT / "docs/site"), str(ROOT / "tests/site")]
+sys.path[:0] = [str(ROOT / "docs/site"), str(ROOT / "tests/site"), str(ROOT / "tests")]
 
 import look  # noqa: E402
 import pictures  # noqa: E402
 import plots  # noqa: E402
+import public_docstrings  # noqa: E402
 import reference  # noqa: E402
 import written  # noqa: E402
 
@@ -118,12 +119,32 @@ def test_every_environment_variable_is_on_the_page():
                 assert name in page or name in no_variables or family, f"{path.relative_to(ROOT)}: {name} is not in docs/environment.md"
 
 
+def test_environment_variables_on_the_page_are_in_the_code_with_their_defaults():
+    from dparallel.comm import preemption
+    from dparallel.comm.watchdog import stall
+    from launch import cli, rank
+    page = (ROOT / "docs/environment.md").read_text()
+    code = "".join(path.read_text() for package in ("autograd", "dparallel", "launch") for path in (ROOT / package).rglob("*.py"))
+    others = {"NO_COLOR", "TORCHELASTIC_ERROR_FILE"}                 # Python's own, in dprun --help; said to be not set
+    for name in set(re.findall(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b", page)) - others:
+        assert name in code, f"docs/environment.md: {name} is not in the code"
+    defaults = {row[0]: row[-1] for line in page.splitlines() if line.startswith("| ") for row in [[c.strip() for c in line.strip("|").split("|")]]}
+    assert float(defaults["DPARALLEL_STALL_SECONDS"]) == cli.DEFAULT_STALL and "ten times" in defaults["DPARALLEL_STALL_ABORT"] and cli.STALLS == 10
+    assert float(defaults["DPARALLEL_GRACE_SECONDS"]) == cli.DEFAULT_GRACE == preemption.GRACE
+    assert float(defaults["DPARALLEL_FROZEN_SECONDS"]) == stall.FROZEN and '"29500"' in Path(rank.__file__).read_text()
+    assert defaults["MASTER_ADDR, MASTER_PORT"] == "first host, 29500"
+
+
 def test_every_public_module_has_a_page_in_the_reference():
     assert not reference.missing_modules(), "name them in docs/site/pages.txt"
 
 
 def test_the_reference_has_every_public_name(tmp_path):
     found = reference.Reference()
+    for room in public_docstrings.ROOMS:
+        if not room.rpartition(".")[2][0].isupper() and reference.load(room):
+            names = {f"{room}.{name}" for name, _ in public_docstrings.public(room) if not name.startswith("_")}
+            assert names <= found.anchors(), names - found.anchors()
     names = {f"{module.__name__}.{name}" for module in (ag, nn, dparallel, dparallel.testing, dparallel.checkpoint) for name in module.__all__
              if not isinstance(getattr(module, name), type(ag)) and not name.startswith("_")} - {"autograd.dtypes", "autograd.extensions"}
     assert names <= found.anchors(), names - found.anchors()
@@ -135,7 +156,7 @@ def test_the_reference_has_every_public_name(tmp_path):
 
 def test_docstrings_become_markdown():
     said = written.markdown_of("x[0] and *args, a_b, `x[0]*y`.\n\nArgs:\n    x: a <list>, 1 * 2\n\nExample:\n    >>> f(x)\n    [1]\n\n    >>> g(x)")
-    assert said == ("x\\[0\\] and \\*args, a_b, `x[0]*y`.\n\nArgs:\n    x: a \\<list>, 1 \\* 2\n\nExample:\n    ```pycon\n    >>> f(x)\n    [1]\n    ```\n\n\n"
+    assert said == ("x\\[0\\] and \\*args, a_b, `x[0]*y`.\n\nArgs:\n    x: a &lt;list>, 1 \\* 2\n\nExample:\n    ```pycon\n    >>> f(x)\n    [1]\n    ```\n\n\n"
                     "    ```pycon\n    >>> g(x)\n    ```")
 
 

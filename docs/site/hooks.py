@@ -7,6 +7,7 @@ those to sources to copies of them.
 
 from __future__ import annotations
 
+import builtins
 import os.path
 import re
 import sys
@@ -32,6 +33,8 @@ TOP = {
     "CHANGELOG.md": "changelog.md",
     "examples/README.md": "examples.md",
 }
+BUILTINS = "|".join(name for name in dir(builtins) if not name.startswith("_"))
+PAGE = re.compile(r"(?<![\w/\[`])docs/((?:design/)?\w+\.md)\b")  # named in the changelog
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 
 
@@ -66,7 +69,8 @@ class Site:
             return os.path.relpath(uri, here or ".") + hash_ + anchor
 
         parts = re.split(r"(^```.*?^```)", text, flags=re.S | re.M)
-        return "".join(part if k % 2 else LINK.sub(turn, part) for k, part in enumerate(parts))
+        text = "".join(part if k % 2 else LINK.sub(turn, part) for k, part in enumerate(parts))
+        return PAGE.sub(lambda match: f"[{match[1]}]({self.uri(match[0])})", text) if path == "CHANGELOG.md" else text
 
 
 def on_startup(command: str, dirty: bool) -> None:
@@ -118,6 +122,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if uri not in TOP.values() and not uri.startswith("reference/"):
         markdown = config.extra["site"].turned(markdown, f"docs/{uri}")
     return re.sub(r"^<!-- .*? -->\n", "\n", markdown, flags=re.M)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Annotations that name a type of Python are no links: mkdocstrings takes `float` for the dtype that the package around
+    a function has by this name, and in Tensor's methods `int` for the method. Annotations' links are marked "optional"."""
+    return re.sub(rf'<autoref identifier="[\w.]+\.({BUILTINS})"[^>]* optional[^>]*>(.*?)</autoref>', r"\2", html)
 
 
 def on_post_build(config: MkDocsConfig) -> None:

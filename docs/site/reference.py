@@ -16,6 +16,7 @@ import importlib.util
 import inspect
 import os
 import pkgutil
+import re
 import shutil
 import subprocess
 import sys
@@ -177,12 +178,19 @@ class Reference:
             "# All names",
             "",
             f"{len(self.described)} names, written from the code. A name that several modules have is described once.",
+            "The command that starts ranks is [dprun](dprun.md).",
             "",
         ]
         for page, (title, sections) in self.pages.items():
-            modules = ", ".join(dict.fromkeys(f"`{section.module}`" for section in sections))
-            lines.append(f"- [{title}]({page}.md): {modules}")
-        return "\n".join([*lines, "- [dprun](dprun.md): the command that starts ranks", ""])
+            lines += [f"## [{title}]({page}.md)", ""]
+            for module in dict.fromkeys(section.module for section in sections):
+                homes: dict[str, str] = {}
+                for section in sections:
+                    if section.module == module:
+                        homes |= {name: f"{module}.{name}" for name in section.names} | section.aliases
+                links = ", ".join(f"[{plain(name)}][{homes[name]}]" for name in sorted(homes, key=str.lower))
+                lines += [f"`{module}`: {links}", ""] if links else []
+        return "\n".join(lines)
 
     def anchors(self) -> set[str]:
         """The dotted names that the site must have a place for."""
@@ -193,6 +201,18 @@ class Reference:
             for name in section.aliases
         }
         return {*self.described, *also}
+
+    def imports(self, module: str, text: str) -> str:
+        """Imports of the classes of other modules that the text names, so that annotations and bases lead to them."""
+        named = set(re.findall(r"\b[A-Z]\w+", text)) - set(re.findall(r"^(?:class |def )?(\w+)[:(]", text, flags=re.M))
+        homes: dict[str, list[str]] = {}
+        for dotted, value in self.described.items():
+            home, _, name = dotted.rpartition(".")
+            if name in named and inspect.isclass(value):
+                homes.setdefault(name, []).append(home)
+        roots = sorted(set(re.findall(r"^class \w+\((\w+)\.", text, flags=re.M)))
+        only = {name: found[0] for name, found in sorted(homes.items()) if len(found) == 1 and found[0] != module}
+        return "".join([*(f"import {root}\n" for root in roots), *(f"from {home} import {name}\n" for name, home in only.items())])
 
     def write(self, folder: Path) -> None:
         """The modules that mkdocstrings reads."""
@@ -206,7 +226,8 @@ class Reference:
             path = folder / module.replace(".", "/")
             path = path / "__init__.py" if module in packages else path.with_suffix(".py")
             path.parent.mkdir(parents=True, exist_ok=True)
-            text = HEAD + "\n\n".join(texts.get(module, []))
+            text = "\n\n".join(texts.get(module, []))
+            text = HEAD + self.imports(module, text) + text
             ast.parse(text)
             path.write_text(text)
 
@@ -225,7 +246,7 @@ def command() -> str:
     return f"{text}```text\n{done.stdout}```\n"
 
 
-HEAD = "from __future__ import annotations\nfrom typing import Any, overload\nfrom autograd import Tensor\n\n"
+HEAD = "from __future__ import annotations\nfrom typing import Any, overload\n"
 
 
 def parents(module: str) -> list[str]:

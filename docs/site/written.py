@@ -75,7 +75,8 @@ class Written:
     def class_(self, name: str, cls: type) -> str:
         """A class with its own public methods and those of bases that have no entry of their own."""
         known = self.described
-        bases = [known[id(base)].rpartition(".")[2] for base in cls.__mro__[1:] if id(base) in known][:1]
+        bases = [known[id(base)] for base in cls.__mro__[1:] if id(base) in known][:1]
+        bases = [base if base.endswith(f".{name}") else base.rpartition(".")[2] for base in bases]
         lines = [f"class {name}({', '.join(bases)}):" if bases else f"class {name}:", doc(own_doc(cls), "    ")]
         stubs = stub(ROOT / "autograd/core/tensor_methods.pyi") if cls.__name__ == "Tensor" else {}
         if not issubclass(cls, enum.Enum) and not stubs:
@@ -224,12 +225,19 @@ SECTION = re.compile(
 )
 
 
+PAGE = re.compile(r"(?<![\w/])docs/((?:design/)?\w+)\.md\b")  # a page of the repository, in a docstring
+
+
 def plain(line: str) -> str:
-    """A line of a docstring as Markdown: what is outside `code` means itself."""
+    """A line of a docstring as Markdown: what is outside `code` means itself, and names of pages are links."""
     parts = re.split(r"(`+[^`]*`+)", line)
-    return "".join(
-        part if k % 2 else re.sub(r"([\[\]*<]|(?<!\w)_|_(?!\w)|^>)", r"\\\1", part) for k, part in enumerate(parts)
-    )
+    return "".join(part if k % 2 else PAGE.sub(r"[\1.md](../\1.md)", escaped(part)) for k, part in enumerate(parts))
+
+
+def escaped(text: str) -> str:
+    """Text without a character that means something in Markdown. Python-Markdown knows no backslash before "<"."""
+    marks = r"[\[\]*]|(?<!\w)_+|_+(?!\w)|^>"
+    return re.sub(marks, lambda match: "".join(f"\\{mark}" for mark in match[0]), text).replace("<", "&lt;")
 
 
 def markdown_of(text: str) -> str:

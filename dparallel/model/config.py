@@ -102,8 +102,8 @@ class Config:
         self.ignored, self.delayed = self._ignored(), self._delayed()
         self.places, self.local = self._places()
         self.output_place = root_of(self.places if self.local is None else self.local, self.output_device)
-        self._check_batch()
         self.stage = stage_of(self.shard)
+        self._check_batch()
         self._check_sharding()
         self.wire = wire_dtype(self.mixed_precision)
 
@@ -228,7 +228,8 @@ class Config:
 
     def _check_batch(self) -> None:
         """ValueError for a batch that the places can't have."""
-        batch = self.batch or ("root" if self.local_only else "own")
+        scattered = self.local_only and not (self.stage and self.places.size == 1)     # sharded scripts on one process
+        batch = self.batch or ("root" if scattered else "own")
         if batch not in BATCHES or self.average not in AVERAGES:
             raise ValueError(f"batch={self.batch!r} is one of {BATCHES}, average={self.average!r} one of {AVERAGES}")
         self.per_rank = batch == "own"

@@ -1,5 +1,6 @@
 """The library of comm hooks: means as exact as they promise, bitwise the same on all ranks, and they train the digits."""
 
+import functools
 import re
 import warnings
 from pathlib import Path
@@ -354,11 +355,12 @@ def test_refusals():
 
 def test_the_example_in_the_documentation(on_ranks):
     page = (Path(__file__).parent.parent.parent / "docs" / "comm_hooks.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    code = re.findall(r"```python\n(.*?)```", page, re.S)[-1]
 
     def check(comm):
-        model = DataParallel(Net(ag.float32), comm=comm, batch="own")
-        exec(code, {"model": model})
+        names = {"net": Net(ag.float32), "DataParallel": functools.partial(DataParallel, comm=comm, batch="own")}
+        exec(code, names)
+        model = names["model"]
         loss_of(model, np.random.default_rng([9, comm.rank]).standard_normal((2, 4)).astype(np.float32)).backward()
         for _, p in model.named_parameters():
             assert set(np.abs(p.grad.numpy()).reshape(-1).tolist()) <= {0.0, np.float32(0.01)}

@@ -25,7 +25,7 @@ import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
 from autograd.utils.checkpoint import checkpoint
-from dparallel import Devices, run_ranks
+from dparallel import DataParallel, Devices, run_ranks
 
 STAGES = ["optimizer", "gradients", "parameters"]
 
@@ -59,6 +59,19 @@ def test_equals_one_process(on_ranks, shard):
         same_state(state, optimizer.state_dict())
 
     on_ranks(check)
+
+
+@pytest.mark.parametrize("shard", STAGES)
+def test_a_script_without_ranks(shard):
+    """world() of one process is Devices(1): one slice, and the batch is its own."""
+    found = []
+    for stage in (None, shard):
+        model = DataParallel(make_mlp(), comm=Devices(1), shard=stage)
+        train(model, adamw(model.parameters()), Devices(1), steps=2)
+        found.append(values(model.state_dict()))
+    same(*found)
+    with pytest.raises(NotImplementedError, match=r"local devices; use batch='own'"):
+        DataParallel(make_mlp(), comm=Devices(2), shard=shard)
 
 
 def test_groups_by_name_and_by_dimensions(on_ranks):
