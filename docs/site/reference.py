@@ -212,7 +212,8 @@ class Reference:
                 homes.setdefault(name, []).append(home)
         roots = sorted(set(re.findall(r"^class \w+\((\w+)\.", text, flags=re.M)))
         only = {name: found[0] for name, found in sorted(homes.items()) if len(found) == 1 and found[0] != module}
-        return "".join([f"import {root}\n" for root in roots] + [f"from {home} import {name}\n" for name, home in only.items()])
+        lines = [f"import {root}\n" for root in roots]
+        return "".join([*lines, *(f"from {home} import {name}\n" for name, home in only.items())])
 
     def write(self, folder: Path) -> None:
         """The modules that mkdocstrings reads."""
