@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..base.dtypes import default
+from ..base.nested import nested_values
 from ..core.tensor import Tensor, result
 from .elementwise import Elementwise
 from .optimizer import Optimizer
@@ -31,7 +31,7 @@ def state_bytes(optimizer: Optimizer) -> int:
         stand_ins: dict[tuple[Any, ...], int] = {}
         for p in trained:
             if optimizer.state.get(p):
-                total += sum(bytes_in(optimizer.state[p].values()))
+                total += bytes_in(optimizer.state[p])
             elif isinstance(optimizer, Elementwise):
                 total += (len(optimizer.arrays(group)) * p.array.nbytes
                           + len(optimizer.numbers(group)) * default.dtype.itemsize)
@@ -52,17 +52,13 @@ def of_stand_in(optimizer: Optimizer, group: dict[str, Any], p: Tensor) -> int:
     kind: Any = type(optimizer)
     other = kind([{**options, "params": [stand_in]}])
     other.step()
-    return sum(bytes_in(other.state[stand_in].values()))
+    return bytes_in(other.state[stand_in])
 
 
-def bytes_in(values: Iterable[Any]) -> Iterable[int]:
-    """Of each array and tensor."""
-    for value in values:
-        array = value.array if isinstance(value, Tensor) else value
-        if isinstance(array, np.ndarray):
-            yield array.nbytes
-        elif isinstance(array, (list, tuple)):
-            yield from bytes_in(array)
+def bytes_in(state: Any) -> int:
+    """Of all arrays and tensors."""
+    arrays = (x.array if isinstance(x, Tensor) else x for x in nested_values(state))
+    return sum(x.nbytes for x in arrays if isinstance(x, np.ndarray))
 
 
 __all__ = ["state_bytes"]

@@ -21,14 +21,13 @@ CATEGORIES = {MODULE: "python_function", USER: "user_annotation", LANE: "lane", 
               FLIGHT: "communication", PASS: "cpu_op", FUNCTION: "cpu_op"}      # by kind; of all others cpu_op
 
 
-def write_trace(path: str, events: list[FunctionEvent], threads: list[tuple[int, str]], metadata: Mapping[str, Any],
-                extra: Iterable[dict[str, Any]] = ()) -> None:
+def write_trace(path: str, events: list[FunctionEvent], threads: list[tuple[int, str]], metadata: Mapping[str, Any]) -> None:
     """Write a trace to a file; gzip packs it if the path ends in .gz.
 
-    threads: number and name of each thread, in the order of FunctionEvent.thread. extra: further events of the format.
+    threads: number and name of each thread, in the order of FunctionEvent.thread.
     """
     head = {"schemaVersion": 1, "host_name": socket.gethostname(), "displayTimeUnit": "ms", "traceName": path}
-    write_json(path, {**metadata, **head}, chain(process_names(threads), trace_events(events, threads), extra))
+    write_json(path, {**metadata, **head}, chain(process_names(threads), trace_events(events, threads)))
 
 
 def write_json(path: str, head: Mapping[str, Any], events: Iterable[dict[str, Any]]) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..base import system_memory as system
 from ..base.environment import environment
+from ..base.nested import nested_values
 from ..core.modes import enable_grad, no_grad
 from ..core.random import fork_rng
 from ..core.spans import MEMORY, names
@@ -321,16 +322,10 @@ def loss_of(model: Any, batch: Any, loss_fn: Any) -> Any:
 
 def mean_of(out: Any) -> Any:
     """The sum of the means of all floating point tensors in what a model returned. ValueError if there is none."""
-    left, total = [out], None
-    while left:
-        value = left.pop()
-        if isinstance(value, Tensor):
-            if value.array.dtype.kind in "fV":
-                total = value.mean() if total is None else total + value.mean()
-        elif isinstance(value, Mapping):
-            left += value.values()
-        elif isinstance(value, (tuple, list)):
-            left += value
+    total = None
+    for value in nested_values(out):
+        if isinstance(value, Tensor) and value.array.dtype.kind in "fV":
+            total = value.mean() if total is None else total + value.mean()
     if total is None:
         raise ValueError("predict_memory(): the model returned no floating point tensor; give a loss_fn")
     return total
@@ -338,7 +333,7 @@ def mean_of(out: Any) -> Any:
 
 def cut(batch: Any, rows: int) -> Any:
     """A batch of so many rows, made of the rows of this one."""
-    first = first_length(batch)
+    first = next((len(x) for x in nested_values(batch) if isinstance(x, (Tensor, np.ndarray)) and x.ndim and len(x)), 0)
     if not first:
         raise ValueError("predict_memory(): the example batch has no tensor with rows")
     chosen = np.arange(rows) % first
@@ -357,17 +352,6 @@ def cut(batch: Any, rows: int) -> Any:
         return value
 
     return of(batch)
-
-
-def first_length(value: Any) -> int:
-    """The rows of the first tensor or array in a batch; 0 if there is none."""
-    if isinstance(value, (Tensor, np.ndarray)):
-        return int(value.shape[0]) if value.ndim else 0
-    if isinstance(value, Mapping):
-        value = tuple(value.values())
-    if isinstance(value, (tuple, list)):
-        return next(filter(None, map(first_length, value)), 0)
-    return 0
 
 
 def course(recorded: Recorded) -> Course:

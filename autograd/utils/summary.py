@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base.nested import nested_values
 from ..base.notebook import escaped
 from ..core.modes import no_grad
 from ..core.tensor import Tensor, result
@@ -326,11 +327,7 @@ def shape_of(value: Any) -> list[int]:
 
 def bytes_of(value: Any) -> int:
     """The bytes of all tensors in nested lists and dicts."""
-    if isinstance(value, (Tensor, np.ndarray)):
-        return int(value.nbytes)
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    return sum(map(bytes_of, value)) if isinstance(value, (list, tuple)) else 0
+    return sum(int(x.nbytes) for x in nested_values(value) if isinstance(x, (Tensor, np.ndarray)))
 
 
 # --- the table ----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol
 
 Values = Mapping[str, float]
 
@@ -27,9 +27,8 @@ class Console:
     """Lines for people, on standard output; above tqdm's bars, if there are some. Sums also as a rate since the last line
     that had them (an evaluation's lines, by now(), are between)."""
 
-    def __init__(self, sums: frozenset[str] = frozenset(), stream: TextIO | None = None) -> None:
+    def __init__(self, sums: frozenset[str] = frozenset()) -> None:
         self.sums: frozenset[str] = sums
-        self.stream: TextIO | None = stream
         self._before: dict[str, float] = {}          # when each sum was last written
 
     def write(self, step: int, time: float, values: Values) -> None:
@@ -38,7 +37,7 @@ class Console:
         self._before.update(dict.fromkeys(seconds, time))
         parts = [f"{name} {value:.6g}" + (f" ({value / seconds[name]:.4g}/s)" if seconds.get(name, 0) > 0 else "")
                  for name, value in values.items()]
-        text, stream = "  ".join([f"step {step}", *parts]), self.stream or sys.stdout
+        text, stream = "  ".join([f"step {step}", *parts]), sys.stdout
         bars = getattr(sys.modules.get("tqdm"), "tqdm", None)
         if bars is not None:
             bars.write(text, file=stream)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
+from .blame import OTHER_PROCESS
+
 FEW_BYTES = 64_000                   # sums below it cost their start, not their bytes
 MANY_BYTES = 1_000_000               # sums above it could be as fast as the one that was measured at the start
-OTHER_PROCESS = "other process"      # the part of causes that are no rank's own
 MUCH = 0.03                          # of a step: what is less is not worth a sentence
 
 

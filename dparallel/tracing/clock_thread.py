@@ -34,14 +34,11 @@ class ClockThread:
     Collective to make (over MPI ranks); a rank that is no leader only takes part in making it.
     """
 
-    def __init__(self, comm: Any, leaders: list[int], measured: Callable[[Offset], object],
-                 now: Callable[[], int] = time.perf_counter_ns, period: float | None = None) -> None:
+    def __init__(self, comm: Any, leaders: list[int], measured: Callable[[Offset], object]) -> None:
         self.comm: Any = comm.comm.Dup()
         self.rank: int = comm.rank
         self.others: list[int] = leaders[1:]
-        self.now: Callable[[], int] = now
         self.measured: Callable[[Offset], object] = measured
-        self.period: float = period or PERIOD
         self._buffer = np.zeros(1, np.int64)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -65,13 +62,13 @@ class ClockThread:
 
     def _ask(self) -> None:
         """Rank 0's side."""
-        while not self._stop.wait(self.period):
+        while not self._stop.wait(PERIOD):
             for peer in list(self.others):
                 try:
                     self._send(peer)
                     for _ in range(ROUNDS):
                         self._receive(peer)
-                        self._send(peer, self.now())
+                        self._send(peer, time.perf_counter_ns())
                 except NoAnswer:
                     self.others.remove(peer)
 
@@ -83,10 +80,10 @@ class ClockThread:
             self._receive(0)
             rounds = []
             for _ in range(ROUNDS):
-                before = self.now()
+                before = time.perf_counter_ns()
                 self._send(0)
                 theirs = self._receive(0)
-                rounds.append((before, theirs, self.now()))
+                rounds.append((before, theirs, time.perf_counter_ns()))
             self.measured(best(rounds))
 
     def _send(self, peer: int, number: int = 0) -> None:

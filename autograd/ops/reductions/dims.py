@@ -49,11 +49,6 @@ def keepdim_shape(shape: tuple[int, ...], dims: tuple[int, ...]) -> tuple[int, .
     return tuple([1 if i in dims else n for i, n in enumerate(shape)])
 
 
-def dropped(shape: tuple[int, ...], dims: tuple[int, ...]) -> tuple[int, ...]:
-    """`shape` without the reduced dimensions."""
-    return tuple([n for i, n in enumerate(shape) if i not in dims])
-
-
 def count(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
     """The number of elements that each result of a reduction combines."""
     n = 1

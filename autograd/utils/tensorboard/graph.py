@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...base.nested import nested_values
 from ...core.tensor import Tensor
 from ...debug.drawing import known_shapes, visited
 from ...debug.owners import recorded_owners
 from .messages import protocol
-
-
-def tensors_in(value: Any) -> Iterator[Tensor]:
-    """The tensors of an output, in order."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from tensors_in(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from tensors_in(item)
 
 
 def leaf(x: Any) -> Any:
@@ -38,7 +26,7 @@ def graph_of(model: Any, inputs: tuple[Any, ...]) -> Any:
     proto = protocol.graph
     given = [leaf(x) for x in inputs]
     output, made_in = recorded_owners(lambda: model(*given), model)
-    outputs = [x for x in tensors_in(output) if x.edge is not None]
+    outputs = [x for x in nested_values(output) if isinstance(x, Tensor) and x.edge is not None]
     if not outputs:
         raise ValueError(f"add_graph: the output of {model._get_name()} has no graph: it depends on no parameter that "
                          "requires grad, and on no input of floats")

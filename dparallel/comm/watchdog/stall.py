@@ -476,7 +476,7 @@ def one_line(error: BaseException) -> str:
     return type(error).__name__ + (f": {first}" if first else "") + (f" ... {more[-1]}" if more else "")
 
 
-def write_report(rank: int, text: str, code: int = 1, how: str = "ended the job") -> bool:
+def write_report(rank: int, text: str, code: int = 1) -> bool:
     """Write a text where dprun shows it last, and the job's exit code; False if dprun did not start this job, or not on this
     machine."""
     folder = environment.report_folder
@@ -485,7 +485,8 @@ def write_report(rank: int, text: str, code: int = 1, how: str = "ended the job"
     path = os.path.join(folder, f"{rank}.json")
     try:
         with open(path + ".part", "w", encoding="utf-8", errors="backslashreplace") as file:
-            json.dump({"rank": rank, "time": time.time(), "code": code, "text": text, "remedy": "", "how": how}, file)
+            json.dump({"rank": rank, "time": time.time(), "code": code, "text": text, "remedy": "",
+                       "how": "ended the job"}, file)
         os.replace(path + ".part", path)
     except OSError:
         return False
