@@ -81,7 +81,11 @@ def log_softmax(input: Tensor, *, axis: int, dtype: DTypeLike = None, out: Tenso
     """log(softmax(input, dim)), computed without losing small ones."""
 def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; with eps, x is first clamped to [eps, 1 - eps]."""
+@overload
 def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False, *, out: Tensor | None = None, keepdims: bool | None = None) -> Tensor:
+    """log of the sum of exp(input) over `dim`, without overflow."""
+@overload
+def logsumexp(input: Tensor, *, axis: Dims, keepdim: bool = False, out: Tensor | None = None, keepdims: bool | None = None) -> Tensor:
     """log of the sum of exp(input) over `dim`, without overflow."""
 def modified_bessel_i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The modified Bessel function of the first kind, of order 0."""
@@ -125,9 +129,9 @@ def softmax(input: Tensor, *, axis: int, dtype: DTypeLike = None, out: Tensor | 
     """exp(input) over its sum along `dim`: positive, adding up to 1."""
 def spherical_bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """sin(x) / x, 1 at 0."""
-def xlog1py(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+def xlog1py(input: Tensor | Number, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
     """input log1p(other), 0 where input is 0."""
-def xlogy(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+def xlogy(input: Tensor | Number, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
     """input log(other), 0 where input is 0."""
-def zeta(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
+def zeta(input: Tensor | Number, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
     """The Hurwitz zeta function, the sum of (n + q)^-x over n >= 0."""

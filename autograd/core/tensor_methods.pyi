@@ -17,6 +17,7 @@ from .types import TensorOrArray
 from .types import TensorOrNumber
 from ..ops.linalg.determinant import SlogDet
 from ..ops.linalg.qr import Geqrf
+from ..ops.linalg.qr import LinalgQr
 from ..ops.linalg.solve import TriangularSolve
 from ..ops.linalg.svd import SvdResult
 from ..ops.pointwise.powers import MantissaExponent
@@ -72,7 +73,7 @@ class TensorMethods(TensorBase):
     def __ilshift__(self, other: Tensor | Number | Array | np.generic) -> Self: ...
     def __imod__(self, other: Tensor | Number | Array | np.generic) -> Self: ...
     def __imul__(self, other: Tensor | Number | Array | np.generic) -> Self: ...
-    def __init__(self, *data: Tensor | Number | Array | Sequence[Any], device: DeviceLike=None) -> None:
+    def __init__(self, *data: Tensor | Number | Array | np.generic | Sequence[Any], device: DeviceLike=None) -> None:
         """Tensor(2, 3): memory of that shape, as it is found. Tensor([1, 2]), Tensor(array): these values in the default dtype. Tensor(tensor): the same memory."""
     def __invert__(self) -> Tensor: ...
     def __ior__(self, other: Tensor | Number | Array | np.generic) -> Self: ...
@@ -138,7 +139,7 @@ class TensorMethods(TensorBase):
         """The inverse hyperbolic cosine."""
     def acosh_(self) -> Self:
         """In place: the inverse hyperbolic cosine."""
-    def add(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Tensor:
+    def add(self, other: TensorOrArray | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
         """input + alpha * other."""
     def add_(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Self:
         """In place: input + alpha * other."""
@@ -509,7 +510,7 @@ class TensorMethods(TensorBase):
         """The largest integer that is not above input."""
     def floor_(self) -> Self:
         """In place: the largest integer that is not above input."""
-    def floor_divide(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+    def floor_divide(self, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
         """input / other, rounded down."""
     def floor_divide_(self, other: Tensor | Number | Array | np.generic) -> Self:
         """In place: input / other, rounded down."""
@@ -799,7 +800,11 @@ class TensorMethods(TensorBase):
         """log(x / (1 - x)), the inverse of sigmoid; with eps, x is first clamped to [eps, 1 - eps]."""
     def logit_(self, eps: _float | None = None) -> Self:
         """In place: log(x / (1 - x)), the inverse of sigmoid; with eps, x is first clamped to [eps, 1 - eps]."""
+    @overload
     def logsumexp(self, dim: Dims, keepdim: _bool = False, *, keepdims: _bool | None = None) -> Tensor:
+        """log of the sum of exp(input) over `dim`, without overflow."""
+    @overload
+    def logsumexp(self, *, axis: Dims, keepdim: _bool = False, keepdims: _bool | None = None) -> Tensor:
         """log of the sum of exp(input) over `dim`, without overflow."""
     def long(self, memory_format: MemoryFormat | None = ...) -> Tensor:
         """This tensor as int64."""
@@ -838,16 +843,16 @@ class TensorMethods(TensorBase):
     def matrix_power(self, n: _int) -> Tensor:
         """Each square matrix multiplied n times with itself; the inverse's power for negative n."""
     @overload
-    def max(self, *, out: Tensor | None=None) -> Tensor:
+    def max(self) -> Tensor:
         """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     @overload
-    def max(self, dim: _int, keepdim: _bool=False, *, out: tuple[Tensor, Tensor] | None=None) -> ValuesIndices:
+    def max(self, dim: _int, keepdim: _bool=False) -> ValuesIndices:
         """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     @overload
     def max(self, *, axis: _int, keepdims: _bool=False) -> ValuesIndices:
         """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     @overload
-    def max(self, other: Tensor, *, out: Tensor | None=None) -> Tensor:
+    def max(self, other: Tensor) -> Tensor:
         """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     def maximum(self, other: Tensor | Number | Array | np.generic) -> Tensor:
         """The larger of two; nan where one is nan."""
@@ -860,16 +865,19 @@ class TensorMethods(TensorBase):
     def median(self, dim: _int, keepdim: _bool=False) -> ValuesIndices:
         """The middle element, the lower of two, of all or as (values, indices) along `dim`; nan where there is one."""
     @overload
-    def min(self, *, out: Tensor | None=None) -> Tensor:
+    def median(self, *, axis: _int, keepdims: _bool=False) -> ValuesIndices:
+        """The middle element, the lower of two, of all or as (values, indices) along `dim`; nan where there is one."""
+    @overload
+    def min(self) -> Tensor:
         """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     @overload
-    def min(self, dim: _int, keepdim: _bool=False, *, out: tuple[Tensor, Tensor] | None=None) -> ValuesIndices:
+    def min(self, dim: _int, keepdim: _bool=False) -> ValuesIndices:
         """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     @overload
     def min(self, *, axis: _int, keepdims: _bool=False) -> ValuesIndices:
         """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     @overload
-    def min(self, other: Tensor, *, out: Tensor | None=None) -> Tensor:
+    def min(self, other: Tensor) -> Tensor:
         """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     def minimum(self, other: Tensor | Number | Array | np.generic) -> Tensor:
         """The smaller of two; nan where one is nan."""
@@ -883,7 +891,7 @@ class TensorMethods(TensorBase):
         """input with dimensions moved from `source` to `destination` (integers, or as many in each), the others in order."""
     def msort(self) -> Tensor:
         """The elements in order along the first dimension."""
-    def mul(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+    def mul(self, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
         """input * other."""
     def mul_(self, other: Tensor | Number | Array | np.generic) -> Self:
         """In place: input * other."""
@@ -910,6 +918,9 @@ class TensorMethods(TensorBase):
         """The middle element of those that are not nan, the lower of two, of all or as (values, indices) along `dim`."""
     @overload
     def nanmedian(self, dim: _int, keepdim: _bool=False) -> ValuesIndices:
+        """The middle element of those that are not nan, the lower of two, of all or as (values, indices) along `dim`."""
+    @overload
+    def nanmedian(self, *, axis: _int, keepdims: _bool=False) -> ValuesIndices:
         """The middle element of those that are not nan, the lower of two, of all or as (values, indices) along `dim`."""
     def nanquantile(self, q: Tensor | _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear', axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
         """quantile() of the elements that are not nan."""
@@ -938,7 +949,7 @@ class TensorMethods(TensorBase):
         """In place: -input."""
     def nelement(self) -> _int:
         """The number of elements."""
-    def new(self, *data: Tensor | Number | Array | Sequence[Any], device: DeviceLike = None) -> Tensor:
+    def new(self, *data: Tensor | Number | Array | np.generic | Sequence[Any], device: DeviceLike = None) -> Tensor:
         """x.new(2, 3), x.new([1, 2]): what Tensor(...) makes, in this tensor's dtype."""
     def new_empty(self, *sizes: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """Memory as it is found, of this tensor's dtype."""
@@ -948,7 +959,7 @@ class TensorMethods(TensorBase):
         """fill_value in this tensor's dtype."""
     def new_ones(self, *sizes: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """Ones of this tensor's dtype."""
-    def new_tensor(self, data: Tensor | Number | Array | Sequence[Any], *, dtype: DTypeLike = None, device: DeviceLike = None, requires_grad: _bool = False, layout: Layout | None = None, pin_memory: _bool = False) -> Tensor:
+    def new_tensor(self, data: Tensor | Number | Array | np.generic | Sequence[Any], *, dtype: DTypeLike = None, device: DeviceLike = None, requires_grad: _bool = False, layout: Layout | None = None, pin_memory: _bool = False) -> Tensor:
         """A new leaf with a copy of data, of this tensor's dtype."""
     def new_zeros(self, *sizes: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """Zeros of this tensor's dtype."""
@@ -957,7 +968,7 @@ class TensorMethods(TensorBase):
     def nextafter_(self, other: Tensor | Number | Array | np.generic) -> Self:
         """In place: the next floating point number after input in the direction of other."""
     @overload
-    def nonzero(self, *, out: Tensor | None=None, as_tuple: Literal[False]=False) -> Tensor:
+    def nonzero(self, *, as_tuple: Literal[False]=False) -> Tensor:
         """The indices of elements that are not 0: a row for each, or with `as_tuple` a vector for each dimension."""
     @overload
     def nonzero(self, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]:
@@ -1002,7 +1013,7 @@ class TensorMethods(TensorBase):
         """input with the elements that index numbers, as if it were one row, replaced by source; or added to."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Self:
         """In place: input with the elements that index numbers, as if it were one row, replaced by source; or added to."""
-    def qr(self, some: _bool = True) -> tuple[Tensor, Tensor]:
+    def qr(self, some: _bool = True) -> LinalgQr:
         """linalg.qr, under its older name: reduced, or complete."""
     def quantile(self, q: TensorOrNumber, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear', axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
         """The values below which the parts q of all elements lie, or of those along `dim`; several q come first."""
@@ -1153,7 +1164,7 @@ class TensorMethods(TensorBase):
     @overload
     def stride(self, dim: _int) -> _int:
         """The strides in elements: how far apart neighbours along each dimension, or along `dim`, are in memory."""
-    def sub(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Tensor:
+    def sub(self, other: TensorOrArray | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
         """input - alpha * other."""
     def sub_(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Self:
         """In place: input - alpha * other."""
@@ -1211,11 +1222,7 @@ class TensorMethods(TensorBase):
         """The tensor itself: it is dense, and conjugates and negatives are computed at once."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, axis: _int | None = None) -> ValuesIndices:
         """The k largest (or smallest) along `dim`, the first of them first, and where they were."""
-    @overload
     def trace(self) -> Tensor:
-        """The sum of a matrix's diagonal."""
-    @overload
-    def trace(self, example_inputs: Any=(), *, check: _bool=True) -> Any:
         """The sum of a matrix's diagonal."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """input with two dimensions exchanged, a view."""
@@ -1231,7 +1238,7 @@ class TensorMethods(TensorBase):
         """The elements on and above a diagonal of each matrix, zeros below."""
     def triu_(self, diagonal: _int = 0) -> Self:
         """In place: the elements on and above a diagonal of each matrix, zeros below."""
-    def true_divide(self, other: Tensor | Number | Array | np.generic) -> Tensor:
+    def true_divide(self, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
         """input / other."""
     def true_divide_(self, other: Tensor | Number | Array | np.generic) -> Self:
         """In place: input / other."""
@@ -1240,10 +1247,10 @@ class TensorMethods(TensorBase):
     def trunc_(self) -> Self:
         """In place: rounded towards 0."""
     @overload
-    def type(self) -> str:
+    def type(self, dtype: None=None, non_blocking: _bool=False) -> str:
         """PyTorch's name of the type, such as "torch.FloatTensor"; with `dtype` (a dtype or such a name) the tensor as that."""
     @overload
-    def type(self, dtype: DTypeLike, non_blocking: _bool=False) -> Tensor:
+    def type(self, dtype: np.dtype[Any] | _type | str, non_blocking: _bool=False) -> Tensor:
         """PyTorch's name of the type, such as "torch.FloatTensor"; with `dtype` (a dtype or such a name) the tensor as that."""
     def type_as(self, other: Tensor | Number | Array | np.generic) -> Tensor:
         """This tensor in the dtype of another."""
@@ -1283,17 +1290,20 @@ class TensorMethods(TensorBase):
         """The variance: squared distances from the mean, added up, over (count - correction)."""
     def vdot(self, other: Tensor) -> Tensor:
         """The sum of conj(input) * other, for two vectors."""
-    def view(self, *args: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, dtype: DTypeLike = None) -> Tensor:
+    @overload
+    def view(self, *size: _int | Tensor | Sequence[_int]) -> Tensor:
+        """reshape() that never copies: RuntimeError where the memory layout does not allow it. view(dtype): the same bytes read as another dtype, without a gradient."""
+    @overload
+    def view(self, *, size: _int | Tensor | Sequence[_int]) -> Tensor:
+        """reshape() that never copies: RuntimeError where the memory layout does not allow it. view(dtype): the same bytes read as another dtype, without a gradient."""
+    @overload
+    def view(self, dtype: np.dtype[Any] | _type) -> Tensor:
         """reshape() that never copies: RuntimeError where the memory layout does not allow it. view(dtype): the same bytes read as another dtype, without a gradient."""
     def view_as(self, other: Tensor) -> Tensor:
         """input seen in the shape of `other`."""
     def vsplit(self, indices_or_sections: SizeLike) -> tuple[Tensor, ...]:
         """tensor_split() along the first dimension, in equal parts."""
-    @overload
-    def where(self, input: Tensor | Number | Array | np.generic, other: Tensor | Number | Array | np.generic, *, out: Tensor | None=None) -> Tensor:
-        """This tensor where condition holds, other elsewhere."""
-    @overload
-    def where(self) -> tuple[Tensor, ...]:
+    def where(self, condition: Tensor, other: Tensor | Number | Array | np.generic) -> Tensor:
         """This tensor where condition holds, other elsewhere."""
     def xlogy(self, other: Tensor | Number | Array | np.generic) -> Tensor:
         """input log(other), 0 where input is 0."""

@@ -18,15 +18,36 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] |
     """The means over output_size (h', w') windows that cover input (n, c, h, w) or (c, h, w) evenly; None: as input."""
 def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """The means over output_size (d', h', w') windows that cover input (n, c, d, h, w) evenly; None: as input."""
-def adaptive_max_pool1d(input: Tensor, output_size: SizeLike, return_indices: bool = False) -> Tensor:
+@overload
+def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: Literal[False]=False) -> Tensor:
+    """The maxima over output_size windows that cover input (n, c, l) or (c, l) evenly."""
+@overload
+def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The maxima over output_size windows that cover input (n, c, l) or (c, l) evenly."""
+@overload
+def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool=False) -> Tensor | tuple[Tensor, Tensor]:
     """The maxima over output_size windows that cover input (n, c, l) or (c, l) evenly."""
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: SizeLike) -> tuple[Tensor, Tensor]:
     """adaptive_max_pool1d with the places of the maxima: (values, indices)."""
-def adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False) -> Tensor:
+@overload
+def adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: Literal[False]=False) -> Tensor:
+    """The maxima over output_size (h', w') windows that cover input (n, c, h, w) or (c, h, w) evenly; None: as input."""
+@overload
+def adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The maxima over output_size (h', w') windows that cover input (n, c, h, w) or (c, h, w) evenly; None: as input."""
+@overload
+def adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool=False) -> Tensor | tuple[Tensor, Tensor]:
     """The maxima over output_size (h', w') windows that cover input (n, c, h, w) or (c, h, w) evenly; None: as input."""
 def adaptive_max_pool2d_with_indices(input: Tensor, output_size: int | Sequence[int | None] | None) -> tuple[Tensor, Tensor]:
     """adaptive_max_pool2d with the places of the maxima: (values, indices)."""
-def adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False) -> Tensor:
+@overload
+def adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: Literal[False]=False) -> Tensor:
+    """The maxima over output_size (d', h', w') windows that cover input (n, c, d, h, w) evenly; None: as input."""
+@overload
+def adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The maxima over output_size (d', h', w') windows that cover input (n, c, d, h, w) evenly; None: as input."""
+@overload
+def adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool=False) -> Tensor | tuple[Tensor, Tensor]:
     """The maxima over output_size (d', h', w') windows that cover input (n, c, d, h, w) evenly; None: as input."""
 def adaptive_max_pool3d_with_indices(input: Tensor, output_size: int | Sequence[int | None] | None) -> tuple[Tensor, Tensor]:
     """adaptive_max_pool3d with the places of the maxima: (values, indices)."""
@@ -96,11 +117,25 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     """alpha_dropout of whole channels."""
 def fold(input: Tensor, output_size: SizeLike, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0, stride: SizeLike = 1) -> Tensor:
     """Columns (n, c * kh * kw, windows), or without n, added up to (n, c, *output_size) where unfold takes them."""
-def fractional_max_pool2d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None = None, output_ratio: float | Sequence[float] | None = None, return_indices: bool = False, _random_samples: Tensor | None = None) -> Tensor:
+@overload
+def fractional_max_pool2d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None=None, output_ratio: float | Sequence[float] | None=None, return_indices: Literal[False]=False, _random_samples: Tensor | None=None) -> Tensor:
+    """The maxima under windows set out in steps of random lengths: input (n, c, h, w) or (c, h, w) to output_size."""
+@overload
+def fractional_max_pool2d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None=None, output_ratio: float | Sequence[float] | None=None, *, return_indices: Literal[True], _random_samples: Tensor | None=None) -> tuple[Tensor, Tensor]:
+    """The maxima under windows set out in steps of random lengths: input (n, c, h, w) or (c, h, w) to output_size."""
+@overload
+def fractional_max_pool2d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None=None, output_ratio: float | Sequence[float] | None=None, return_indices: bool=False, _random_samples: Tensor | None=None) -> Tensor | tuple[Tensor, Tensor]:
     """The maxima under windows set out in steps of random lengths: input (n, c, h, w) or (c, h, w) to output_size."""
 def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None = None, output_ratio: float | Sequence[float] | None = None, _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """fractional_max_pool2d with the places of the maxima: (values, indices)."""
-def fractional_max_pool3d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None = None, output_ratio: float | Sequence[float] | None = None, return_indices: bool = False, _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
+@overload
+def fractional_max_pool3d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None=None, output_ratio: float | Sequence[float] | None=None, return_indices: Literal[False]=False, _random_samples: Tensor | None=None) -> Tensor:
+    """The maxima under windows set out in steps of random lengths: input (n, c, d, h, w) or (c, d, h, w) to output_size."""
+@overload
+def fractional_max_pool3d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None=None, output_ratio: float | Sequence[float] | None=None, *, return_indices: Literal[True], _random_samples: Tensor | None=None) -> tuple[Tensor, Tensor]:
+    """The maxima under windows set out in steps of random lengths: input (n, c, d, h, w) or (c, d, h, w) to output_size."""
+@overload
+def fractional_max_pool3d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None=None, output_ratio: float | Sequence[float] | None=None, return_indices: bool=False, _random_samples: Tensor | None=None) -> Tensor | tuple[Tensor, Tensor]:
     """The maxima under windows set out in steps of random lengths: input (n, c, d, h, w) or (c, d, h, w) to output_size."""
 def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None = None, output_ratio: float | Sequence[float] | None = None, _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """fractional_max_pool3d with the places of the maxima: (values, indices)."""

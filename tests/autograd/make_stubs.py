@@ -39,11 +39,11 @@ KNOWN = {**{name: f"autograd.base.types:{name}" for name in base_types.__all__},
          "Callable": "collections.abc:Callable", "Generator": "autograd.core.random:Generator", "np": "numpy",
          "overload": "typing:overload", "Literal": "typing:Literal", "Self": "typing_extensions:Self", "Tensor": "autograd.core.tensor:Tensor",
          "TensorBase": "autograd.core.tensor:TensorBase", "EllipsisType": "types:EllipsisType",
-         "Number": "autograd.base.types:Number"}
+         "Number": "autograd.base.types:Number", "Size": "autograd.base.size:Size"}
 
 VALUE = "Tensor | Number | Array | np.generic"                       # an operand beside a Tensor
 INDEX = "int | slice | EllipsisType | Tensor | Array | list[Any] | range | tuple[Any, ...] | None"
-DATA = "Tensor | Number | Array | Sequence[Any]"
+DATA = "Tensor | Number | Array | np.generic | Sequence[Any]"
 SIZES = "int | Tensor | Sequence[int]"
 # types of arguments that a function leaves open, by the argument's name; "function.argument" comes first
 PARAMETERS = {
@@ -54,12 +54,14 @@ PARAMETERS = {
     "shape": "Sequence[int]", "dims": "int | Sequence[int]", "tensors": "Tensor | Sequence[Tensor]", "tensor": "Tensor",
     "normalized_shape": "SizeLike", "output_size": "int | Sequence[int | None] | None", "stride": "SizeLike",
     "padding": "SizeLike | str", "dilation": "SizeLike", "output_padding": "SizeLike", "index": "Tensor",
-    "obj": DATA, "ext_tensor": "object", "buffer": "object", "matrices": "Tensor", "shapes": "Sequence[int]", "n": "int",
+    "obj": DATA, "ext_tensor": "object", "buffer": "object", "matrices": "Tensor", "shapes": "SizeLike", "n": "int",
     "bernoulli.p": "Tensor | float | None", "values": "Tensor", "histogram.range": "Sequence[float] | None",
     "histogramdd.range": "Sequence[float] | None", "histogramdd.bins": "int | Sequence[int] | Sequence[Tensor]",
     "alpha": "Number", "value": "Tensor | Number", "start": "int | Tensor", "random_.to": "int | None",
     "repeats": "Sequence[int] | None", "indices_or_sections": "int | Tensor | Sequence[int]", "dx": "Number",
-    "steps": "int", "low": "int", "high": "int", "M": "Tensor | None", "p": "float | str | None", "ord": "float | str | None",
+    "tensordot.dims": "int | Sequence[int] | Sequence[Sequence[int]] | Tensor", "batch_norm.weight": "Tensor | None",
+    "meshgrid.tensors": "Tensor | Sequence[Tensor]",
+    "aminmax.out": "Sequence[Tensor] | None", "histogram.out": "Sequence[Tensor] | None", "matrix_norm.dim": "Sequence[int]", "linalg.norm.dim": "Dims", "steps": "int", "low": "int", "high": "int", "M": "Tensor | None", "p": "float | str | None", "ord": "float | str | None",
     "tol": "Tensor | float | None", "atol": "Tensor | float | None", "rtol": "Tensor | float | None",
     "rcond": "Tensor | float | None", "offsets": "Tensor | None", "scale_factor": "float | Sequence[float] | None",
     "kernel_size": "SizeLike", "static_k": "Tensor | None", "static_v": "Tensor | None",
@@ -67,6 +69,11 @@ PARAMETERS = {
     "__dlpack__.stream": "int | None", "__dlpack__.dl_device": "tuple[int, int] | None",
     "mask": "Tensor", "indices": "Tensor", "data": DATA, "fill_value": "Number", "generator": "Generator | None",
 }
+# functions that also take a number for a tensor, beside another tensor
+PARAMETERS |= dict.fromkeys((
+    "bitwise_and.input", "bitwise_or.input", "bitwise_xor.input", "bitwise_left_shift.input", "bitwise_right_shift.input",
+    "bucketize.input", "float_power.input", "remainder.input", "searchsorted.input", "xlogy.input", "xlog1py.input",
+    "zeta.input"), "Tensor | Number")
 FIRST = ("data", "obj", "ext_tensor", "buffer", "shapes", "sizes", "n")    # first arguments that are no tensor
 
 
@@ -78,8 +85,9 @@ def defaulted(text: str, optional: bool) -> str:
 class Stub:
     """The text of one stub file, and what it has to import."""
 
-    def __init__(self, module: str, taken: set[str]) -> None:
+    def __init__(self, module: str, taken: set[str], owner: str) -> None:
         self.module, self.taken = module, taken               # taken: names that the file defines, which hide others
+        self.owner = owner                                    # what its functions are written after: "ag", "Tensor", "linalg"
         self.imports: dict[str, set[str]] = {}
         self.lines: list[str] = []
         self.open: list[str] = []                             # arguments and results that stayed Any
@@ -120,23 +128,23 @@ class Stub:
 
         return ast.unparse(Renamed().visit(ast.parse(text, mode="eval")).body)
 
-    def signature(self, name: str, function: typing.Any, method: bool, returns: str = "", drop: tuple[str, ...] = ()) -> str:
-        """The arguments and the result of a function, as a stub writes them."""
+    def signature(self, name: str, function: typing.Any, first: str, returns: str = "", drop: tuple[str, ...] = ()) -> str:
+        """The arguments and the result of a function, as a stub writes them; `first`, where given, for the first argument."""
         namespace = {**vars(typing), **namespace_of(function)}
         parts, starred = [], False
         parameters = list(full_signature(function).parameters.values())
         for i, p in enumerate(parameters):
             if p.name in drop:
                 continue
-            if method and i == 0:
-                parts.append("self")
+            if first and i == 0:
+                parts.append(first)
                 if p.kind is not p.VAR_POSITIONAL:
                     continue
             if p.kind is p.KEYWORD_ONLY and not starred:
                 starred = True
                 if not any(q.kind is q.VAR_POSITIONAL for q in parameters):
                     parts.append("*")
-            text = self.annotation(name, p, i == 0 and not method)
+            text = self.annotation(name, p, i == 0 and not first)
             mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
             part = f"{mark}{p.name}: {self.type(text, namespace)}"
             if p.default is not p.empty:
@@ -155,6 +163,9 @@ class Stub:
     def annotation(self, name: str, p: inspect.Parameter, first: bool) -> str:
         """The type of an argument."""
         text, optional = annotated(p.annotation), p.default is None
+        for key in (f"{self.owner}.{name}.{p.name}", f"{name}.{p.name}"):
+            if key in PARAMETERS:
+                return defaulted(PARAMETERS[key], optional)
         if first and text == "Any" and p.name in FIRST:
             return PARAMETERS[p.name]
         if text == "Operand" or (first and text in ("", "Any")):
@@ -162,25 +173,29 @@ class Stub:
         if text in ("Sequence[Any]",) and p.name == "tensors":
             return "Sequence[Tensor]"
         if text in ("", "Any", "object"):
-            found = PARAMETERS.get(f"{name}.{p.name}", PARAMETERS.get(p.name, ""))
-            if found:
-                return defaulted(found, optional)
+            if p.name in PARAMETERS:
+                return defaulted(PARAMETERS[p.name], optional)
             if p.kind is not p.VAR_KEYWORD:
                 self.open.append(f"{name}({p.name})")
             return "Any"
         return text
 
-    def define(self, name: str, function: typing.Any, indent: str = "", **options: typing.Any) -> None:
+    def define(self, name: str, function: typing.Any, indent: str = "", first: str = "", **options: typing.Any) -> None:
         """The function, or its forms."""
         method = bool(indent)
+        first = "self" if method else first
         base = name.removesuffix("_copy")
         if base != name and name not in FORMS and (hasattr(function, "__signature__") or any(
                 p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())):
-            function = documented(getattr(ag, base, None) or getattr(Tensor, base), function)
+            source, own = getattr(ag, base, None) or getattr(Tensor, base), inspect.signature(function)
+            parameters = dict(full_signature(source).parameters)
+            if "out" in own.parameters:
+                added("out", own.parameters["out"].annotation, parameters)
+            function = documented(source, function, own.replace(parameters=[*parameters.values()]))
         if name.endswith("_with_indices"):
             function = documented(getattr(ag.nn.functional, name.removesuffix("_with_indices")), function)
             options.update(returns="tuple[Tensor, Tensor]", drop=("return_indices",))
-        forms = FORMS.get(name.rstrip("_") if options.get("returns") == "Self" else name)
+        forms = FORMS.get(f"{self.owner}.{name}", FORMS.get(name))
         about = inspect.getdoc(function) or ""
         lines = about.strip().split("\n\n")[0].splitlines() if about else []
         about = " ".join(line.strip() for line in lines).replace("\\", "\\\\").replace('"""', "'''")
@@ -196,18 +211,21 @@ class Stub:
                     assert a.annotation is not None, (name, form)
                     a.annotation = ast.parse(self.type(ast.unparse(a.annotation), vars(typing)), mode="eval").body
                 if method:
+                    outs = [i for i, a in enumerate(tree.args.kwonlyargs) if a.arg == "out"]
+                    for i in outs:
+                        del tree.args.kwonlyargs[i], tree.args.kw_defaults[i]
                     tree.args.args[0].arg, tree.args.args[0].annotation = "self", None
                 result = self.type(ast.unparse(tree.returns), namespace_of(function))
                 if len(forms) > 1:
                     self.lines.append(f"{indent}@{self.name('overload', {})}")
                 self.lines.append(f"{indent}def {name}({ast.unparse(tree.args)}) -> {result}:{body}")
         else:
-            own = next(iter(inspect.signature(function).parameters), "") if method else ""
+            own = next(iter(inspect.signature(function).parameters), "") if first else ""
             shown = [function, *(renamed(function, *pair) for pair in required_aliases(function).items() if pair[1] != own)]
             for each in shown:
                 if len(shown) > 1:
                     self.lines.append(f"{indent}@{self.name('overload', {})}")
-                self.lines.append(f"{indent}def {name}{self.signature(name, each, method, **options)}:{body}")
+                self.lines.append(f"{indent}def {name}{self.signature(name, each, first, **options)}:{body}")
 
     def text(self) -> str:
         """The file."""
@@ -226,6 +244,9 @@ def relative(home: str, here: list[str]) -> str:
     return "." * (up + 1) + ".".join(parts[len(here) - up:])
 
 
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}      # that reductions take
+
+
 def full_signature(function: typing.Any) -> inspect.Signature:
     """A function's signature, with the arguments that its decorators add: `out`, and aliases that may be left out."""
     signature = inspect.signature(function)
@@ -237,11 +258,11 @@ def full_signature(function: typing.Any) -> inspect.Signature:
         free = dict(zip(shown.__code__.co_freevars, (c.cell_contents for c in shown.__closure__ or ()), strict=True))
         names = {}
         if file == "out" or (file == "dims" and "writing" in free):
-            several = "tuple" in annotated(signature.return_annotation) or annotated(signature.return_annotation) in (
-                "ValuesIndices",)
-            added("out", "tuple[Tensor, ...] | None" if several else "Tensor | None", parameters)
+            result = RESULTS.get(function.__name__) or annotated(signature.return_annotation)
+            several = "tuple" in result or hasattr(namespace_of(function).get(result), "_fields")
+            added("out", "Sequence[Tensor] | None" if several else "Tensor | None", parameters)
         if file == "dims" and "writing" in free:
-            names = {"axis": "dim", "keepdims": "keepdim"}
+            names = NUMPY_NAMES
         if file == "_names":
             names = free["names"]
         for other, name in names.items():
@@ -257,9 +278,12 @@ def required_aliases(function: typing.Any) -> dict[str, str]:
     found: dict[str, str] = {}
     parameters = inspect.signature(function).parameters
     while not hasattr(function, "__signature__") and hasattr(function, "__wrapped__"):
-        if Path(function.__code__.co_filename).stem == "_names":
-            cells = dict(zip(function.__code__.co_freevars, function.__closure__, strict=True))
+        file, cells = Path(function.__code__.co_filename).stem, dict(
+            zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        if file == "_names":
             found.update(cells["names"].cell_contents)
+        elif file == "dims" and "writing" in cells:
+            found.update(NUMPY_NAMES)
         function = function.__wrapped__
     return {other: name for other, name in found.items()
             if name in parameters and parameters[name].default is inspect.Parameter.empty}
@@ -298,9 +322,11 @@ def annotated(annotation: typing.Any) -> str:
 # --- forms: functions whose result depends on an argument -----------------------------------------------------------------
 
 OUT = "out: Tensor | None = None"
-PAIR = ["(input: Tensor) -> Tensor", "(input: Tensor, dim: int, keepdim: bool = False) -> ValuesIndices"]
+PAIR = [f"(input: Tensor, *, {OUT}) -> Tensor",
+        "(input: Tensor, dim: int, keepdim: bool = False, *, out: Sequence[Tensor] | None = None) -> ValuesIndices",
+        "(input: Tensor, *, axis: int, keepdims: bool = False) -> ValuesIndices"]
 BEST = [f"(input: Tensor, *, {OUT}) -> Tensor",
-        "(input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> ValuesIndices",
+        "(input: Tensor, dim: int, keepdim: bool = False, *, out: Sequence[Tensor] | None = None) -> ValuesIndices",
         "(input: Tensor, *, axis: int, keepdims: bool = False) -> ValuesIndices",
         f"(input: Tensor, other: Tensor, *, {OUT}) -> Tensor"]
 ONE_OR_MORE = ["(input: Tensor, /) -> Tensor", "(first: Tensor, second: Tensor, /, *tensors: Tensor) -> tuple[Tensor, ...]",
@@ -313,20 +339,37 @@ def pooling() -> list[str]:
     """max_pool1d to 3d: with return_indices a pair."""
     shared = ("input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, "
               "dilation: SizeLike = 1, ceil_mode: bool = False")
-    return [f"({shared}, return_indices: Literal[False] = False) -> Tensor",
-            f"({shared}, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]",
-            f"({shared}, return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]"]
+    return with_indices(shared)
+
+
+def with_indices(shared: str, more: str = "") -> list[str]:
+    """The forms of a function that takes return_indices after the arguments `shared`, before `more`."""
+    rest = f", {more}" if more else ""
+    return [f"({shared}, return_indices: Literal[False] = False{rest}) -> Tensor",
+            f"({shared}, *, return_indices: Literal[True]{rest}) -> tuple[Tensor, Tensor]",
+            f"({shared}, return_indices: bool = False{rest}) -> Tensor | tuple[Tensor, Tensor]"]
 
 
 FORMS: dict[str, list[str]] = {
     "max": BEST, "min": BEST, "median": PAIR, "nanmedian": PAIR,
     **{f"atleast_{n}d": ONE_OR_MORE for n in (1, 2, 3)},
     **{f"max_pool{n}d": pooling() for n in (1, 2, 3)},
-    "where": WHERE,
+    **{f"adaptive_max_pool{n}d": with_indices("input: Tensor, output_size: int | Sequence[int | None] | None") for n in (1, 2, 3)},
+    "ag.adaptive_max_pool1d": ["(input: Tensor, output_size: SizeLike) -> tuple[Tensor, Tensor]"],
+    **{f"fractional_max_pool{n}d": with_indices(
+        "input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None = None, output_ratio: float | Sequence[float] | None = None",
+        "_random_samples: Tensor | None = None") for n in (2, 3)},
+    "where": WHERE, "Tensor.where": [f"(self: Tensor, condition: Tensor, other: {VALUE}) -> Tensor"],
+    "Tensor.trace": ["(self: Tensor) -> Tensor"],
+    "size": ["(self: Tensor) -> Size", "(self: Tensor, dim: int) -> int"],
+    "view": [f"(self: Tensor, *size: {SIZES}) -> Tensor", f"(self: Tensor, *, size: {SIZES}) -> Tensor",
+             "(self: Tensor, dtype: np.dtype[Any] | type) -> Tensor"],
+    "view_copy": [f"(input: Tensor, *size: {SIZES}, {OUT}) -> Tensor", f"(input: Tensor, *, size: {SIZES}, {OUT}) -> Tensor",
+                  f"(input: Tensor, dtype: np.dtype[Any] | type, *, {OUT}) -> Tensor"],
     "nonzero": [f"(input: Tensor, *, {OUT}, as_tuple: Literal[False] = False) -> Tensor",
-                "(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]"],
+                "(input: Tensor, *, out: None = None, as_tuple: Literal[True]) -> tuple[Tensor, ...]"],
     "stride": ["(self: Tensor) -> tuple[int, ...]", "(self: Tensor, dim: int) -> int"],
-    "type": ["(self: Tensor) -> str", "(self: Tensor, dtype: DTypeLike, non_blocking: bool = False) -> Tensor"],
+    "type": ["(self: Tensor, dtype: None = None, non_blocking: bool = False) -> str", "(self: Tensor, dtype: np.dtype[Any] | type | str, non_blocking: bool = False) -> Tensor"],
     "to": [f"(self: Tensor, {first}, non_blocking: bool = False, copy: bool = False, *, "
            "memory_format: MemoryFormat | None = ...) -> Tensor"
            for first in ("device: DeviceLike, dtype: DTypeLike = None", "dtype: DTypeLike", "other: Tensor")] +
@@ -348,7 +391,7 @@ FORMS: dict[str, list[str]] = {
                            "dim: int | None = None) -> tuple[Tensor, ...]"],
     "alias_copy": [f"(input: Tensor, *, {OUT}) -> Tensor"],
     "einsum": ["(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor",
-               "(operand: Tensor, sublist: Sequence[int], /, *args: Tensor | Sequence[int]) -> Tensor"],
+               "(operand: Tensor, sublist: Sequence[int | EllipsisType], /, *args: Tensor | Sequence[int | EllipsisType]) -> Tensor"],
     "__getitem__": [f"(self: Tensor, index: {INDEX}) -> Tensor"],
     "__setitem__": [f"(self: Tensor, index: {INDEX}, value: {VALUE} | Sequence[Any]) -> None"],
     "__init__": [f"(self: Tensor, *data: {DATA}, device: DeviceLike = None) -> None"],
@@ -361,16 +404,15 @@ FORMS: dict[str, list[str]] = {
     "randint_like": [f"(input: Tensor, {given}*, generator: Generator | None = None, dtype: DTypeLike = None, "
                      "layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False, "
                      "requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> Tensor"
-                     for given in ("high: int, ", "low: int, high: int, ")],
+                     for given in ("high: int | Tensor, ", "low: int, high: int, ")],
     "_is_view": ["(self: Tensor) -> bool"], "__array_function__": [
         "(self: Tensor, function: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...], "
         "kwargs: dict[str, Any]) -> Any"],
     "is_tensor": ["(obj: object) -> TypeGuard[Tensor]"],
 }
-RESULTS = {"frexp": "MantissaExponent", "geqrf": "Geqrf", "slogdet": "SlogDet", "svd": "SvdResult",
-           "triangular_solve": "TriangularSolve", "lu_unpack": "tuple[Tensor | None, ...]",
-           "qr": "tuple[Tensor, Tensor]", "unbind_copy": "tuple[Tensor, ...]", "split_copy": "tuple[Tensor, ...]",
+RESULTS = {"unbind_copy": "tuple[Tensor, ...]", "split_copy": "tuple[Tensor, ...]",
            "split_with_sizes_copy": "tuple[Tensor, ...]", "__dlpack__": "Any", "untyped_storage": "Any"}
+WITH_OUT = ("add", "floor_divide", "mul", "sub", "true_divide")                # methods that take out= as well
 PROPERTY = {"device": "device", "layout": "Layout", "itemsize": "int", "nbytes": "int", "_base": "Tensor | None"}
 
 
@@ -379,15 +421,15 @@ PROPERTY = {"device": "device", "layout": "Layout", "itemsize": "int", "nbytes":
 def methods() -> Stub:
     """core/tensor_methods.pyi."""
     own = {name for name in vars(TensorBase) if name not in vars(Tensor)} | {"__array_ufunc__", "__hash__"}
-    names = [name for name in sorted(vars(Tensor)) if name not in own and (
+    names = [name for name in sorted({*vars(Tensor), "size"}) if name not in own and (
         callable(getattr(Tensor, name)) or isinstance(vars(Tensor)[name], property)) and name not in (
         "__class__", "__doc__", "__dict__", "__weakref__", "__module__", "__getattr__", "__firstlineno__")]
-    stub = Stub("autograd.core", {*names, *dir(TensorBase)})
-    families, reflected = ops.methods(), {f"__r{name}__" for name in binding.BINARY} | {"__rdiv__"}
+    stub = Stub("autograd.core", {*names, *dir(TensorBase)}, "Tensor")
+    reflected = {f"__r{name}__" for name in binding.BINARY} | {"__rdiv__"}
     stub.lines.append("class TensorMethods(" + stub.name("TensorBase", {}) + "):")
     stub.lines.append('    """The operators, methods and properties that tensor_api/binding.py binds to Tensor."""\n')
     for name in names:
-        value = vars(Tensor)[name]
+        value = vars(Tensor).get(name, getattr(Tensor, name))
         if isinstance(value, property):
             kind = PROPERTY.get(name) or ("bool" if name.startswith("is_") else "Tensor")
             shown = stub.type(kind, {"device": ag.device})
@@ -408,14 +450,20 @@ def methods() -> Stub:
         else:
             function, returns = getattr(Tensor, name), ""
             if name.endswith("_") and not name.startswith("_"):
-                returns, base = "Self", name[:-1]
-                if name in binding.RESHAPING or base in binding.RESHAPING:
-                    function = getattr(binding.RESHAPING[base], base)
-                elif name in families and name[:-1] + "_" not in listed(families[name], "METHODS"):
-                    family = importlib.import_module(f"autograd.ops.{families[name]}")
-                    function = documented(getattr(family, f"{base}_method", None) or getattr(family, base), function)
-            stub.define(name, function, "    ", returns=returns, drop=("out",))
+                returns, function = "Self", in_place(name)
+            stub.define(name, function, "    ", returns=returns, drop=() if name in WITH_OUT else ("out",))
     return stub
+
+
+def in_place(name: str) -> typing.Any:
+    """What has the arguments of a method that writes in place."""
+    function, base, families = getattr(Tensor, name), name[:-1], ops.methods()
+    if base in binding.RESHAPING:
+        return getattr(binding.RESHAPING[base], base)
+    if name in families and name not in listed(families[name], "METHODS"):
+        family = importlib.import_module(f"autograd.ops.{families[name]}")
+        return documented(getattr(family, f"{base}_method", None) or getattr(family, base), function)
+    return function
 
 
 def documented(function: typing.Any, source: typing.Any, signature: inspect.Signature | None = None) -> typing.Any:
@@ -434,7 +482,7 @@ def listed(family: str, kind: str) -> typing.Any:
 def door(name: str) -> Stub:
     """The stub of a module that passes functions on."""
     module = importlib.import_module(f"autograd.{name}")
-    stub = Stub(f"autograd.{name}".rpartition(".")[0], set(module.__all__))
+    stub = Stub(f"autograd.{name}".rpartition(".")[0], set(module.__all__), name)
     stub.lines.append("__all__ = [" + ", ".join(f'"{n}"' for n in sorted(module.__all__)) + "]\n")
     for shown in sorted(module.__all__):
         value = getattr(module, shown)
@@ -459,15 +507,16 @@ def package() -> Stub:
                 else:
                     origin[shown] = f"autograd.{node.module}:{alias.name}" if node.module else f"autograd:{alias.name}"
     origin.update((name, f"autograd.{home}:{name}") for name, home in ag.HOMES.items() if not home.startswith("ops."))
-    functions = {n: getattr(ag, n) for n in [*ops.functions(), *(n for n in ops.methods() if n.endswith("_"))]}
-    names = sorted({*filter(str.isidentifier, ag.__all__), *functions, "bfloat16", "__version__"} - {"dtypes", "extensions"})
-    stub = Stub("autograd", set(names))
+    functions = {n: getattr(ag, n) for n in ops.functions()}
+    written = {n for n in dir(Tensor) if n.endswith("_") and not n.startswith("_")} - {*functions}     # ag.exp_(x)
+    names = sorted({*filter(str.isidentifier, ag.__all__), *functions, *written, "bfloat16", "__version__"} - {"dtypes", "extensions"})
+    stub = Stub("autograd", set(names), "ag")
     for name in names:
         value = getattr(ag, name, None)
         if name in functions and (name not in origin or name == "trace"):
-            in_place = name.endswith("_") and name in ops.methods() and name not in ops.functions()
-            if not in_place:
-                stub.define(name, value)
+            stub.define(name, value)
+        elif name in written:
+            stub.define(name, in_place(name), first="input: Tensor, /", returns="Tensor", drop=("out",))
         elif isinstance(value, types.ModuleType):
             stub.imports.setdefault(".", set()).add(f"{name} as {name}")
         elif isinstance(value, Constant):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -121,7 +121,7 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
 
 @casts_float32
 @takes_out
-def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> CholeskyEx:
     """(L, info): info is 0, or the order of the first leading minor that is not positive definite; its L is nan."""
     demand_square("linalg.cholesky_ex", A)
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def det(A: Tensor) -> Tensor:
 
 @also(input="A")
 @takes_out
-def slogdet(A: Tensor) -> Any:
+def slogdet(A: Tensor) -> SlogDet:
     """(sign, logabsdet) of each square matrix: the determinant is sign * exp(logabsdet)."""
     demand_square("linalg.slogdet", A)
     return SlogDet(*SignLogDet.apply(A))

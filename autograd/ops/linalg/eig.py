@@ -98,7 +98,7 @@ def _triangle(UPLO: str) -> str:
 
 @casts_float32
 @takes_out
-def eigh(A: Tensor, UPLO: str = "L") -> Any:
+def eigh(A: Tensor, UPLO: str = "L") -> Eigh:
     """(eigenvalues, eigenvectors) of each Hermitian matrix, of which one triangle is read; values in increasing order."""
     demand_square("linalg.eigh", A)
     return Eigh(*LinalgEigh.apply(A, triangle=_triangle(UPLO)))
@@ -116,7 +116,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 
 @casts_float32
 @takes_out
-def eig(A: Tensor) -> Any:
+def eig(A: Tensor) -> Eig:
     """(eigenvalues, eigenvectors) of each square matrix, complex."""
     demand_square("linalg.eig", A)
     return Eig(*LinalgEig.apply(A))

@@ -111,7 +111,7 @@ def _factored(name: str, A: Tensor, pivot: bool) -> tuple[Tensor, ...]:
 
 
 @takes_out
-def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
+def lu_factor(A: Tensor, *, pivot: bool = True) -> LuFactor:
     """(LU, pivots): L and U in one matrix; row i was exchanged with row pivots[i] - 1. LinAlgError if U is singular."""
     factors, pivots, info = _factored("linalg.lu_factor", A, pivot)
     bad = array_of(info)
@@ -125,7 +125,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 
 
 @takes_out
-def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> LuFactorEx:
     """(LU, pivots, info): lu_factor without the error; info is 0, or the number of the first zero of U's diagonal."""
     if check_errors:
         lu_factor(A, pivot=pivot)
@@ -141,7 +141,7 @@ def _unpacked(factors: Tensor, pivots: Array) -> Plu:
 
 
 @takes_out
-def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
+def linalg_lu(A: Tensor, *, pivot: bool = True) -> Plu:
     """(P, L, U) with A = P @ L @ U."""
     factors, pivots, _ = _factored("linalg.lu", A, pivot)
     return _unpacked(factors, array_of(pivots))
@@ -156,7 +156,7 @@ def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tens
 
 
 @takes_out
-def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Plu:
     """(P, L, U) from what lu_factor returns; empty tensors for what is not asked for."""
     pivots = array_of(LU_pivots)
     if unpack_pivots and pivots.dtype != np.int32:

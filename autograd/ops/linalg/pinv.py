@@ -124,7 +124,7 @@ DRIVERS = (None, "gels", "gelsy", "gelsd", "gelss")
 
 @casts_float32
 @takes_out
-def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None) -> Any:
+def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None) -> Lstsq:
     """(solution, residuals, rank, singular_values): the X of least norm with the least |A X - B|.
 
     residuals are the squared sums, where A has full rank and more rows than columns, unless the driver is "gelsy", the

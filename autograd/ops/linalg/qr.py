@@ -86,7 +86,7 @@ def qr_gradient(q: Operand, r: Operand, gq: TensorOrArray | None, gr: TensorOrAr
     return mH(triangular(r, mH(inner), True))
 
 
-def _factors(A: Tensor, mode: str) -> Any:
+def _factors(A: Tensor, mode: str) -> LinalgQr:
     demand_matrices("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or "
@@ -96,21 +96,21 @@ def _factors(A: Tensor, mode: str) -> Any:
 
 @casts_float32
 @takes_out
-def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
+def linalg_qr(A: Tensor, mode: str = "reduced") -> LinalgQr:
     """(Q, R) with A = Q @ R, Q^H @ Q = 1, R upper triangular; mode "complete": Q square; "r": R alone, Q empty."""
     return _factors(A, mode)
 
 
 @casts_float32
 @takes_out
-def qr(input: Tensor, some: bool = True) -> Any:
+def qr(input: Tensor, some: bool = True) -> LinalgQr:
     """linalg.qr, under its older name: reduced, or complete."""
     return _factors(input, "reduced" if some else "complete")
 
 
 @casts_float32
 @takes_out
-def geqrf(input: Tensor) -> Any:
+def geqrf(input: Tensor) -> Geqrf:
     """(a, tau): R in the upper triangle of a, the Householder vectors below it, and their factors. Without gradient."""
     demand_matrices("geqrf", input, "input")
     h, tau = np.linalg.qr(array_of(input), mode="raw")

@@ -164,7 +164,7 @@ def _regular(name: str, A: Tensor, check_errors: bool) -> tuple[Any, Any]:
 
 @casts_float32
 @takes_out
-def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> InvEx:
     """(inverse, info): info is 0, or the number of the first zero pivot of a singular matrix, whose inverse is nan."""
     demand_square("linalg.inv", A)
     try:
@@ -214,7 +214,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 
 
 @takes_out
-def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> SolveEx:
     """(result, info): info is 0, or the number of the first zero pivot of a singular matrix."""
     try:
         return SolveEx(_solved("linalg.solve", A, B, left), result(no_info(A)))
@@ -241,7 +241,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
 @casts_float32
 @takes_out
 def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False,
-                     unitriangular: bool = False) -> Any:
+                     unitriangular: bool = False) -> TriangularSolve:
     """(X, A) with A @ X = input, or A^T @ X = input; the older form of linalg.solve_triangular."""
     demand_matrices("triangular_solve", input, "b")
     demand_square("triangular_solve", A)

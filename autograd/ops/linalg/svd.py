@@ -95,7 +95,7 @@ def thin_svd(x: TensorOrArray) -> Any:
 
 @casts_float32
 @takes_out
-def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
+def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> LinalgSvd:
     """(U, S, Vh) with A = U @ diag(S) @ Vh, S in decreasing order; with full_matrices=False only min(m, n) vectors."""
     demand_matrices("linalg.svd", A)
     if driver is not None:
@@ -106,7 +106,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
 
 @casts_float32
 @takes_out
-def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> SvdResult:
     """(U, S, V) with input = U @ diag(S) @ V^H; without compute_uv, U and V are zeros."""
     demand_matrices("linalg.svd", input, "input")
     if not compute_uv:

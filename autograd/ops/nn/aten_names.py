@@ -104,7 +104,7 @@ fractional_max_pool2d_with_indices: Declared = paired(pools.fractional_max_pool2
 fractional_max_pool3d_with_indices: Declared = paired(pools.fractional_max_pool3d)
 
 
-def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
+def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
     """(values, indices) of the maxima over output_size windows: torch.adaptive_max_pool1d, unlike nn.functional's."""
     return pools.adaptive_max_pool1d(input, output_size, True)
 

@@ -132,7 +132,7 @@ class Frexp(Operation):
 
 
 @takes_out
-def frexp(input: Tensor) -> Any:
+def frexp(input: Tensor) -> MantissaExponent:
     """(mantissa, exponent) with input = mantissa * 2**exponent and 0.5 <= |mantissa| < 1."""
     if input.dtype.kind not in "fV":
         raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, not {input.dtype}")

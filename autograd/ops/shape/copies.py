@@ -85,7 +85,12 @@ def _copying(name: str, view_of: Callable[..., Any]) -> Callable[..., Any]:
 
     copying.__name__ = copying.__qualname__ = name
     copying.__doc__ = f"{name[:-5]}() as a copy."
-    copying.__signature__ = inspect.signature(view_of)                     # type: ignore[attr-defined]
+    given = inspect.signature(view_of)
+    shown = [p for p in given.parameters.values() if p.name != "out"]
+    several = "tuple" in str(given.return_annotation)
+    out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None,
+                            annotation="Sequence[Tensor] | None" if several else "Tensor | None")
+    copying.__signature__ = given.replace(parameters=[*shown, out])        # type: ignore[attr-defined]
     return copying
 
 

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic
 
+from ...base.types import Array
 from ...core.random import Generator, drawing
 
 if TYPE_CHECKING:
@@ -233,9 +234,9 @@ class Subset(Dataset[T_co]):
     """
 
     dataset: Any
-    indices: Sequence[int]
+    indices: Sequence[int] | Array
 
-    def __init__(self, dataset: Dataset[T_co] | Any, indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Dataset[T_co] | Any, indices: Sequence[int] | Array) -> None:
         self.dataset, self.indices = dataset, indices
         kind = type(self)
         if kind.__getitem__ is not Subset.__getitem__ and kind.__getitems__ is Subset.__getitems__:
