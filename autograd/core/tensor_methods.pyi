@@ -2,6 +2,7 @@
 
 import numpy as np
 from ..base.devices import device as _device
+from ..base.size import Size
 from ..base.types import Array
 from ..base.types import DTypeLike
 from ..base.types import DeviceLike
@@ -1122,6 +1123,12 @@ class TensorMethods(TensorBase):
         """The hyperbolic sine."""
     def sinh_(self) -> Self:
         """In place: the hyperbolic sine."""
+    @overload
+    def size(self) -> Size:
+        """The shape, or one dimension of it."""
+    @overload
+    def size(self, dim: _int) -> _int:
+        """The shape, or one dimension of it."""
     def slice_scatter(self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
         """input with its slices start to end along `dim`, each step-th, replaced by src."""
     def slogdet(self) -> SlogDet:

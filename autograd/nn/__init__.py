@@ -42,7 +42,7 @@ __all__ += ["DataParallel"]
 
 
 if TYPE_CHECKING:
-    DataParallel: Any
+    from .parallel import DataParallel as DataParallel
 else:
     def __getattr__(name: str) -> Any:
         """DataParallel, which a plugin may provide: imported on first use."""

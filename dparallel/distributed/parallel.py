@@ -5,19 +5,24 @@ DataParallel and DistributedDataParallel begin with "module.".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograd.nn import Module
 
+from ..model.config import Config, takes
 from ..model.data_parallel import DataParallel as Wrapper
+from ..model.data_parallel import Wrapped_co
 from ..pytree.scatter_gather import gather, scatter, scatter_kwargs
 from ..replicas.local import data_parallel
 from ..replicas.parallel_apply import parallel_apply
 from ..replicas.replicate import replicate
 from .groups import is_member, member_of
 
+if TYPE_CHECKING:
+    from ..model.data_parallel import Wrapped
 
-class DataParallel(Wrapper):
+
+class DataParallel(Wrapper[Wrapped_co]):
     """dparallel.DataParallel, which has the arguments, with PyTorch's names of parameters, buffers and states, which begin
     with "module.".
 
@@ -32,10 +37,14 @@ class DataParallel(Wrapper):
         ['module.weight', 'module.bias']
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if kwargs.get("shard"):
-            raise NotImplementedError(f"nn.DataParallel(shard={kwargs['shard']!r}): use dparallel.DataParallel")
-        super().__init__(*args, **kwargs)
+    if TYPE_CHECKING:
+        @takes(Config)
+        def __init__(self: DataParallel[Wrapped], config: Config[Wrapped]) -> None: ...
+    else:
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            if kwargs.get("shard"):
+                raise NotImplementedError(f"nn.DataParallel(shard={kwargs['shard']!r}): use dparallel.DataParallel")
+            super().__init__(*args, **kwargs)
 
     named_parameters = Module.named_parameters
     named_buffers = Module.named_buffers
@@ -43,7 +52,7 @@ class DataParallel(Wrapper):
     load_state_dict = Module.load_state_dict
 
 
-class DistributedDataParallel(DataParallel):
+class DistributedDataParallel(DataParallel[Wrapped_co]):
     """`module` on every rank of process_group: backward() sets .grad, on every rank, to the mean of the ranks' gradients.
     All ranks have the same weight, whatever their batches; dparallel.DataParallel weights by rows. The arguments are
     PyTorch's.
@@ -87,7 +96,8 @@ class DistributedDataParallel(DataParallel):
         >>> dist.destroy_process_group()
     """
 
-    def __init__(self, module: Module, device_ids: Sequence[Any] | None = None, output_device: Any = None, dim: int = 0,
+    def __init__(self: DistributedDataParallel[Wrapped], module: Wrapped, device_ids: Sequence[Any] | None = None,
+                 output_device: Any = None, dim: int = 0,
                  broadcast_buffers: bool | None = None, init_sync: bool = True, process_group: Any = None,
                  bucket_cap_mb: float | None = None, find_unused_parameters: bool = False, check_reduction: bool = False,
                  gradient_as_bucket_view: bool = False, static_graph: bool = False,

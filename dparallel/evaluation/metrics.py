@@ -8,7 +8,7 @@ same on every rank.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..autograd import Tensor
 from ..comm import CollectiveError, Communicator, communicator
 
 Array = np.ndarray[Any, Any]
-ArrayLike = Tensor | Array | Sequence[Any] | float
+ArrayLike: TypeAlias = Tensor | Array | Sequence[Any] | float
 
 
 class Metric:

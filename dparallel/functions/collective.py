@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..comm import CollectiveError, Communicator, communicator, world
 from .pending_messages import close_dropped_messages
 from .wait_order import reserve_numbers
 
-PerPlace = Tensor | tuple[Tensor, ...]              # bare where the process holds one place, else one for each held place
+PerPlace: TypeAlias = Tensor | tuple[Tensor, ...]   # bare where the process holds one place, else one for each held place
 NO_PART = np.empty(0, np.float32)                    # the array of a tensor that stands for None
 NO_PART.flags.writeable = False
 NO_GRAD, NO_LEVEL = 4, 8                             # bits that ranks agree on, next to GRAD and DUAL

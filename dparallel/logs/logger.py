@@ -17,7 +17,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from .outputs import Console, JsonLines, MLflow, Output, TensorBoard, WandB
 
 RESERVED = ("step", "time")                          # what each line has anyway
 FAREWELL = 0.2                                       # seconds that the sums under way are given at an unexpected end
-Value = Tensor | Array | float
+Value: TypeAlias = Tensor | Array | float
 
 
 class Sent(NamedTuple):

@@ -9,7 +9,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Concatenate, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, cast
 
 import numpy as np
 
@@ -18,6 +18,16 @@ from autograd.nn import Module
 from ..comm import CollectiveError, Communicator, Devices, communicator, is_communicator, root_of
 from ..reduction.buckets import default_capacity
 from ..sharding import stage_of
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Wrapped = TypeVar("Wrapped", bound=Module, default=Module)           # the module's class: Config alone is Config[Module]
+    Model = TypeVar("Model")
+else:
+    from typing import TypeVar
+
+    Wrapped, Model = TypeVar("Wrapped"), TypeVar("Model")
 
 BATCHES = ("own", "root")
 AVERAGES = ("rows", "ranks", "sum")
@@ -38,11 +48,11 @@ class MixedPrecision:
 
 
 @dataclass(eq=False)
-class Config:
+class Config(Generic[Wrapped]):
     """The arguments of DataParallel, under their names, then what follows from them. TypeError, ValueError,
     NotImplementedError, RuntimeError or a FutureWarning for what can't be."""
 
-    module: Module
+    module: Wrapped
     device_ids: Sequence[int] | Communicator | None = None           # as devices; or, in its place, comm
     output_device: int | None = None                 # the local device that outputs are gathered on
     dim: int = 0                                     # the dimension of rows: counted, scattered and gathered
@@ -292,14 +302,14 @@ Config.__init__.__qualname__ = "DataParallel.__init__"              # as errors 
 Arguments = ParamSpec("Arguments")
 
 
-def takes(config: Callable[Arguments, Config]) -> Callable[[Callable[[Any, Config], None]],
-                                                           Callable[Concatenate[Any, Arguments], None]]:
+def takes(config: Callable[Concatenate[Any, Arguments], Config[Any]]) -> Callable[
+        [Callable[[Model, Config[Wrapped]], None]], Callable[Concatenate[Model, Wrapped, Arguments], None]]:
     """Let a constructor that gets a Config take the arguments of Config. Errors, up to where it calls compare_over_ranks(),
     are a CollectiveError on the other ranks."""
 
-    def configured(init: Callable[[Any, Config], None]) -> Callable[Concatenate[Any, Arguments], None]:
+    def configured(init: Callable[[Model, Config[Wrapped]], None]) -> Callable[Concatenate[Model, Wrapped, Arguments], None]:
         @functools.wraps(init)
-        def with_arguments(self: Any, *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        def with_arguments(self: Any, *args: Any, **kwargs: Any) -> None:
             try:
                 init(self, config(*args, **kwargs))
             except Exception as error:
@@ -309,7 +319,7 @@ def takes(config: Callable[Arguments, Config]) -> Callable[[Callable[[Any, Confi
         given = inspect.signature(config)
         own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         with_arguments.__signature__ = given.replace(parameters=[own, *given.parameters.values()])   # type: ignore
-        return with_arguments
+        return with_arguments                        # type: ignore[return-value]
 
     return configured
 

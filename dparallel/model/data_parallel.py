@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from autograd.core.primitive import side_effect
 
@@ -24,12 +24,38 @@ from .summed_model import SummedModel
 from .wrapped_module import WrappedModule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import ParamSpec, Protocol, overload
+
+    from typing_extensions import Self, TypeVar
+
     from autograd.nn import Module
 
     from ..comm import Communicator
 
+    Wrapped = TypeVar("Wrapped", bound=Module)
+    Wrapped_co = TypeVar("Wrapped_co", covariant=True, default=Module)       # DataParallel alone is DataParallel[Module]
+    Arguments = ParamSpec("Arguments")
+    Output_co = TypeVar("Output_co", covariant=True)
 
-class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, MeasuredModel):
+    class Forward(Protocol[Arguments, Output_co]):
+        """The module, as a call of the model that wraps it sees it."""
+
+        @property
+        def forward(self) -> Callable[Arguments, Output_co]: ...
+
+    class Wraps(Protocol[Arguments, Output_co]):
+        """That model."""
+
+        @property
+        def module(self) -> Forward[Arguments, Output_co]: ...
+else:
+    from typing import TypeVar
+
+    Wrapped_co = TypeVar("Wrapped_co", covariant=True)
+
+
+class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, MeasuredModel, Generic[Wrapped_co]):
     """`module` over all places of `comm` (default: the ranks of this job).
 
     batch="own" (the default over ranks): each rank calls it with its own rows and makes its own loss; backward() leaves
@@ -102,12 +128,22 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         [[[1.0]], [[1.0]]]
     """
 
+    module: Wrapped_co                               # type: ignore[assignment]
+
+    if TYPE_CHECKING:                                # a call takes and gives what the module's does
+        def __new__(cls, module: Wrapped_co, *args: Any, **kwargs: Any) -> Self: ...         # pyright's way to the class
+        @overload                                    # type: ignore[override]
+        def __call__(self: Wraps[Arguments, Output_co], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Output_co: ...
+        @overload                                    # where it is not known: of several classes, or of Any
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
     @takes(Config)
-    def __init__(self, config: Config) -> None:
+    def __init__(self: DataParallel[Wrapped], config: Config[Wrapped]) -> None:
         if config.per_rank and not config.trained():
             raise RuntimeError(f"{type(self).__name__} is not needed when a module doesn't have any parameter that requires "
                                "a gradient.")
-        self.module: Module = config.module
+        self.module = config.module
         self.comm: Communicator = config.places
         self.devices: Devices | None = config.local
         self.batch = "own" if config.per_rank else "root"

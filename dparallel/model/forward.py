@@ -75,7 +75,7 @@ class FromRoot:
         return gather(outputs, self.comm, dim=self.dim)
 
 
-def module_compute(config: Config) -> Compute:
+def module_compute(config: Config[Any]) -> Compute:
     """How the module is computed in this process."""
     if not config.per_rank and config.places.size > 1 and not config.local_only:
         return FromRoot(config.module, config.places, config.dim)

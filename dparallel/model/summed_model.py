@@ -28,7 +28,7 @@ class SummedModel:
     module: Module
     comm: Communicator
     shard: int
-    _config: Config
+    _config: Config[Any]
     _unused: UnusedParameters
     _watch: ModelWatch
     _compute: Compute

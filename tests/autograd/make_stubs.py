@@ -2,7 +2,8 @@
 
     python tests/autograd/make_stubs.py --write         # test_stubs.py compares: run it after a change of signatures
 
-core/tensor_methods.pyi has Tensor's operators, methods and properties (core/tensor.py takes it as the base class, for checkers
+nn/parallel.pyi and distributed/ pass on what dparallel provides under these names (base/plugins.py), which running code finds
+by itself and checkers would not. core/tensor_methods.pyi has Tensor's operators, methods and properties (core/tensor.py takes it as the base class, for checkers
 alone); the others have the functions of the modules beside them. Names, arguments and defaults are those of the functions at
 run time, types their annotations. Where these say nothing, the function was made by a declaration (core/declare.py), of tensors
 that give a tensor: PARAMETERS has the types of its arguments by name. FORMS has functions whose result depends on an argument.
@@ -15,6 +16,7 @@ import ast
 import builtins
 import importlib
 import inspect
+import sys
 import types
 import typing
 from pathlib import Path
@@ -23,6 +25,7 @@ import numpy as np
 
 import autograd as ag
 from autograd import ops
+from autograd.base import plugins
 from autograd.base import types as base_types
 from autograd.base.devices import Constant
 from autograd.core import types as core_types
@@ -420,7 +423,7 @@ PROPERTY = {"device": "device", "layout": "Layout", "itemsize": "int", "nbytes":
 
 def methods() -> Stub:
     """core/tensor_methods.pyi."""
-    own = {name for name in vars(TensorBase) if name not in vars(Tensor)} | {"__array_ufunc__", "__hash__"}
+    own = {name for name in vars(TensorBase) if name not in vars(Tensor)} - {"size"} | {"__array_ufunc__", "__hash__"}
     names = [name for name in sorted({*vars(Tensor), "size"}) if name not in own and (
         callable(getattr(Tensor, name)) or isinstance(vars(Tensor)[name], property)) and name not in (
         "__class__", "__doc__", "__dict__", "__weakref__", "__module__", "__getattr__", "__firstlineno__")]
@@ -536,13 +539,29 @@ def package() -> Stub:
     return stub
 
 
+def provided() -> dict[str, str]:
+    """The stubs of modules that a plugin provides, and of the modules in these, by path: they import its names."""
+    made = {}
+    for home in ("autograd.nn.parallel", "autograd.distributed"):
+        importlib.import_module(home)
+        inside = {name: module for name, module in sys.modules.items() if name == home or (
+            name.startswith(f"{home}.") and module is not sys.modules[home] and hasattr(module, "__all__"))}
+        for name, module in inside.items():
+            source = plugins.provided(home).__name__ if name == home else module.__name__
+            package = home == "autograd.distributed" and (name == home or any(n.startswith(f"{name}.") for n in inside))
+            path = name.removeprefix("autograd.").replace(".", "/") + ("/__init__" if package else "")
+            made[path] = HEAD + "".join(f"from {source} import {n} as {n}\n" for n in sorted(module.__all__))
+    return made
+
+
 def files() -> dict[Path, str]:
     """All stub files: path, text. TypeError where an argument has no type: give it an annotation, or put it in PARAMETERS."""
     made = {"core/tensor_methods": methods(), "__init__": package(), **{name.replace(".", "/"): door(name) for name in DOORS}}
     for path, stub in made.items():
         if stub.open:
             raise TypeError(f"{path}.pyi: arguments without a type: {', '.join(stub.open)}")
-    return {ROOT / f"autograd/{path}.pyi": stub.text() for path, stub in made.items()}
+    texts = {**{path: stub.text() for path, stub in made.items()}, **provided()}
+    return {ROOT / f"autograd/{path}.pyi": text for path, text in texts.items()}
 
 
 if __name__ == "__main__":
@@ -553,4 +572,5 @@ if __name__ == "__main__":
         if not path.exists() or path.read_text() != text:
             print(path.relative_to(ROOT))
             if arguments.write:
+                path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)

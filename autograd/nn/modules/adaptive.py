@@ -79,7 +79,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def reset_parameters(self) -> None:
         """Initialise all weights again, as the constructor does."""
-        for layer in (self.head, *(part for cluster in self.tail for part in cluster)):
+        for layer in (self.head, *(part for cluster in self.tail for part in cluster.children())):
             layer.reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:

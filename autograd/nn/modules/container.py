@@ -40,7 +40,7 @@ class _Numbered(Module):
     def __len__(self) -> int:
         return len(self._items())
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Module]:
         return (module for _, module in self._items())
 
     def __setitem__(self, index: Any, module: Module) -> None:
@@ -82,8 +82,8 @@ class Sequential(_Numbered):
         Size([5, 2])
     """
 
-    def __init__(self, *args: Any) -> None:
-        named = args[0].items() if len(args) == 1 and isinstance(args[0], dict) else enumerate(args)
+    def __init__(self, *args: Module | Mapping[str, Module]) -> None:
+        named: Any = args[0].items() if len(args) == 1 and isinstance(args[0], dict) else enumerate(args)
         for name, module in named:
             self.add_module(str(name), module)
 
@@ -192,7 +192,7 @@ class ModuleDict(Module):
         ['a', 'b']
     """
 
-    def __init__(self, modules: Any = None) -> None:
+    def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
         if modules is not None:
             self.update(modules)
 
@@ -218,7 +218,7 @@ class ModuleDict(Module):
         """Remove all modules."""
         self._modules.clear()
 
-    def pop(self, key: str) -> Any:
+    def pop(self, key: str) -> Module:
         """Remove the module named `key` and return it. KeyError if there is none."""
         module = self[key]
         del self[key]
@@ -228,11 +228,11 @@ class ModuleDict(Module):
         """The names of the modules, in the order of insertion."""
         return dict(self._modules).keys()
 
-    def values(self) -> Any:
+    def values(self) -> Iterable[Module]:
         """The modules, in the order of insertion."""
         return dict(self._modules).values()
 
-    def items(self) -> Any:
+    def items(self) -> Iterable[tuple[str, Module]]:
         """Pairs of name and module, in the order of insertion."""
         return dict(self._modules).items()
 

@@ -105,7 +105,7 @@ class ParameterDict(Module):
                             f"'{type(key).__name__}').")
         return key
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Tensor:
         return getattr(self, self._name(key))
 
     def __setitem__(self, key: str, value: Any) -> None:
@@ -134,11 +134,11 @@ class ParameterDict(Module):
         """The names of the parameters, in the order of insertion."""
         return self._keys.keys()
 
-    def values(self) -> Iterable[Any]:
+    def values(self) -> Iterable[Tensor]:
         """The parameters, in the order of insertion."""
         return (self[key] for key in self._keys)
 
-    def items(self) -> Iterable[tuple[str, Any]]:
+    def items(self) -> Iterable[tuple[str, Tensor]]:
         """Pairs of name and parameter, in the order of insertion."""
         return ((key, self[key]) for key in self._keys)
 
@@ -162,7 +162,7 @@ class ParameterDict(Module):
         del self[key]
         return value
 
-    def popitem(self) -> tuple[str, Any]:
+    def popitem(self) -> tuple[str, Tensor]:
         """Remove the pair inserted last and return it. KeyError if the dict is empty."""
         if not self._keys:
             raise KeyError("popitem(): dictionary is empty")

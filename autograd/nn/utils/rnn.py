@@ -17,10 +17,10 @@ from ...ops.shape import cat, narrow, reshape, transpose, unbind
 
 
 class _Packed(NamedTuple):
-    data: Any
-    batch_sizes: Any
-    sorted_indices: Any
-    unsorted_indices: Any
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
 
 
 class PackedSequence(_Packed):
@@ -107,7 +107,7 @@ class PackedSequence(_Packed):
         return False
 
 
-def invert_permutation(permutation: Any) -> Any:
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes this one; None of None.
 
     Args:
@@ -182,7 +182,7 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
 
 
 def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0,
-                        total_length: int | None = None) -> tuple[Any, Any]:
+                        total_length: int | None = None) -> tuple[Tensor, Tensor]:
     """((t, b, ...), lengths (b,)) in the order in which the sequences were given; t is total_length if that is given.
 
     Args:
@@ -224,8 +224,8 @@ def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, pad
     return transpose(padded, 0, 1) if batch_first else padded, result(lengths.astype(np.int64))
 
 
-def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float = 0.0,
-                 padding_side: str = "right") -> Any:
+def pad_sequence(sequences: Sequence[Tensor] | Tensor, batch_first: bool = False, padding_value: float = 0.0,
+                 padding_side: str = "right") -> Tensor:
     """(t, b, ...), or (b, t, ...) if batch_first, of b tensors (length, ...); t is the greatest length.
 
     Args:
@@ -263,7 +263,7 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
     return padded if batch_first else transpose(padded, 0, 1)
 
 
-def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
+def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Tensor]:
     """The sequences (length, ...) of a padded tensor (t, b, ...), or (b, t, ...) if batch_first.
 
     Args:
@@ -283,7 +283,7 @@ def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = Fals
             for row, length in zip(unbind(x, 0), lengths.tolist(), strict=True)]
 
 
-def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> PackedSequence:
+def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Pack a list of sequences (length, ...).
 
     Args:
@@ -300,7 +300,7 @@ def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> Pack
     return pack_padded_sequence(pad_sequence(sequences), [x.shape[0] for x in sequences], enforce_sorted=enforce_sorted)
 
 
-def unpack_sequence(packed_sequences: PackedSequence) -> list[Any]:
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     """The sequences as a list, in the order in which they were given.
 
     Args:

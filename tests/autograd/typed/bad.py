@@ -50,8 +50,21 @@ ag.maximum(x)  # bad
 F.relu(x, in_place=True)  # bad
 nn.Linear(3, 4, biases=False)  # bad
 
+x.trace(1)  # bad
+ag.qr(x, out=x)  # bad
+ag.linalg.lstsq(x)  # bad
+ag.linalg.norm(x, dim="rows")  # bad
+ag.exp_("x")  # bad
+nn.Sequential(3)  # bad
+x.type(ag.float64, "no")  # bad
+
 # results
 s: str = x.exp()  # bad
 i: int = x.sum()  # bad
 x.max().values  # bad
 x.is_contiguous().sum()  # bad
+x.size(0).sum()  # bad
+x.size().sum()  # bad
+ag.linalg.eigh(x).values  # bad
+ag.linalg.svd(x).V  # bad
+ag.adaptive_max_pool1d(x, 2).sum()  # bad

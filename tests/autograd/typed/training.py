@@ -11,10 +11,13 @@ import numpy as np
 from typing_extensions import assert_type
 
 import autograd as ag
+import autograd.distributed as dist
 import autograd.nn.functional as F
 import dparallel
 from autograd import Tensor, nn, optim
 from autograd.autograd.function import FunctionCtx
+from autograd.distributed.optim import ZeroRedundancyOptimizer
+from autograd.nn.parallel import DistributedDataParallel
 from autograd.optim.lr_scheduler import LRScheduler
 from autograd.utils.data import DataLoader, Dataset, IterableDataset, Sampler, random_split
 from dparallel import Communicator, DataParallel
@@ -145,6 +148,15 @@ def main() -> None:
     assert_type(nn.Linear(3, 4)(x), Tensor)
     assert_type(nn.Linear(3, 4).weight, nn.Parameter)
     print(comm.allreduce([np.ones(3)])[0].dtype)
+    assert_type(DataParallel(Pair(), comm)(x), tuple[Tensor, int])
+    assert_type(DataParallel(Net(10), comm=comm).module.scale, nn.Parameter)
+    assert_type(nn.DataParallel(nn.Linear(3, 4), devices=2)(x), Tensor)
+    dist.init_process_group("gloo")
+    assert_type(dist.get_rank(), int)
+    wrapped = DistributedDataParallel(Net(10), bucket_cap_mb=10)
+    assert_type(wrapped(x), Tensor)
+    assert_type(wrapped.module, Net)
+    ZeroRedundancyOptimizer(wrapped.parameters(), optim.SGD, lr=0.1).step()
     Plain(Net(10).parameters()).step()
     Cube.apply(x, 2.0)
     print(len(Digits(3)), list(Lines()), list(Backwards("abc")))
@@ -180,6 +192,14 @@ def main() -> None:
     comm.nonsense()  # bad
     comm.rank + "0"  # bad
     dparallel.nonsense()  # bad
+    DataParallel(Net(10), comm)(x).nonsense()  # bad
+    DataParallel(Net(10), comms=comm)  # bad
+    DataParallel(comm)  # bad
+    wrapped(x).nonsense()  # bad
+    wrapped.module(x, sharp=True)  # bad
+    DistributedDataParallel(Net(10), bucket_cap=10)  # bad
+    dist.nonsense()  # bad
+    dist.get_rank() + "0"  # bad
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .base.plugins import missing, provided
+from ..base.plugins import missing, provided
 
 
 def is_available() -> bool:

@@ -1,0 +1,3 @@
+"""Written by tests/autograd/make_stubs.py from what is bound at run time: do not edit."""
+
+from dparallel.distributed.elastic.multiprocessing import errors as errors

@@ -1,0 +1,11 @@
+"""Written by tests/autograd/make_stubs.py from what is bound at run time: do not edit."""
+
+from dparallel.distributed.nn.functional import all_gather as all_gather
+from dparallel.distributed.nn.functional import all_reduce as all_reduce
+from dparallel.distributed.nn.functional import all_to_all as all_to_all
+from dparallel.distributed.nn.functional import all_to_all_single as all_to_all_single
+from dparallel.distributed.nn.functional import broadcast as broadcast
+from dparallel.distributed.nn.functional import gather as gather
+from dparallel.distributed.nn.functional import reduce as reduce
+from dparallel.distributed.nn.functional import reduce_scatter as reduce_scatter
+from dparallel.distributed.nn.functional import scatter as scatter
