@@ -220,7 +220,7 @@ Example:
 
 Args:
     A (Tensor): (..., n, n); floating point or complex.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (sign, logabsdet), a named tuple of tensors (...).
@@ -429,7 +429,7 @@ Args:
     LU_pivots (Tensor): (..., min(m, n)), from lu_factor().
     unpack_data (bool): Whether L and U are asked for. Default: True.
     unpack_pivots (bool): Whether P is asked for. Default: True.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (P, L, U).
@@ -770,7 +770,7 @@ gradient.
 
 Args:
     input (Tensor): (..., m, n); floating point or complex.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (a, tau), a named tuple.
@@ -830,7 +830,7 @@ Example:
 Args:
     input (Tensor): (..., m, n); floating point or complex.
     some (bool): Reduced, else complete. Default: True.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (Q, R).
@@ -869,7 +869,7 @@ Args:
     upper (bool): Which triangle of A is read. Default: True.
     transpose (bool): Whether A^T is taken. Default: False.
     unitriangular (bool): Whether A's diagonal counts as ones. Default: False.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (solution, cloned_coefficient), a named tuple.
@@ -889,7 +889,7 @@ Args:
     input (Tensor): (..., m, n); floating point or complex.
     some (bool): Only min(m, n) singular vectors. Default: True.
     compute_uv (bool): Whether U and V are computed. Default: True.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (U, S, V), a named tuple.
@@ -941,7 +941,8 @@ in `dims`.
 Args:
     a (Tensor): The left operand; any dtype.
     b (Tensor): The right operand.
-    dims (int or ints): How many, or (dimensions of a, dimensions of b). Default: 2.
+    dims (int or ints or Sequence[Sequence[int]] or Tensor): How many, or (dimensions of a,
+        dimensions of b). Default: 2.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
@@ -1152,7 +1153,7 @@ Args:
     A (Tensor): (..., n, n), Hermitian; floating point or complex.
     upper (bool): Whether the upper triangle is meant. Default: False.
     check_errors (bool): Whether an error is raised in place of an `info`. Default: False.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (L, info), a named tuple; info is int32 (...).
@@ -1231,7 +1232,7 @@ Example:
 
 Args:
     A (Tensor): (..., n, n); floating point or complex.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (eigenvalues, eigenvectors), a named tuple of complex tensors (..., n) and (..., n, n).
@@ -1248,7 +1249,7 @@ increasing order.
 Args:
     A (Tensor): (..., n, n), symmetric or Hermitian; floating point or complex.
     UPLO (str): "L" or "U": which triangle is read. Default: 'L'.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (eigenvalues, eigenvectors), a named tuple: (..., n), real, and (..., n, n).
@@ -1342,7 +1343,7 @@ inverse is nan.
 Args:
     A (Tensor): (..., n, n); floating point or complex.
     check_errors (bool): Whether an error is raised in place of an `info`. Default: False.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (inverse, info), a named tuple; info is int32 (...).
@@ -1365,7 +1366,7 @@ Args:
     B (Tensor): (..., m, k) or (..., m).
     rcond (Tensor or float): Singular values up to this part of the largest count as 0.
     driver (str): "gelsd", "gelss", "gelsy" or "gels".
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (solution, residuals, rank, singular_values), a named tuple.
@@ -1387,7 +1388,7 @@ Example:
 Args:
     A (Tensor): (..., m, n); floating point or complex.
     pivot (bool): Whether rows are exchanged; only True. Default: True.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (P, L, U), a named tuple.
@@ -1409,7 +1410,7 @@ singular.
 Args:
     A (Tensor): (..., m, n); floating point or complex.
     pivot (bool): Whether rows are exchanged; only True. Default: True.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (LU, pivots), a named tuple.
@@ -1432,7 +1433,7 @@ Args:
     A (Tensor): (..., m, n); floating point or complex.
     pivot (bool): Whether rows are exchanged; only True. Default: True.
     check_errors (bool): Whether an error is raised in place of an `info`. Default: False.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (LU, pivots, info), a named tuple.
@@ -1478,7 +1479,7 @@ largest and smallest), 1 and -1 (the largest and smallest sum of a column), inf 
 Args:
     A (Tensor): (..., m, n); floating point or complex.
     ord (str or float): "fro", "nuc", 2, -2, 1, -1, inf or -inf. Default: 'fro'.
-    dim (int): The two dimensions of the matrices.
+    dim (ints): The two dimensions of the matrices.
     keepdim (bool): Whether the reduced dimensions stay, with size 1. Default: False.
     dtype (dtype): Of the result; None: it follows from the other arguments, or is the default
         dtype.
@@ -1601,7 +1602,7 @@ empty.
 Args:
     A (Tensor): (..., m, n); floating point or complex.
     mode (str): "reduced", "complete" or "r". Default: 'reduced'.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (Q, R), a named tuple.
@@ -1642,7 +1643,7 @@ Args:
     B (Tensor): (..., n, k), or (..., n) where that fits A.
     left (bool): Whether the matrix stands on the left. Default: True.
     check_errors (bool): Whether an error is raised in place of an `info`. Default: False.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (result, info), a named tuple; info is int32 (...).
@@ -1687,7 +1688,7 @@ Args:
     A (Tensor): (..., m, n); floating point or complex.
     full_matrices (bool): Square U and Vh. Default: True.
     driver (str): Only None.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (U, S, Vh), a named tuple.

@@ -194,7 +194,7 @@ Example:
 "remainder": """The remainder of input / other, with the sign of other.
 
 Args:
-    input (Tensor): Of any shape; bool, integers or floating point.
+    input (Tensor or number): Of any shape; bool, integers or floating point.
     other (Tensor or number): The divisor.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
@@ -813,7 +813,7 @@ Example:
 "bitwise_and": """input & other, of integers or bools.
 
 Args:
-    input (Tensor): Of any shape; bool or integers.
+    input (Tensor or number): Of any shape; bool or integers.
     other (Tensor or number): Number, or tensor of a shape that broadcasts with input's.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
@@ -829,7 +829,7 @@ Example:
 "bitwise_left_shift": """input << other.
 
 Args:
-    input (Tensor): Of any shape; bool or integers.
+    input (Tensor or number): Of any shape; bool or integers.
     other (Tensor or number): By how many bits.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
@@ -860,7 +860,7 @@ Example:
 "bitwise_or": """input | other, of integers or bools.
 
 Args:
-    input (Tensor): Of any shape; bool or integers.
+    input (Tensor or number): Of any shape; bool or integers.
     other (Tensor or number): Number, or tensor of a shape that broadcasts with input's.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
@@ -876,7 +876,7 @@ Example:
 "bitwise_right_shift": """input >> other.
 
 Args:
-    input (Tensor): Of any shape; bool or integers.
+    input (Tensor or number): Of any shape; bool or integers.
     other (Tensor or number): By how many bits.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
@@ -892,7 +892,7 @@ Example:
 "bitwise_xor": """input ^ other, of integers or bools.
 
 Args:
-    input (Tensor): Of any shape; bool or integers.
+    input (Tensor or number): Of any shape; bool or integers.
     other (Tensor or number): Number, or tensor of a shape that broadcasts with input's.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
@@ -968,7 +968,7 @@ Example:
 "float_power": """input ** exponent in double precision, whatever their dtypes.
 
 Args:
-    input (Tensor): Of any shape; any dtype; integers become floating point.
+    input (Tensor or number): Of any shape; any dtype; integers become floating point.
     exponent (Tensor or number): The exponent: a number, or a tensor of a shape that broadcasts
         with input's.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
@@ -983,7 +983,7 @@ Example:
 
 Args:
     input (Tensor): Of any shape; floating point.
-    out (Tensor): Tensor that the result is written to; it gets the result's shape.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     (mantissa, exponent), a named tuple; exponent is int32.

@@ -20,6 +20,7 @@ Example:
 
 Args:
     input (Tensor): Of any shape; any dtype.
+    out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     Tensor.
@@ -78,7 +79,7 @@ Example:
 "broadcast_shapes": """The shape that tensors of these shapes broadcast to. RuntimeError if there is none.
 
 Args:
-    *shapes (ints): Sequences of sizes.
+    *shapes (int or ints): Sequences of sizes.
 
 Returns:
     A Size.
@@ -240,9 +241,13 @@ Example:
 
 Args:
     input (Tensor): Of any shape; any dtype.
+    out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     Tensor.
+
+Raises:
+    RuntimeError: `out` is given, and an operand needs a gradient.
 
 Example:
     >>> ag.detach_copy(ag.ones(2, requires_grad=True))
@@ -375,6 +380,7 @@ Args:
     *args (int or Tensor or ints): The same as separate arguments.
     size (int or Tensor or ints): Sizes of the dimensions.
     implicit (bool): Has no effect. Default: False.
+    out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     Tensor.
@@ -546,6 +552,7 @@ Args:
     dim (int): Dimension, from the front or (negative) from the end.
     start (int or Tensor): The first slice.
     length (int): How many slices.
+    out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     Tensor.
@@ -580,9 +587,13 @@ Args:
     input (Tensor): Of any shape; any dtype.
     *args (int or Tensor or ints): The same as separate arguments.
     dims (int or ints): Dimensions; all if None.
+    out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     Tensor.
+
+Raises:
+    RuntimeError: `out` is given, and an operand needs a gradient.
 
 Example:
     >>> ag.permute_copy(ag.ones(2, 3, 4), (2, 0, 1)).shape
@@ -710,6 +721,7 @@ Args:
     input (Tensor): Of any shape; any dtype.
     dim (int): Dimension, from the front or (negative) from the end.
     index (int): Number of the slice; negative ones count from the end.
+    out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     Tensor.
@@ -751,6 +763,7 @@ Args:
     split_size_or_sections (int or ints): One size, or a list of sizes that add up to that of
         `dim`.
     dim (int): Dimension, from the front or (negative) from the end. Default: 0.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     A tuple of tensors.
@@ -788,6 +801,7 @@ Args:
     input (Tensor): Of any shape; any dtype.
     split_sizes (ints): Sizes that add up to that of `dim`.
     dim (int): Dimension, from the front or (negative) from the end. Default: 0.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     A tuple of tensors.
@@ -822,12 +836,14 @@ Args:
     input (Tensor): Of any shape; any dtype.
     dim (int or ints): Dimension or dimensions; all if None.
     axis (int or ints): NumPy's name of `dim`.
+    out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     Tensor.
 
 Raises:
     IndexError: `dim` is no dimension of the input.
+    RuntimeError: `out` is given, and an operand needs a gradient.
 
 Example:
     >>> ag.squeeze_copy(ag.ones(1, 2, 1)).shape
@@ -899,6 +915,7 @@ Example:
 
 Args:
     input (Tensor): Of at most two dimensions; any dtype.
+    out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     Tensor.
@@ -950,6 +967,7 @@ Args:
     input (Tensor): Of any shape; any dtype.
     dim0 (int): The one dimension.
     dim1 (int): The other.
+    out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     Tensor.
@@ -1062,6 +1080,7 @@ Example:
 Args:
     input (Tensor): Of any shape; any dtype.
     dim (int): Dimension, from the front or (negative) from the end. Default: 0.
+    out (Tensors): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     A tuple of tensors.
@@ -1099,6 +1118,7 @@ Args:
     dimension (int): Along which.
     size (int): Elements of a window.
     step (int): Distance of two windows.
+    out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     Tensor.
@@ -1180,6 +1200,7 @@ Args:
     input (Tensor): Of any shape; any dtype.
     dim (int): Where the new dimension is.
     axis (int): NumPy's name of `dim`.
+    out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     Tensor.
@@ -1198,6 +1219,7 @@ Args:
     *args (int or Tensor or ints): The same as separate arguments.
     size (int or Tensor or ints): Sizes of the dimensions.
     dtype (dtype): The dtype that the bytes are taken for.
+    out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
 Returns:
     Tensor.

@@ -195,8 +195,8 @@ Example:
 "xlogy": """input log(other), 0 where input is 0.
 
 Args:
-    input (Tensor): Of any shape; bool, integers or floating point; integers become floating
-        point.
+    input (Tensor or number): Of any shape; bool, integers or floating point; integers become
+        floating point.
     other (Tensor or number): Elements above 0, or any where input is 0.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
@@ -1125,8 +1125,8 @@ Example:
 "special.xlog1py": """input log1p(other), 0 where input is 0.
 
 Args:
-    input (Tensor): Of any shape; bool, integers or floating point; integers become floating
-        point.
+    input (Tensor or number): Of any shape; bool, integers or floating point; integers become
+        floating point.
     other (Tensor or number): Elements above -1.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
@@ -1144,8 +1144,8 @@ Example:
 "special.zeta": """The Hurwitz zeta function, the sum of (n + q)^-x over n >= 0.
 
 Args:
-    input (Tensor): The exponents x, above 1; bool, integers or floating point; integers become
-        floating point.
+    input (Tensor or number): The exponents x, above 1; bool, integers or floating point;
+        integers become floating point.
     other (Tensor or number): The offsets q.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
