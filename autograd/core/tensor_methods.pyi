@@ -1124,7 +1124,7 @@ class TensorMethods(TensorBase):
     def sinh_(self) -> Self:
         """In place: the hyperbolic sine."""
     @overload
-    def size(self) -> Size:
+    def size(self, dim: None=None) -> Size:
         """The shape, or one dimension of it."""
     @overload
     def size(self, dim: _int) -> _int:

@@ -364,7 +364,7 @@ FORMS: dict[str, list[str]] = {
         "_random_samples: Tensor | None = None") for n in (2, 3)},
     "where": WHERE, "Tensor.where": [f"(self: Tensor, condition: Tensor, other: {VALUE}) -> Tensor"],
     "Tensor.trace": ["(self: Tensor) -> Tensor"],
-    "size": ["(self: Tensor) -> Size", "(self: Tensor, dim: int) -> int"],
+    "size": ["(self: Tensor, dim: None = None) -> Size", "(self: Tensor, dim: int) -> int"],
     "view": [f"(self: Tensor, *size: {SIZES}) -> Tensor", f"(self: Tensor, *, size: {SIZES}) -> Tensor",
              "(self: Tensor, dtype: np.dtype[Any] | type) -> Tensor"],
     "view_copy": [f"(input: Tensor, *size: {SIZES}, {OUT}) -> Tensor", f"(input: Tensor, *, size: {SIZES}, {OUT}) -> Tensor",
