@@ -1,16 +1,17 @@
-"""The command dprun: launch/cli.py, of the folder beside this file.
+"""The command dprun, and the folder launch beside this file by a second name: dprun.job is launch/job.py.
 
-ROS 2 has a package `launch` too. Where its setup script has put that on PYTHONPATH, Python finds it first, so the folder is
-taken by its path; where it was installed over ours, one error says so. `python -m launch` is the same command without that.
+ROS 2 has a package `launch` too. Where its setup script has put that on PYTHONPATH, Python finds it first: so this command,
+dparallel and pytest's entry point import dprun.job and the others, and a process can have both. Where the other one was
+installed over ours, one error says so. `python -m launch` is the same command without that.
 """
 
 import importlib
 import importlib.metadata
 import os
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch")
+__path__ = [FOLDER]                                  # so this is a package: of launch's modules, without its __init__.py
 MSG = ("dprun: {file} is not dparallel's{why}: another package of this name, such as ROS 2's, was installed over it or "
        "uninstalled. To have dparallel's: `pip install --force-reinstall --no-deps dparallel`, and give the other one an "
        "environment of its own: both cannot be in one folder")
@@ -30,17 +31,11 @@ def fault() -> str:
 
 
 def main() -> int:
-    """launch.cli.main(); 2 where it was overwritten."""
+    """launch/cli.py's main(); 2 where it was overwritten."""
     if text := fault():
         print(text, file=sys.stderr)
         return 2
-    found = sys.modules.get("launch")
-    if found is None or FOLDER not in getattr(found, "__path__", ()):
-        spec = spec_from_file_location("launch", os.path.join(FOLDER, "__init__.py"), submodule_search_locations=[FOLDER])
-        assert spec is not None and spec.loader is not None
-        sys.modules["launch"] = module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["launch"])
-    return int(importlib.import_module("launch.cli").main())
+    return int(importlib.import_module("dprun.cli").main())
 
 
 if __name__ == "__main__":

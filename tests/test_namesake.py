@@ -97,7 +97,7 @@ def installed(folder):
         for path in (ROOT / package).iterdir():
             if path.name != "__pycache__" and path != ROOT / "dparallel" / "autograd":
                 (folder / package / path.name).symlink_to(path)
-    for package in ("launch", "autograd_plugins"):
+    for package in ("launch", "dprun.py", "autograd_plugins"):
         (folder / package).symlink_to(ROOT / package)
     shutil.copy(ROOT / "autograd" / "__init__.py", folder / "dparallel" / "autograd" / "whole_init.py")
 

@@ -48,26 +48,49 @@ def test_other_systems(tmp_path):
     assert not done.returncode, done.stderr
 
 
+IN_ROS = """
+import launch, pytest, sys
+assert launch.LaunchService
+assert not pytest.main(["-q", "-p", "launch_testing_hooks", "-p", "dprun.pytest_plugin", "-p", "no:cacheprovider", "test_both.py"])
+import dparallel.beside.notebook, dparallel.distributed.rendezvous
+assert sys.modules["launch"] is launch and "launch.job" not in sys.modules
+"""
+BOTH = """
+import launch, pytest
+@pytest.mark.places(2, kinds=("threads", "mpi"))
+def test_ranks(comm):
+    assert comm.size == 2
+def test_theirs(service):
+    assert isinstance(service, launch.LaunchService)
+"""
+
+
 def test_launch_is_another_package(tmp_path):
-    """ROS 2's package before ours on the path: dprun runs all the same. Over ours, or uninstalled: one line says so."""
+    """ROS 2's package before ours on the path: all runs that is ours, its own too. Over ours, or uninstalled: one line says so."""
     site, ros = tmp_path / "site", tmp_path / "ros" / "launch"
     shutil.copytree(ROOT / "launch", site / "launch", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "dprun.py", site)
-    ros.mkdir(parents=True)
-    (ros / "__init__.py").write_text("from . import actions\nfrom .launch_service import LaunchService\n")
-    (ros / "actions.py").write_text("")
-    (ros / "launch_service.py").write_text("class LaunchService: pass\n")
+    for package in ("autograd", "dparallel"):
+        (site / package).symlink_to(ROOT / package)
+    for name, text in {"launch/__init__": "from . import actions\nfrom .launch_service import LaunchService\n", "launch/actions": "",
+                       "launch/launch_service": "class LaunchService: pass\n",
+                       "launch_testing_hooks": "import launch, pytest\n@pytest.fixture\ndef service(): return launch.LaunchService()\n"}.items():
+        (ros.parent / name).parent.mkdir(parents=True, exist_ok=True)
+        (ros.parent / f"{name}.py").write_text(text)
     (tmp_path / "train.py").write_text("print('trains')\n")
+    (tmp_path / "test_both.py").write_text(BOTH)
+    path = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ros.parent, site))), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
-    def dprun(*words):
-        path = os.pathsep.join(map(str, (ros.parent, site)))
-        return subprocess.run([sys.executable, str(site / "dprun.py"), *words], env={**os.environ, "PYTHONPATH": path},
-                              cwd=tmp_path, capture_output=True, text=True)
+    def python(*words):
+        return subprocess.run([sys.executable, *words], env=path, cwd=tmp_path, capture_output=True, text=True)
 
-    assert "-n" in dprun("--help").stdout
+    done = python("-c", IN_ROS)
+    assert not done.returncode and "3 passed" in done.stdout, done.stdout + done.stderr
+    assert 'pytest_plugin" = "dprun.pytest_plugin"' in (ROOT / "pyproject.toml").read_text()
+    assert "-n" in python(site / "dprun.py", "--help").stdout
     shutil.copytree(ros, site / "launch", dirs_exist_ok=True)
     for _ in range(2):
-        done = dprun("-n", "2", "train.py")
+        done = python(site / "dprun.py", "-n", "2", "train.py")
         assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
         assert done.stderr.startswith(f"dprun: {site / 'launch' / '__init__.py'} is not dparallel's"), done.stderr
         assert "ROS 2" in done.stderr and "pip install --force-reinstall --no-deps dparallel" in done.stderr

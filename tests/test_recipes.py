@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SECTIONS = re.split(r"^### ", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.M)[1:]
 RECIPES = {text.split("\n")[0]: re.split(r"^## ", text, flags=re.M)[0] for text in SECTIONS}
-COPIED = ("autograd", "dparallel", "launch", "pyproject.toml", "docs", "tests")
+COPIED = ("autograd", "dparallel", "launch", "dprun.py", "pyproject.toml", "docs", "tests")
 LEFT_OUT = shutil.ignore_patterns("native", "bench", "*.so", ".*")
 
 

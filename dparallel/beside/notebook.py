@@ -20,17 +20,21 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import launch
-from launch.job import dies_with_parent
+import dprun
 
 from ..comm import RankFailure, launched_size
 from ..comm.environment import environment
 
-ROOT = str(Path(launch.__file__).parent.parent)
-# `python -m launch` would look in the user's folder first
-DPRUN = f"import sys; sys.path[0] = {ROOT!r}; from launch.cli import main; sys.exit(main())"
+if TYPE_CHECKING:
+    from launch.job import dies_with_parent
+else:                                                # dprun.py: ROS 2 has a package launch too
+    from dprun.job import dies_with_parent
+
+ROOT = str(Path(dprun.__file__).parent)
+# `python -m dprun` would look in the user's folder first
+DPRUN = f"import sys; sys.path[0] = {ROOT!r}; from dprun import main; sys.exit(main())"
 TIMED_OUT = 124                                      # dprun's
 
 

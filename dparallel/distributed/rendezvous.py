@@ -25,23 +25,23 @@ import time
 import traceback
 from datetime import timedelta
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
-
-try:
-    from launch import place
-    from launch.cli import parser
-    from launch.mpirun import LaunchError, command, find, outer
-except ImportError as error:                                # ROS 2's package, or a file of the user's
-    found = getattr(sys.modules.get("launch"), "__file__", "")
-    raise ImportError(f"Python finds another `launch` than dparallel's, {found} ({error}): take its folder from PYTHONPATH "
-                      "or rename it; if it was installed over ours, `pip install --force-reinstall --no-deps dparallel`"
-                      ) from error
 
 from ..comm import launched_size
 from ..comm.environment import environment
 from ..comm.job import this_job
 from .stores import Store
+
+if TYPE_CHECKING:
+    from launch import place
+    from launch.cli import parser
+    from launch.mpirun import LaunchError, command, find, outer
+else:                                                # dprun.py: ROS 2 has a package launch too
+    from dprun.cli import parser
+    from dprun.mpirun import LaunchError, command, find, outer
+
+    from dprun import place
 
 METHODS = ("env", "tcp", "file")
 RETRY_SECONDS = 0.02                                        # seconds between two attempts to connect to rank 0

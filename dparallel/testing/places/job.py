@@ -18,22 +18,26 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import pytest
 
-import launch
-from launch.job import dies_with_parent
+import dprun
 
 from ...comm.environment import PLACES_JOB, environment
+
+if TYPE_CHECKING:
+    from launch.job import dies_with_parent
+else:                                                # dprun.py: ROS 2 has a package launch too
+    from dprun.job import dies_with_parent
 
 START_SECONDS = 120.0                        # the limit in seconds until the first test begins
 FAILURE_SECONDS = 1.0                       # seconds that other ranks get after one has failed
 END_SECONDS = 8.0                          # seconds until a job is killed; dprun kills its ranks after 5
 POLL_SECONDS = 0.005
-# `python -m launch` would look in the user's folder first
-DPRUN = (f"import sys; sys.path[0] = {str(Path(launch.__file__).parent.parent)!r}; "
-         "from launch.cli import main; sys.exit(main())")
+# `python -m dprun` would look in the user's folder first
+DPRUN = (f"import sys; sys.path[0] = {str(Path(dprun.__file__).parent)!r}; "
+         "from dprun import main; sys.exit(main())")
 
 
 class TestRequest(NamedTuple):

@@ -7,11 +7,9 @@ import importlib.util
 import inspect
 from collections.abc import Iterator
 from types import FunctionType, SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from launch.mpirun import LaunchError, find
 
 from ...comm import launched_size
 from . import examples
@@ -19,6 +17,11 @@ from .job import Outcome, RankJob, TestRequest, is_failure
 from .ranks import hooks, prepare
 from .time_limit import time_limit
 from .worlds import World, requested_places
+
+if TYPE_CHECKING:
+    from launch.mpirun import LaunchError, find
+else:                                                # dprun.py: ROS 2 has a package launch too
+    from dprun.mpirun import LaunchError, find
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
