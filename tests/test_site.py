@@ -167,9 +167,9 @@ def test_the_look_finds_planted_faults(tmp_path):
     (tmp_path / "a/b.html").write_text('<h2 id="there"></h2><a href="../index.html#top">5</a><a href="../c.html">6</a>')
     assert look.links(tmp_path) == ["a/b.html: no file ../c.html", "index.html: no place a/b.html#nowhere", "index.html: no file none.svg"]
     good = {"wide": [], "said": [], "left": [], "unloaded": [], "contrast": [[0.9, 9.0], [0.02, 8.0]]}
-    hit = ["http://127.0.0.1/reference/data_parallel.html?h=x#dparallel.DataParallel"]
-    seen = {"results": {"a": {"360": good}}, "found": hit, "schemes": ["slate", "default"]}
+    hit = ["http://127.0.0.1/reference/data_parallel.html?h=x#dparallel.DataParallel", "http://127.0.0.1/a.html"]
+    seen = {"results": {"a": {"360": good}}, "found": hit, "schemes": ["slate", "default"], "words": {"a": ["b", hit]}}
     assert look.judged(seen) == []
     for fault in ({"wide": ["400 pixels"]}, {"said": ["error: x"]}, {"left": ["https://x"]}, {"unloaded": ["x.svg"]}, {"contrast": [[0.9, 2.0], [0.02, 8.0]]}):
         assert len(look.judged({**seen, "results": {"a": {"360": {**good, **fault}}}})) == 1
-    assert len(look.judged({**seen, "found": [], "schemes": ["slate"]})) == 2
+    assert len(look.judged({**seen, "found": [], "schemes": ["slate"]})) == 2 and len(look.judged({**seen, "words": {"a": ["b", []]}})) == 1

@@ -93,6 +93,12 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     return config
 
 
+def searched_words() -> dict[str, list[str]]:
+    """words.txt: page -> words."""
+    lines = (Path(__file__).parent / "words.txt").read_text().splitlines()
+    return {page: words.split(", ") for page, _, words in (line.partition(": ") for line in lines if line[0] != "#")}
+
+
 def title_of(path: str) -> str:
     """A page's first heading."""
     return re.search(r"^# (.*)$", (ROOT / path).read_text(), flags=re.M)[1].replace("`", "")
@@ -119,6 +125,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Links of a page in docs; comments that mark generated tables are for their generators."""
     uri = page.file.src_uri
+    if uri in (words := searched_words()):
+        page.meta["tags"] = words[uri]                   # the search plugin's; without the tags plugin they are shown nowhere else
     if uri not in TOP.values() and not uri.startswith("reference/"):
         markdown = config.extra["site"].turned(markdown, f"docs/{uri}")
     return re.sub(r"^<!-- .*? -->\n", "\n", markdown, flags=re.M)

@@ -6,7 +6,7 @@ Every page is opened in a frame of a phone's width (360 pixels) and of a desk's,
 - links and pictures that lead nowhere, and places in pages that are not there;
 - pages that are wider than the screen; errors and warnings on the console; requests that leave the site;
 - text and ground of too little contrast;
-- the search: it must find DataParallel, and lead to it.
+- the search: it must find DataParallel, and lead to it; the first word of each page in docs/site/words.txt must lead to that page.
 """
 
 from __future__ import annotations
@@ -101,8 +101,9 @@ async function toggle() {
 (async () => {
   const queue = [...pages];
   await Promise.all([1, 2, 3].map(async () => { while (queue.length) { const path = queue.shift(); try { results[path] = await look(path); } catch (e) { results[path] = {failed: "" + e}; } } }));
-  const found = await search("DataParallel"), schemes = await toggle();
-  await fetch("/__done__", {method: "POST", body: JSON.stringify({results, found, schemes})});
+  const found = await search("DataParallel"), schemes = await toggle(), words = {};
+  for (const [page, word] of Object.entries(WORDS)) words[page] = [word, await search(word)];
+  await fetch("/__done__", {method: "POST", body: JSON.stringify({results, found, schemes, words})});
 })();
 </script>"""
 
@@ -128,6 +129,12 @@ def links(site: Path) -> list[str]:
     return wrong
 
 
+def words() -> dict[str, str]:
+    """docs/site/words.txt: page -> its first word."""
+    lines = (Path(__file__).parent.parent.parent / "docs/site/words.txt").read_text().splitlines()
+    return {page: said.split(", ")[0] for page, _, said in (line.partition(".md: ") for line in lines if line[0] != "#")}
+
+
 def browse(site: Path, pages: list[str], chromium: str) -> dict:
     """What the browser has found."""
     done: dict = {}
@@ -143,7 +150,7 @@ def browse(site: Path, pages: list[str], chromium: str) -> dict:
         def do_GET(self):
             path = site / self.path.split("?")[0].lstrip("/")
             if self.path == "/__look__.html":
-                text = DRIVER.replace("PAGES", json.dumps(pages))
+                text = DRIVER.replace("PAGES", json.dumps(pages)).replace("WORDS", json.dumps(words()))
             elif path.suffix == ".html" and path.is_file():
                 text = path.read_text().replace("<head>", "<head>" + HOOK, 1)
             else:
@@ -206,6 +213,9 @@ def judged(seen: dict) -> list[str]:
                     wrong.append(f"{page}: {scheme}: contrast {contrast:.1f} on a ground of {ground:.2f}")
     if not any(re.search(r"reference/data_parallel.html(\?.*)?#dparallel.DataParallel$", url) for url in seen["found"]):
         wrong.append(f"the search for DataParallel finds {seen['found'][:5]}")
+    for page, (word, urls) in seen["words"].items():
+        if not any(f"/{page}.html" in url for url in urls[:4]):
+            wrong.append(f"the search for {word!r} does not lead to {page} first: {urls[:4]}")
     if sorted(seen["schemes"]) != ["default", "slate"]:
         wrong.append(f"the button for dark and light gives {seen['schemes']}")
     return wrong
