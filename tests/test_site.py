@@ -106,6 +106,26 @@ def test_names_of_pytorch_in_porting_exist():
                 thing = getattr(thing, part)
 
 
+def test_horovods_calls_do_here_what_they_do_there():
+    """The right column's calls give what Horovod's documentation says of the left ones: means, unless op= says otherwise."""
+    rows = [line.split("|")[1:3] for line in (ROOT / "docs/porting.md").read_text().split("\n## ")[2].splitlines() if line.startswith("| `hvd")]
+    calls = dict(pair for left, right in rows for pair in zip(re.findall(r"`(hvd\.\w+)\(", left), re.findall(r"`([^`]*\([^`]*\))`", right)))
+
+    def rank(comm):
+        def run(name):
+            call = calls[f"hvd.{name}"].partition("= ")[2] or calls[f"hvd.{name}"]
+            found = eval(call.replace(")", ", comm=comm)") if "apply(" in call or "start(" in call else call,
+                         {"dparallel": dparallel, "comm": comm, "x": ag.tensor([1.0, 2.0]) * (comm.rank + 1), "obj": comm.rank, "splits": [1, 1]})
+            found = found.wait() if name == "allreduce_async" else found
+            return found.tolist() if isinstance(found, ag.Tensor) else found
+        return {name: run(name) for name in expected[comm.rank]}
+
+    both = {"allreduce": [1.5, 3.0], "allreduce_async": [1.5, 3.0], "allgather": [1.0, 2.0, 2.0, 4.0], "broadcast": [1.0, 2.0],
+            "broadcast_object": 0, "allgather_object": [0, 1]}
+    expected = [{**both, "alltoall": [1.0, 2.0], "reducescatter": [1.5]}, {**both, "alltoall": [2.0, 4.0], "reducescatter": [3.0]}]
+    assert dparallel.run_ranks(2, rank) == expected
+
+
 def test_every_environment_variable_is_on_the_page():
     """Names in the code: quoted, and of a kind that is a variable's."""
     page = (ROOT / "docs/environment.md").read_text()
