@@ -64,8 +64,8 @@ class Site:
                 return match[1]
             target = os.path.normpath(os.path.join(os.path.dirname(path), file))
             uri = self.uri(target)
-            if uri.startswith("source/"):
-                self.sources.add(target)
+            if uri.startswith("source/") and (ROOT / target).is_file():
+                self.sources.add(target)                 # what is not there MkDocs names, with the page that links to it
             return os.path.relpath(uri, here or ".") + hash_ + anchor
 
         parts = re.split(r"(^```.*?^```)", text, flags=re.S | re.M)
