@@ -103,6 +103,7 @@ LATER = {
     "compat.compiler": "compile",
     "debug.config": "show_config",
     "debug.drawing": "draw",
+    "transforms.func": "vmap",
     "transforms.gradcheck": "GradcheckError gradcheck gradgradcheck",
     "serialization": "load save",
     "replay.former_name": "trace",
@@ -180,6 +181,7 @@ if TYPE_CHECKING:
     from .replay.trace import trace_step
     from .serialization import load, save
     from .tensor_api.variable import Variable
+    from .transforms.func import vmap
     from .transforms.gradcheck import GradcheckError, gradcheck, gradgradcheck
 
 float, double, half, int, long, short = float32, float64, float16, int32, int64, int16

@@ -145,6 +145,7 @@ from .tensor_api.printing import set_printoptions as set_printoptions
 from .tensor_api.tensor_types import TensorType
 from .tensor_api.tensor_types import set_default_tensor_type as set_default_tensor_type
 from .tensor_api.variable import Variable as Variable
+from .transforms.func import vmap as vmap
 from .transforms.gradcheck import GradcheckError as GradcheckError
 from .transforms.gradcheck import gradcheck as gradcheck
 from .transforms.gradcheck import gradgradcheck as gradgradcheck

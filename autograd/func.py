@@ -1,5 +1,18 @@
-"""Functions of modules, by the names of torch.func."""
+"""Functions of functions and of modules, by the names of torch.func."""
 
 from .nn.utils.functional_call import functional_call
+from .transforms.func import (
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    stack_module_state,
+    vjp,
+    vmap,
+)
 
-__all__ = ["functional_call"]
+__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
+           "stack_module_state", "vjp", "vmap"]

@@ -284,7 +284,7 @@ class Function:
     _usual = True                     # none of what apply must ask about
     _takes_context = False
     _binds = False                    # forward takes no ctx and has default arguments, which setup_context is to see
-    generate_vmap_rule = False        # accepted; there is no vmap that would ask
+    generate_vmap_rule = False        # accepted; func.vmap calls apply for each sample, and asks for no rule
     boxed_grads_call = False          # backward gets one list of gradients, from which it may drop them
     clear_saved_tensors_on_access = False     # ctx.saved_tensors can be read once, and then holds nothing
 
@@ -308,9 +308,9 @@ class Function:
 
     @staticmethod
     def vmap(*args: Any, **kwargs: Any) -> Any:
-        """Refused: there is no vmap."""
+        """Refused: func.vmap calls apply for each sample, and never this."""
         raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or "
-                                  "set generate_vmap_rule=True; there is no vmap here that would call it.")
+                                  "set generate_vmap_rule=True; vmap here calls apply() for each sample instead.")
 
     @staticmethod
     def jvp(*args: Any, **kwargs: Any) -> Any:
