@@ -1,8 +1,10 @@
-"""Nested dicts, lists and tuples, such as batches and what modules return: the values in them, in order."""
+"""Nested dicts, lists and tuples, such as batches and what modules return: their values in order, and other values in
+their places."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import copy
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 
@@ -17,4 +19,17 @@ def nested_values(nested: Any) -> Iterator[Any]:
         yield from nested_values(value)
 
 
-__all__ = ["nested_values"]
+def nested_map(function: Callable[[Any], Any], nested: Any) -> Any:
+    """The same nest with function(value) in the place of each value."""
+    if isinstance(nested, Mapping):
+        made: Any = copy.copy(nested)                # keeps what else it has, such as defaultdict's factory
+        for key, value in nested.items():
+            made[key] = nested_map(function, value)
+        return made
+    if not isinstance(nested, (list, tuple)):
+        return function(nested)
+    values = [nested_map(function, value) for value in nested]
+    return type(nested)(*values) if hasattr(nested, "_fields") else type(nested)(values)
+
+
+__all__ = ["nested_map", "nested_values"]

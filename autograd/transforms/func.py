@@ -13,15 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from ..base.nested import nested_map, nested_values
 from ..core.backward import grad as gradients
 from ..core.modes import enable_grad, is_grad_enabled
 from ..core.random import get_rng_state, set_rng_state
 from ..core.tensor import AccumulateGrad, Tensor, result
 from ..ops.creation.fill import zeros_like
 from ..ops.shape import movedim, reshape, stack, unbind
-from .trees import leaves, mapped, spread
 
 Argnums = int | tuple[int, ...]
+
+
+def _leaves(nested: Any) -> list[Any]:
+    return list(nested_values(nested))
 
 
 # --- inputs, outputs, and what lies outside -------------------------------------------------------------------------------
@@ -33,12 +37,12 @@ def _inputs(tree: Any, caller: str) -> Any:
             raise ValueError(f"{caller}: expected the inputs to differentiate to be Tensors, got {type(x)}; argnums says "
                              "which arguments they are")
         return reshape(x, x.shape) if x.requires_grad else x.detach().requires_grad_()
-    return mapped(fresh, tree)
+    return nested_map(fresh, tree)
 
 
 def _outputs(out: Any, caller: str) -> list[Tensor]:
     """The tensors that a function returned."""
-    found = leaves(out)
+    found = _leaves(out)
     for one in found:
         if not isinstance(one, Tensor):
             raise RuntimeError(f"{caller}: Expected f(*args) to return only tensors, got unsupported type {type(one)}")
@@ -63,9 +67,9 @@ def _leaves_behind(tensors: Sequence[Any]) -> Iterator[int]:
 def _released(tree: Any, inputs: Sequence[Tensor], tracked: bool) -> Any:
     """The tree, out of the graph unless it depends on more than the inputs; tracked: whether the caller records."""
     own = {id(x) for x in inputs}
-    if tracked and any(leaf not in own for leaf in _leaves_behind(leaves(tree))):
+    if tracked and any(leaf not in own for leaf in _leaves_behind(_leaves(tree))):
         return tree
-    return mapped(lambda x: x.detach() if isinstance(x, Tensor) else x, tree)
+    return nested_map(lambda x: x.detach() if isinstance(x, Tensor) else x, tree)
 
 
 def _pulled(outputs: Sequence[Tensor], inputs: Sequence[Tensor], vectors: Sequence[Any]) -> list[Tensor]:
@@ -81,7 +85,7 @@ def _pulled(outputs: Sequence[Tensor], inputs: Sequence[Tensor], vectors: Sequen
 def _like(tree: Any, values: Sequence[Any]) -> Any:
     """The values in the structure of the tree."""
     remaining = iter(values)
-    return mapped(lambda _: next(remaining), tree)
+    return nested_map(lambda _: next(remaining), tree)
 
 
 def _chosen(args: tuple[Any, ...], argnums: Argnums, caller: str) -> tuple[int, ...]:
@@ -116,7 +120,7 @@ class _Call:
         numbers = _chosen(args, argnums, caller)
         chosen = _inputs(tuple([args[number] for number in numbers]), caller)
         self.tree: Any = chosen[0] if isinstance(argnums, int) else chosen
-        self.inputs: list[Tensor] = leaves(chosen)
+        self.inputs: list[Tensor] = _leaves(chosen)
         every = list(args)
         for number, one in zip(numbers, chosen, strict=True):
             every[number] = one
@@ -213,7 +217,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     outputs = _outputs(call.out, "vjp(f, *primals)")
 
     def product(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
-        vectors = leaves(cotangents)
+        vectors = _leaves(cotangents)
         if len(vectors) != len(outputs):
             raise RuntimeError(f"vjp_fn: Expected a tensor for each of the {len(outputs)} outputs of f, got {len(vectors)}")
         found = _like(call.tree, _pulled(outputs, call.inputs, vectors))
@@ -236,7 +240,7 @@ def _pushing(call: _Call, caller: str) -> Callable[[Sequence[Tensor]], Any]:
 
 def _tangents(primals: Any, tangents: Any, caller: str) -> list[Tensor]:
     """The tangents, checked against the primals."""
-    found, expected = leaves(tangents), leaves(primals)
+    found, expected = _leaves(tangents), _leaves(primals)
     if not isinstance(tangents, type(primals)) or [x.shape for x in found] != [x.shape for x in expected]:
         raise RuntimeError(f"{caller}: Expected primals and tangents to have the same structure and shapes, got "
                            f"{[list(x.shape) for x in expected]} and {[list(x.shape) for x in found]}")
@@ -350,7 +354,7 @@ def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fa
                      zip(zip(*rows, strict=True), call.inputs, strict=True)] if rows else [
                          result(np.zeros((*y.shape, *x.shape), x.dtype)) for x in call.inputs]
             return _like(call.tree, found)
-        found = call.release(mapped(of, call.out))
+        found = call.release(nested_map(of, call.out))
         return (found, call.release(call.aux)) if has_aux else found
     return wrapper
 
@@ -387,14 +391,14 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
         push = _pushing(call, "jacfwd(f)(*args)")
         columns: list[list[Tensor]] = []               # for each input and each of the outputs
         for number, x in enumerate(inputs):
-            products = [leaves(push([one if n == number else zeros_like(other) for n, other in enumerate(inputs)]))
+            products = [_leaves(push([one if n == number else zeros_like(other) for n, other in enumerate(inputs)]))
                         for one in _basis(x)]
             columns.append([reshape(stack(parts, -1), (*y.shape, *x.shape)) if parts else
                             result(np.zeros((*y.shape, *x.shape), y.dtype))
-                            for y, parts in zip(leaves(call.out), zip(*products, strict=True) if products else
-                                                [()] * len(leaves(call.out)), strict=True)])
+                            for y, parts in zip(_leaves(call.out), zip(*products, strict=True) if products else
+                                                [()] * len(_leaves(call.out)), strict=True)])
         rows = iter(zip(*columns, strict=True))
-        found = call.release(mapped(lambda _: _like(call.tree, next(rows)), call.out))
+        found = call.release(nested_map(lambda _: _like(call.tree, next(rows)), call.out))
         return (found, call.release(call.aux)) if has_aux else found
     return wrapper
 
@@ -457,8 +461,8 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
         if not isinstance(in_dims, (int, tuple, list)):
             raise ValueError("vmap: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
                              f"inputs, got: {type(in_dims)}.")
-        dims = spread(in_dims if isinstance(in_dims, int) else tuple(in_dims), args, "vmap: in_dims")
-        samples = _samples(leaves(args), dims)
+        dims = _spread(in_dims if isinstance(in_dims, int) else tuple(in_dims), args, "in_dims")
+        samples = _samples(_leaves(args), dims)
         outs = []
         before = get_rng_state() if randomness != "different" else None
         for sample in zip(*samples, strict=True):
@@ -471,6 +475,16 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
                                    "out of vmap")
         return _stacked(outs, out_dims)
     return wrapper
+
+
+def _spread(prefix: Any, tree: Any, what: str) -> list[Any]:
+    """For each leaf of the tree what the prefix says of it: one value for all leaves under it, or a tree of values."""
+    if not isinstance(prefix, (tuple, list, dict)):
+        return [prefix] * len(_leaves(tree))
+    if not isinstance(tree, dict if isinstance(prefix, dict) else (tuple, list)) or len(prefix) != len(tree):
+        raise ValueError(f"vmap: {what} {prefix!r} does not fit the structure of {type(tree).__name__} it is for")
+    pairs = [(prefix[key], tree[key]) for key in tree] if isinstance(prefix, dict) else zip(prefix, tree, strict=True)
+    return [value for one, item in pairs for value in _spread(one, item, what)]
 
 
 def _samples(given: Sequence[Any], dims: Sequence[Any]) -> list[Sequence[Any]]:
@@ -498,12 +512,12 @@ def _samples(given: Sequence[Any], dims: Sequence[Any]) -> list[Sequence[Any]]:
 
 def _stacked(outs: Sequence[Any], out_dims: Any) -> Any:
     """What the calls returned, as batches."""
-    for one in leaves(outs):
+    for one in _leaves(outs):
         if not isinstance(one, Tensor):
             raise ValueError(f"vmap: `f` must only return Tensors, got type {type(one)}")
-    columns = [list(column) for column in zip(*[leaves(out) for out in outs], strict=True)]
-    dims = spread(out_dims if isinstance(out_dims, int) or out_dims is None else tuple(out_dims),
-                  outs[0] if isinstance(out_dims, int) or isinstance(outs[0], tuple) else (outs[0],), "vmap: out_dims")
+    columns = [list(column) for column in zip(*[_leaves(out) for out in outs], strict=True)]
+    dims = _spread(out_dims if isinstance(out_dims, int) or out_dims is None else tuple(out_dims),
+                  outs[0] if isinstance(out_dims, int) or isinstance(outs[0], tuple) else (outs[0],), "out_dims")
     return _like(outs[0], [column[0] if dim is None else movedim(stack(column), 0, dim)
                            for column, dim in zip(columns, dims, strict=True)])
 
