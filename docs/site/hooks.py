@@ -126,7 +126,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Links of a page in docs; comments that mark generated tables are for their generators."""
     uri = page.file.src_uri
     if uri in (words := searched_words()):
-        page.meta["tags"] = words[uri]                   # the search plugin's; without the tags plugin they are shown nowhere else
+        page.meta["tags"] = words[uri]                   # read by the search alone
     if uri not in TOP.values() and not uri.startswith("reference/"):
         markdown = config.extra["site"].turned(markdown, f"docs/{uri}")
     return re.sub(r"^<!-- .*? -->\n", "\n", markdown, flags=re.M)
