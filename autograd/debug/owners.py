@@ -42,7 +42,7 @@ class Owners:
         return self._names.get(id(node), "")
 
 
-class Recorder(Interceptor):
+class OwnerRecorder(Interceptor):
     """Notes in which module of a model each node is made, on this thread; hooks tell where it is."""
 
     def __init__(self, model: Any) -> None:
@@ -52,7 +52,7 @@ class Recorder(Interceptor):
         self._thread = threading.get_ident()         # replicas in other threads have the hooks, too
         self._model, self._hooks = model, list[Any]()
 
-    def __enter__(self) -> Recorder:
+    def __enter__(self) -> OwnerRecorder:
         for module in self._model.modules():
             self._hooks += [module.register_forward_pre_hook(self._enter),
                             module.register_forward_hook(self._leave, always_call=True)]
@@ -82,7 +82,7 @@ def recorded_owners(function: Callable[[], Any], model: Any) -> tuple[Any, Mappi
     """What function() returns, and in which module of the model each node was made."""
     if not hasattr(model, "named_modules"):
         raise TypeError(f"draw(function, model): a Module tells where nodes are made, not {type(model).__name__}")
-    with Recorder(model) as recorder:
+    with OwnerRecorder(model) as recorder:
         return function(), recorder.made_in
 
 

@@ -59,7 +59,7 @@ class Option:
         return ", ".join(filter(None, words)) or "the defaults"
 
 
-class Flight(NamedTuple):
+class PlayedCollective(NamedTuple):
     """A collective that was played: seconds from the beginning of the step, and how its cost is known."""
 
     name: str
@@ -76,7 +76,7 @@ class Played(NamedTuple):
 
     seconds: float
     compute: float
-    flights: list[Flight]
+    flights: list[PlayedCollective]
 
     @property
     def exposed(self) -> float:
@@ -87,8 +87,8 @@ class Played(NamedTuple):
 def play(tasks: Sequence[Task], cost: Callable[[str, float], Cost]) -> Played:
     """Play a rank's tasks. cost(collective, nbytes) says what a collective takes. ValueError for a wait without a start."""
     now = computed = 0.0
-    queue: list[list[Any]] = []                      # [name, seconds left, share of the processor, Flight so far]
-    flights: list[Flight] = []
+    queue: list[list[Any]] = []                      # [name, seconds left, share of the processor, its PlayedCollective so far]
+    flights: list[PlayedCollective] = []
     names: set[str] = set()
 
     def first_ends() -> None:
@@ -99,7 +99,7 @@ def play(tasks: Sequence[Task], cost: Callable[[str, float], Cost]) -> Played:
 
     def start(task: Task) -> None:
         found = cost(task.collective, task.nbytes)
-        flight = Flight(task.name, task.collective, task.nbytes, now, now, math.nan, found.source)
+        flight = PlayedCollective(task.name, task.collective, task.nbytes, now, now, math.nan, found.source)
         queue.append([task.name, found.seconds, found.cpu, flight])
         names.add(task.name)
 
@@ -379,4 +379,4 @@ def slowest(trace: StepTrace, ranks: int) -> float:
     return 1.0 + trace.jitter * expected_maximum(ranks)
 
 
-__all__ = ["Flight", "Option", "Played", "Task", "bucket_groups", "graph_of", "play", "slowdown", "slowest"]
+__all__ = ["Option", "Played", "PlayedCollective", "Task", "bucket_groups", "graph_of", "play", "slowdown", "slowest"]
