@@ -87,7 +87,7 @@ class Played(NamedTuple):
 def play(tasks: Sequence[Task], cost: Callable[[str, float], Cost]) -> Played:
     """Play a rank's tasks. cost(collective, nbytes) says what a collective takes. ValueError for a wait without a start."""
     now = computed = 0.0
-    queue: list[list[Any]] = []                      # [name, seconds left, share of the processor, its PlayedCollective so far]
+    queue: list[list[Any]] = []                      # [name, seconds left, processor share, PlayedCollective]
     flights: list[PlayedCollective] = []
     names: set[str] = set()
 

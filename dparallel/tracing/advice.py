@@ -7,9 +7,9 @@ from typing import Any
 
 from .blame import OTHER_PROCESS
 
-FEW_BYTES = 64_000                   # sums below it cost their start, not their bytes
-MANY_BYTES = 1_000_000               # sums above it could be as fast as the one that was measured at the start
-MUCH = 0.03                          # of a step: what is less is not worth a sentence
+FEW_BYTES = 64_000                   # a smaller sum costs its latency, not its bytes
+MANY_BYTES = 1_000_000               # a larger sum can be as fast as the one measured at the start
+MUCH = 0.03                          # share of a step; a smaller one gets no sentence
 
 
 def advice(data: dict[str, Any]) -> list[str]:
@@ -22,7 +22,7 @@ def advice(data: dict[str, Any]) -> list[str]:
     step = steps["median_ms"]
     found: list[tuple[float, str]] = []
     stolen = [(cost(cause), cause["rank"]) for cause in data["causes"] if cause["part"] == OTHER_PROCESS]
-    if stolen and stolen[0][0] > MUCH * step:        # one sentence for all ranks: it is one matter
+    if stolen and stolen[0][0] > MUCH * step:        # one sentence for all ranks
         ranks = " and ".join(f"{ms:.2f} ms a step from rank {rank}'s core" for ms, rank in stolen[:2] if ms > MUCH * step)
         found.append((stolen[0][0], f"Other processes take {ranks}: end them, or start with dprun --bind core and fewer "
                       "ranks or threads than cores."))
@@ -56,8 +56,8 @@ def advice(data: dict[str, Any]) -> list[str]:
 
 
 def cost(cause: dict[str, Any]) -> float:
-    """By how many ms a step a cause holds up those whom it makes wait: some wait for others, too, or for nobody of its
-    group, and count less."""
+    """By how many ms a step a cause delays the others: the mean over the ranks that wait for it at least half as long as the
+    one that waits longest."""
     waiting = cause["waiting_ms"].values()
     return statistics.fmean(ms for ms in waiting if ms >= max(waiting) / 2) if waiting else 0.0
 
@@ -84,7 +84,7 @@ WORDS = {
 
 
 def communication(data: dict[str, Any], step: float) -> list[tuple[float, str]]:
-    """What the time of transfers says about buckets and the network."""
+    """Sentences about buckets and the network, from the time that transfers take."""
     exposed = min((row["exposed_ms"] for row in data["per_rank"]), default=0.0)
     if data["ranks"] == 1 or exposed < MUCH * step:
         return []
@@ -110,7 +110,7 @@ def communication(data: dict[str, Any], step: float) -> list[tuple[float, str]]:
 
 
 def phases(data: dict[str, Any], step: float) -> list[tuple[float, str]]:
-    """What all ranks spend a large part of their steps on, beside computing."""
+    """Sentences about parts of a step, other than computation, that are long on all ranks."""
     found = []
     for part, least, text in (
             ("loader", 0.1, "All ranks wait {ms:.2f} ms a step for their data loaders: give them more workers "

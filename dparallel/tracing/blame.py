@@ -1,13 +1,14 @@
 """Blame: of each wait, which rank the others waited for, and what that rank did in the meantime.
 
-A rank that waits in a collective waits for the last one to arrive; from then on the data takes its time (transfer). Why that
-one was late is seen by comparing what the two did since they last left a collective together: what the late one did longer
-is the cause, in shares where it is several things. If the late one had waited itself meanwhile, for a third, that third's
-cause counts: blame goes to where the delay arose, not to who passed it on (as in Scalasca's root-cause analysis: Boehme,
-Geimer, Wolf, Arnold, "Identifying the Root Causes of Wait States in Large-Scale Parallel Applications", ICPP 2010).
+A rank that waits in a collective waits until the last rank has arrived; the rest of the wait is the transfer of the data.
+To find why the last rank was late, the parts of both ranks are compared since they left a collective together: the cause is
+the part on which the late rank spent more time, or several parts in shares. If the late rank waited for a third rank then,
+the third rank's cause counts: a delay belongs to the rank where it arose, not to the ranks that passed it on. Scalasca's
+root-cause analysis does the same (Boehme, Geimer, Wolf, Arnold, "Identifying the Root Causes of Wait States in Large-Scale
+Parallel Applications", ICPP 2010).
 
-What another process took from the late one's core is no part's fault: the system's counter is read at the begins and ends of
-spans (recording.SAMPLED), and what it grew within a part is no time of that part.
+Time in which another process had the late rank's core counts as OTHER_PROCESS, and not as time of the part that it
+interrupted: the system's counter is read where spans begin and end (recording.SAMPLED).
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ from .phases import BACKWARD, FORWARD, PARTS, REPLAY, START, WAIT, Segments, mes
 from .run import Run, Spans
 
 OTHER_PROCESS, ROWS = "other process", "rows"
-SHORT = 2_000                        # ns: shorter waits are not asked for their cause
-MOST = 50_000                        # waits of a rank that are, the longest
-NEAR = 50_000                        # ns between two waits, or between an end here and there, that count as one moment
-BACK = 64                            # collectives back that two ranks are looked for in together
+SHORT = 2_000                        # ns: no cause is looked for of shorter waits
+MOST = 50_000                        # waits of a rank whose causes are looked for: the longest
+NEAR = 50_000                        # ns: two waits, or two ends, that are closer count as one moment
+BACK = 64                            # collectives that are searched for one that two ranks left together
 SAME_ROWS = 1.05
-STARTS = 1 << 61                     # in the key of a start of a collective in flight
-STOLEN = len(PARTS)                  # the column behind the parts: what other processes took
+STARTS = 1 << 61                     # added to the key of a collective in flight for its start
+STOLEN = len(PARTS)                  # the column after those of PARTS: the time of other processes
 
-Cause = tuple[int, str]              # a rank and a part of PHASES, or OTHER_PROCESS or ROWS
+Cause = tuple[int, str]              # a rank, and one of PARTS, OTHER_PROCESS or ROWS
 
 
 class Wait(NamedTuple):
-    """One wait: who waited when, for whom, how long for it (ns) and how long for the data after it; and the causes. stolen:
-    how much of the latter its own core was taken."""
+    """One wait. waiting: ns until the late rank arrived. transfer: ns from then to the end of the wait. causes: of
+    `waiting`, in ns. stolen: the part of `transfer` in which another process had this rank's own core."""
 
     rank: int
     start: int
@@ -53,28 +54,28 @@ class Wait(NamedTuple):
 
 
 class Meeting:
-    """A collective: when each of its ranks arrived, and when each left it (the end of its wait, if it waited). Of a message
-    the sender arrives, and the receiver leaves."""
+    """A collective: when each rank arrived, and when each left it, which is the end of its wait if it waited. In a message
+    the sender arrives and the receiver leaves. All dicts are by rank."""
 
     def __init__(self) -> None:
         self.arrived: dict[int, int] = {}
         self.left: dict[int, int] = {}
         self.nbytes = 0
-        self.waited: dict[int, int] = {}             # when each began to wait for it
-        self.until: dict[int, int] = {}              # the end of that wait, or of its last part
-        self.advanced: list[tuple[int, int]] = []    # (when, rank): each began to advance it, in order
-        self.preempted: dict[int, int] = {}          # by rank the ns that its core was taken after all had come
-        self.slowest: list[tuple[int, int]] = []     # (ns, rank) of these, the two longest
+        self.waited: dict[int, int] = {}             # when its wait began
+        self.until: dict[int, int] = {}              # when its wait, or the last piece of it, ended
+        self.advanced: list[tuple[int, int]] = []    # (when, rank), in order: since when it calls MPI for this collective
+        self.preempted: dict[int, int] = {}          # ns without its core, after all ranks had arrived
+        self.slowest: list[tuple[int, int]] = []     # (ns, rank) of the two largest of `preempted`
 
     @functools.cached_property
     def last(self) -> tuple[int, int]:
-        """(when, who) arrived last, when all are known."""
+        """(when, rank) of the last to arrive. It is asked after all ranks were noted."""
         rank = max(self.arrived, key=lambda r: (self.arrived[r], r))
         return self.arrived[rank], rank
 
 
 class _Open(NamedTuple):
-    """A wait whose causes are to be found: both ranks' parts are compared from `here` and `there` on."""
+    """A wait whose causes are to be found. The waiting rank's parts count from `here` on, the late one's from `there` on."""
 
     end: int
     rank: int
@@ -84,7 +85,7 @@ class _Open(NamedTuple):
     arrival: int
     here: int
     there: int
-    met: Meeting                     # which they then left
+    met: Meeting                     # the collective that both left at `here` and `there`
 
 
 class Blame:
@@ -98,7 +99,7 @@ class Blame:
         self.run = run
         self.segments: dict[int, Segments] = {rank.rank: segments_of(run, rank) for rank in run.ranks}
         self._begin = run.begin
-        self._taken: dict[int, tuple[Any, Any]] = {} # of segments: what the counter showed, and by part what it had grown
+        self._taken: dict[int, tuple[Any, Any]] = {} # see work()
         self.delays = {rank.rank: delays_of(run, rank) for rank in run.ranks}
         self._rows = {rank.rank: rows_of(run, rank) for rank in run.ranks}
         self.meetings: dict[int, Meeting] = meetings_of(run)
@@ -146,8 +147,8 @@ class Blame:
         return found
 
     def _note_advanced(self) -> None:
-        """Of each collective in flight, from when on each rank advanced it: MPI goes on with it in calls only, and a rank
-        that has started it and computes holds it up. A rank that waits for another one advances all."""
+        """Note since when each rank advances each collective in flight. MPI makes progress only inside its calls, so a rank
+        that has started a collective and computes holds it up; a rank that waits for any collective advances all."""
         by_rank: dict[int, list[tuple[Meeting, int, int]]] = defaultdict(list)
         for meeting in self.meetings.values():
             if len(meeting.arrived) > 1:
@@ -166,8 +167,8 @@ class Blame:
             meeting.advanced.sort()
 
     def _note_preempted(self, meetings: list[Meeting]) -> None:
-        """Of each collective, who did not run while its data was on its way, and how long. The counter is known at the ends
-        of the wait; what grew in it is taken to have grown at the end, where it matters."""
+        """Note which ranks lost their core during a transfer, and for how long. The counter is known where the wait begins
+        and ends; its growth is counted as if all of it came at the end, during the transfer."""
         by_rank: dict[int, list[tuple[Meeting, int, int, int]]] = defaultdict(list)
         for meeting in meetings:
             if len(meeting.arrived) > 1:
@@ -184,7 +185,7 @@ class Blame:
             meeting.slowest = heapq.nlargest(2, ((time, rank) for rank, time in meeting.preempted.items()))
 
     def _groups(self, messages: list[Meeting]) -> None:
-        """By rank and the ranks that it met, the meetings that synchronised them, in order."""
+        """Sort the meetings by rank and by the set of ranks that met, in order of time."""
         ordered: dict[frozenset[int], list[tuple[int, Meeting]]] = defaultdict(list)
         for meeting in (*self.meetings.values(), *messages):
             if len(meeting.arrived) > 1:
@@ -205,11 +206,11 @@ class Blame:
             return _Open(end, rank, start, flight, -1, start, start, start, NOWHERE)
         arrival, late = meeting.last
         advanced = meeting.advanced
-        if advanced and advanced[-1][0] > max(arrival, start) + SHORT:   # of few; a look at each costs time
+        if advanced and advanced[-1][0] > max(arrival, start) + SHORT:   # few waits: a search for all would be slow
             place = bisect.bisect_right(advanced, (end + NEAR, 1 << 62))
             for time, other in advanced[max(0, place - 2):place][::-1]:
                 if other != rank:
-                    if min(time, end) > max(arrival, start) + SHORT:     # it had started, and then did other things
+                    if min(time, end) > max(arrival, start) + SHORT:     # it had started this collective, and then computed
                         arrival, late = time, other
                     break
         if late == rank or min(end, arrival) - start < SHORT or late not in self.segments:
@@ -217,8 +218,8 @@ class Blame:
         return _Open(end, rank, start, flight, late, arrival, *self._left_together(rank, start, late, arrival, meeting))
 
     def _left_together(self, rank: int, start: int, late: int, arrival: int, meeting: Meeting) -> tuple[int, int, Meeting]:
-        """When two ranks left the last collective that both had left before, and that; the begin of the run if there is
-        none."""
+        """When two ranks left the last collective that both had left before, and that collective; the begin of the run, and
+        NOWHERE, if there is none."""
         found = self._begin, self._begin, NOWHERE
         for group, times, met in self._met[rank]:
             if late not in group:
@@ -232,8 +233,8 @@ class Blame:
         return found
 
     def _spent(self, found: list[_Open]) -> tuple[Any, Any]:
-        """For each wait by part, and by other processes, the ns that its rank and the late one have spent since they left a
-        collective together. All of a rank at once: one by one that took ten times as long."""
+        """Two tables with a row for each wait: by part, and by other processes, the ns that the waiting rank and the late
+        rank spent since they left a collective together. All waits of a rank are looked up at once: ten times as fast."""
         mine, theirs = (np.zeros((len(found), STOLEN + 1)) for _ in range(2))
         asked: dict[int, list[tuple[Any, int, int, int]]] = defaultdict(list)
         for place, one in enumerate(found):
@@ -243,14 +244,14 @@ class Blame:
         for rank, questions in asked.items():
             since, until = (np.array([question[i] for question in questions]) for i in (2, 3))
             grown = self.work(rank, until) - self.work(rank, since)
-            grown[:, START] += np.maximum(0, self.run_begin(rank) - since)       # it had not begun to record: its start
+            grown[:, START] += np.maximum(0, self.run_begin(rank) - since)       # before it recorded, a rank was starting
             for row, (table, place, _, _) in zip(grown, questions, strict=True):
                 table[place] = row
         return mine, theirs
 
     def work(self, rank: int, times: Any) -> Any:
-        """By part, and by other processes, the ns that a rank has spent until some moments. Waiting is not less for a core
-        that was taken."""
+        """By part, and by other processes, the ns that a rank has spent until some moments. A taken core is subtracted from
+        the part that it interrupted, but not from waiting, which it does not prolong."""
         segments, (moments, values) = self.segments[rank], self.delays[rank]
         out = np.zeros((len(times), STOLEN + 1))
         out[:, :STOLEN] = segments.before(times)
@@ -284,9 +285,9 @@ class Blame:
             causes = self._causes(one, mine, theirs, waiting)
         transfer = one.end - one.start - waiting
         preempted = next((pair for pair in meeting.slowest if pair[1] != one.rank), None)
-        whole = meeting.until.get(one.rank, one.end) == one.end          # or something came between, such as the collector
+        whole = meeting.until.get(one.rank, one.end) == one.end          # else the collector, say, interrupted the wait
         stolen = min(preempted[0], transfer) if preempted is not None and whole else 0
-        if preempted is not None and stolen > SHORT:             # all are there, but one does not run
+        if preempted is not None and stolen > SHORT:             # all ranks have arrived, but one has no core
             cause = preempted[1], OTHER_PROCESS
             causes[cause] = causes.get(cause, 0) + stolen
             waiting, transfer, late = waiting + stolen, transfer - stolen, preempted[1] if late < 0 else late
@@ -294,8 +295,8 @@ class Blame:
                     min(meeting.preempted.get(one.rank, 0), transfer) if whole else 0)
 
     def _causes(self, one: _Open, mine: Any, theirs: Any, waiting: int) -> dict[Cause, int]:
-        """What the late rank did longer than the waiting one since both left a collective; in sum `waiting`. It may also
-        have left that later."""
+        """The parts on which the late rank spent more time than the waiting one since both left a collective, scaled to
+        `waiting` in sum. The late rank may also have left that collective later."""
         late = one.late
         excess = np.maximum(theirs - mine, 0.0)
         skew = max(0, one.there - one.here)
@@ -318,7 +319,7 @@ class Blame:
         return {cause: round(time) for cause, time in shares.items() if time >= 1}
 
     def _pass_on(self, late: int, since: int, until: int, time: float, shares: dict[Cause, float]) -> None:
-        """The late rank was late since it waited: its causes are the causes."""
+        """Share out `time`, which the late rank spent in waits, among the causes of those waits."""
         ends, waits = self._ends[late], self.waits[late]
         inside = waits[bisect.bisect_right(ends, since):bisect.bisect_right(ends, until)]
         total = sum(wait.waiting + wait.transfer for wait in inside)
@@ -331,7 +332,7 @@ class Blame:
             shares[late, "wait"] += time
 
     def _uneven(self, one: _Open, mine: Any, shares: dict[Cause, float]) -> None:
-        """More rows take longer: as much as the waiting rank's time a row tells is the rows' fault."""
+        """Move to ROWS what the late rank's additional rows take, at the waiting rank's time for a row."""
         own, others = rows_at(self._rows[one.rank], one.start), rows_at(self._rows[one.late], one.arrival)
         if not own or others < own * SAME_ROWS:
             return
@@ -349,7 +350,7 @@ NOWHERE = Meeting()
 # --- from spans -----------------------------------------------------------------------------------------------------------
 
 def synchronising_messages(meetings: dict[int, Meeting], spans: list[tuple[int, int, int, int]]) -> list[Meeting]:
-    """Messages whose receiver waited for its sender, as meetings of the two."""
+    """Messages whose receiver waited for the sender, as meetings of the two ranks."""
     found = []
     for end, rank, start, flight in spans:
         meeting = meetings.get(flight, NOWHERE)
@@ -361,7 +362,7 @@ def synchronising_messages(meetings: dict[int, Meeting], spans: list[tuple[int, 
 
 
 def joined(intervals: list[list[int]]) -> tuple[list[int], list[int]]:
-    """The begins and ends of intervals in order, those NEAR each other as one."""
+    """The begins and the ends of intervals, in order. Intervals less than NEAR apart are joined."""
     starts: list[int] = []
     ends: list[int] = []
     for start, end in intervals:
@@ -374,8 +375,8 @@ def joined(intervals: list[list[int]]) -> tuple[list[int], list[int]]:
 
 
 def meetings_of(run: Run) -> dict[int, Meeting]:
-    """All collectives, and messages, by their numbers: who came when, and left when. The start of one that is in flight,
-    in which ranks wait to compare their calls, has a number of its own."""
+    """All collectives and messages, by their numbers. Of a collective in flight the start, in which ranks compare their
+    calls and may wait, is a meeting of its own (STARTS)."""
     found: dict[int, Meeting] = defaultdict(Meeting)
     wait = run.numbers.get("dparallel::wait", -1)
     send, recv = (run.numbers.get(f"dparallel::{name}", -1) for name in ("send", "recv"))
@@ -417,20 +418,20 @@ def received_in(run: Run, rank: Any) -> list[tuple[int, int]]:
 
 
 def runs_of(which: Any) -> list[tuple[int, int]]:
-    """(first, one behind the last) of the runs of true places."""
+    """(first, one behind the last) of each run of consecutive true values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], which.astype(np.int8), [0]])))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 def delays_of(run: Run, rank: Any) -> tuple[Any, Any]:
-    """(moments, ns until then in which the training thread could have run and did not)."""
+    """(moments, ns until each in which the training thread was ready to run and did not)."""
     spans = rank.main
     rows = np.flatnonzero(spans.name == run.numbers.get("[run delay]", -1))
     return spans.start[rows], spans.a[rows]
 
 
 def between(counter: tuple[Any, Any], since: Any, until: Any) -> Any:
-    """How much a counter grew between two moments, or arrays of them; in a straight line between its samples."""
+    """How much a counter grew between two moments, or arrays of them, interpolated linearly between its samples."""
     times, values = counter
     if len(times) < 2:
         return np.zeros(np.shape(since))
@@ -451,8 +452,9 @@ def rows_at(rows: tuple[list[int], list[int]], time: int) -> int:
 
 
 def lanes_of(run: Run, rank: Any, segments: Segments) -> list[tuple[int, str, int]]:
-    """Of local devices, (device, part, ns) of each time that the others waited for one: lanes of one call end together
-    where their parts are even. A call has each lane once; on busy cores one may begin when another has ended."""
+    """(device, part, ns) of each call in which the other local devices waited for one: by how much its lane ended last.
+
+    A call has each lane once, which tells calls apart: on busy cores a lane may begin after another one has ended."""
     lanes = []
     for thread in rank.threads:
         for row in np.flatnonzero(thread.spans.kind == LANE).tolist():

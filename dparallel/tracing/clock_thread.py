@@ -1,8 +1,8 @@
 """Over several hosts: a thread of one rank a host compares clocks again every few seconds while the script runs.
 
-So a timeline that is written when the job stands still, dies or is asked has offsets that are seconds old. Rank 0's thread
-says whose turn it is, and answers; the other one plays ping-pong as in clocks.py. They have a communicator of their own,
-and need an MPI that several threads may call. Who does not answer in time is not asked again.
+So a timeline that is read while the job hangs, or after it died, has offsets that are at most PERIOD old. Rank 0's thread
+tells one host after the other to begin, and answers its ping-pong (clocks.py). The threads have a communicator of their own,
+and need an MPI that several threads may call. A host that does not answer within PATIENCE is not asked again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEPT = 1000                          # offsets; of more, every other one is drop
 
 
 class NoAnswer(Exception):
-    """The other side did not come in time."""
+    """The other side did not answer within PATIENCE."""
 
 
 class ClockThread:
@@ -48,13 +48,13 @@ class ClockThread:
             self._thread.start()
 
     def stop(self) -> None:
-        """End the thread; what is under way is given the time to end."""
+        """End the thread, after a comparison that has begun."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(2 * PATIENCE)
 
     def _until_failure(self, run: Callable[[], None]) -> None:
-        """Run one side until stop(), or until the other side is gone, of which others will tell."""
+        """Run one side until stop(), or until it fails; a lost rank is reported elsewhere."""
         try:
             run()
         except Exception:                            # NoAnswer, a rank that was lost, MPI that was finalised
@@ -87,7 +87,7 @@ class ClockThread:
             self.measured(best(rounds))
 
     def _send(self, peer: int, number: int = 0) -> None:
-        self.comm.Send(np.array([number], np.int64), peer, TAG)      # of 8 bytes: it does not wait
+        self.comm.Send(np.array([number], np.int64), peer, TAG)      # a message of 8 bytes is buffered: Send() does not wait
 
     def _receive(self, peer: int) -> int:
         request, until = self.comm.Irecv(self._buffer, peer, TAG), time.monotonic() + PATIENCE

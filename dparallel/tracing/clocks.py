@@ -4,8 +4,9 @@ time.perf_counter_ns() is CLOCK_MONOTONIC on Linux, one clock for all processes 
 rates differ by some millionths. Between two measurements the offset is taken to change evenly; after the last one its
 drift is read from the hosts' system clocks (NTP), which is less sure.
 
-The offset of a round is that at which the other's time lies in the middle of this one's two. Of the rounds with the
-shortest way (the fastest 5 %) the median counts. It can be wrong by half a round trip at most: `bound`.
+One round asks for the other clock's time. Its offset is the one with which that time lies in the middle between sending
+and receiving. The offset of a comparison is the median over the fastest 5 % of its rounds. It can be wrong by half of such a
+round trip at most, which is `bound`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ..comm.environment import host_identity
 
 ROUNDS = 200
 FASTEST = 0.05
-DISTURBED = 4                        # times the smallest bound of a clock: offsets with larger ones are not used
+DISTURBED = 4                        # offsets whose bound is larger than this times the smallest are not used
 
 
 class Offset(NamedTuple):
@@ -66,14 +67,14 @@ def first_of_each(identities: Sequence[tuple[str, str]]) -> list[int]:
 
 
 def play(comm: Any, peer: int, now: Callable[[], int]) -> None:
-    """Rank 0's side: answer each ping with the time, which the other cannot know otherwise."""
+    """Rank 0's side: answer each ping with the time of this clock."""
     for _ in range(ROUNDS):
         comm.recv(peer)
         comm.send(np.array([now()], np.int64), peer)
 
 
 def serve(comm: Any, now: Callable[[], int]) -> Offset:
-    """The other side: ping, and note when the answer has come."""
+    """The other side: send pings, and note when each was sent and answered."""
     ping = np.zeros(1, np.int64)
     rounds = []
     for _ in range(ROUNDS):
@@ -85,7 +86,7 @@ def serve(comm: Any, now: Callable[[], int]) -> Offset:
 
 
 def best(rounds: Sequence[tuple[int, int, int]]) -> Offset:
-    """The offset that rounds of (sent, the other's time, received) tell."""
+    """The offset of a comparison, from its rounds of (sent, the other's time, received)."""
     by_length = sorted(rounds, key=lambda r: r[2] - r[0])
     fastest = by_length[:max(1, int(len(rounds) * FASTEST))]
     offset = statistics.median_low([theirs - (before + after) // 2 for before, theirs, after in fastest])

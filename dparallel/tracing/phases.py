@@ -1,7 +1,7 @@
 """Phases: what the training thread of a rank was in at each moment, and where steps begin and end.
 
-The spans of that thread are laid over each other, and the innermost counts; what lies between them belongs to the phase that
-it leads to. So each nanosecond of a step is in one part.
+Where spans of that thread contain each other, the innermost counts; the time between two phases belongs to the one that
+follows (_Builder._settle). So each nanosecond of a step is in exactly one part.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ MEANING = {"start": "before its first step (imports, construction)", "script": "
 BY_PREFIX = (("enumerate(DataLoader)", LOADER), ("DataParallel.forward", FORWARD), ("DataParallel.backward", BACKWARD),
              ("autograd::backward", BACKWARD), ("Optimizer.", OPTIMIZER), ("Checkpointer.save", CHECKPOINT),
              ("autograd.save", CHECKPOINT), ("garbage collection", COLLECTOR), ("autograd::replay", REPLAY))
-NO_WAIT = ("dparallel::send", "dparallel::recv")     # these are points in time
+NO_WAIT = ("dparallel::send", "dparallel::recv")     # spans without a duration
 
 
 class Segments(NamedTuple):
-    """What a rank was in, without gaps: segment i from start[i] to start[i + 1] is in part[i]. span: the row of the span in
-    which it waited, else -1. totals[i]: by part, the ns before segment i."""
+    """A rank's time without gaps: from start[i] to start[i + 1] the rank is in part[i]. span[i]: the row of the span in
+    which it waits then, else -1. totals[i]: by part, the ns before segment i."""
 
     start: Any
     part: Any
@@ -67,7 +67,7 @@ class Step(NamedTuple):
 
 
 def part_of_names(names: Sequence[str]) -> Any:
-    """By name of spans: its part, -1 for those that belong to what is around them."""
+    """The part of each name of spans; -1 for spans that belong to the part around them."""
     parts = np.full(len(names) + 1, -1, np.int64)
     for number, name in enumerate(names):
         parts[number] = next((part for prefix, part in BY_PREFIX if name.startswith(prefix)), -1)
@@ -77,7 +77,7 @@ def part_of_names(names: Sequence[str]) -> Any:
 
 
 def segments_of(run: Run, rank: Rank) -> Segments:
-    """What the training thread of a rank was in."""
+    """The segments of a rank's training thread."""
     spans, parts = rank.main, part_of_names(run.names)
     known = parts[spans.name]
     chosen = np.flatnonzero((known >= 0) & ~np.isin(spans.kind, (FLIGHT, COUNTER, LANE)))
@@ -91,7 +91,7 @@ def segments_of(run: Run, rank: Rank) -> Segments:
 
 
 class _Builder:
-    """Lays spans over each other, which come by increasing start."""
+    """Makes segments from spans, which are added by increasing start."""
 
     def __init__(self, begin: int) -> None:
         self.time = begin
@@ -99,21 +99,21 @@ class _Builder:
         self.parts: list[int] = []
         self.spans: list[int] = []
         self.stack: list[tuple[int, int, int]] = []  # (end, part, row) of open spans
-        self.gaps: list[int] = []                    # segments whose part the next phase tells
+        self.gaps: list[int] = []                    # segments whose part depends on the next phase
         self.before = START                          # the last phase that was not inside another
 
     def span(self, row: int, start: int, end: int, part: int) -> None:
-        """The next span."""
+        """Add the next span."""
         self._until(start)
         if not self.stack and part != WAIT:
             self._settle(part)
             self.before = part
         if self.stack:
-            end = min(end, self.stack[-1][0])        # one that its children outlive: clocks are read one after the other
+            end = min(end, self.stack[-1][0])        # a child may seem to outlive its parent: their clocks are read in turn
         self.stack.append((end, part, row))
 
     def finish(self, end: int) -> Segments:
-        """All spans have come."""
+        """The segments, after all spans were added."""
         self._until(end)
         self._settle(SCRIPT)
         starts, parts = np.array([*self.starts, self.time], np.int64), np.array(self.parts, np.int64)
@@ -123,7 +123,7 @@ class _Builder:
         return Segments(starts, parts, np.array(self.spans, np.int64), totals)
 
     def _until(self, time: int) -> None:
-        """Go on to a moment at which something begins."""
+        """Make the segments up to a moment."""
         while self.stack and self.stack[-1][0] <= time:
             end, part, row = self.stack[-1]
             self._add(end, part, row)
@@ -142,7 +142,7 @@ class _Builder:
             self.time = end
 
     def _settle(self, following: int) -> None:
-        """Gaps belong to the phase that they lead to: a loss to forward, clipping to the optimiser."""
+        """Give each gap to a phase: the loss, before backward, to forward; clipping, before the optimiser, to that."""
         part = SCRIPT
         if self.before == START:
             part = START
@@ -156,9 +156,9 @@ class _Builder:
 
 
 def steps_of(run: Run, rank: Rank) -> list[Step]:
-    """The steps of a rank: each ends with a step of the optimiser that steps most often, or where steps are replayed with a
-    replay. The first one begins with the first batch, not with the recording. A step that is done again after a rank died
-    counts as the later one."""
+    """The steps of a rank. A step ends with a step of the optimiser that steps most often, or with a replay if there are
+    more of these. The first step begins with the first batch, not with the recording. Of a step that was repeated after a
+    rank died the last repetition counts."""
     spans = rank.main
     wanted = rank.info.get("steps")
     first, found = 0, {}
@@ -192,12 +192,12 @@ def _steps_of(run: Run, spans: Any) -> list[tuple[int, int, int]]:
 
 
 def _stepping_most(owners: Any, numbers: Any, ends: Any) -> int:
-    """Of some optimisers' steps, the optimiser that steps most often; of several that step in turn, the one that
-    ends a step, so that all ranks choose the same."""
+    """The optimiser that steps most often; of several that step in turn the one whose step comes last, so that all ranks
+    choose the same."""
     if not len(owners):
         return -1
     each, counts = np.unique(owners, return_counts=True)
-    often = each[counts >= max(counts.max() - 1, 0.7 * counts.max())]        # the recording may end between two of them
+    often = each[counts >= max(counts.max() - 1, 0.7 * counts.max())]        # the recording may end between their steps
     number = min(int(numbers[owners == owner].max()) for owner in often)
     return int(max(often, key=lambda owner: ends[(owners == owner) & (numbers == number)].max(initial=0)))
 

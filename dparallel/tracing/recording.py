@@ -7,8 +7,8 @@
     rank-3.12345.ring   the ring of thread 12345 (autograd/core/spans.py): a page with its head and the thread's name,
                         then its blocks
 
-Rings are mapped files. So the last minutes of a rank are there when it was killed, when it stands still, or when somebody
-asks (run.py reads a folder as well as a finished file). Nothing crosses ranks while they train.
+Rings are mapped files, so what a rank recorded last can be read after it was killed, and while it hangs (run.py reads a
+folder as well as a finished file). Ranks exchange nothing of it while they train.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from .clocks import Offset, compare_clocks, host_leaders
 from .report import finish
 from .run import NAME_AT, PAGE
 
-LIMIT, ALL = 1 << 20, 1 << 23        # spans of a thread that are kept, 64 MiB; of all ranks together: 512 MiB
+LIMIT, ALL = 1 << 20, 1 << 23        # spans: of a thread 64 MiB; of all ranks together 512 MiB
 COLLECTION = 20_000                  # ns: shorter runs of the garbage collector are left out
-SAMPLED = 2_000_000                  # ns between two looks at what the system has taken from this thread
-IDLE = 50_000                        # ns that it has not run in between: then something was taken, or it slept
+SAMPLED = 2_000_000                  # ns between two looks at the run delay of the main thread
+IDLE = 50_000                        # ns that it did not run in between: another process ran, or it slept
 WALL = 10_000_000_000                # ns between two looks at the system's clock
-PROBE, PROBES = 1 << 21, 1 << 26     # float32 numbers in the sum that measures what the network can do, 8 MiB; on all ranks
+PROBE, PROBES = 1 << 21, 1 << 26     # float32 numbers in the sum that measures the network: 8 MiB; of all ranks
 MSG_FOLDER = ("{path}: the timeline can't be written there ({error}); name a file in a folder that can be written, which "
               "all ranks see")
 
 
 class FileRecorder(Recorder):
-    """A recorder of a timeline's spans whose rings are files of the folder; the part of one rank."""
+    """The recorder of one rank of a timeline: its rings are files in the folder."""
 
     def __init__(self, folder: Path, rank: int, limit: int, fine: bool = False) -> None:
         super().__init__(limit, fine=fine)
@@ -62,7 +62,7 @@ class FileRecorder(Recorder):
         self._names = open(folder / f"rank-{rank}.names", "w", encoding="utf-8", buffering=1)       # noqa: SIM115
         self._naming, self._writing = threading.RLock(), False
         self._named, self._warned = 0, False
-        self.sampler: Callable[[], object] | None = None         # called at spans of the main thread, SAMPLED apart
+        self.sampler: Callable[[], object] | None = None         # called at spans of the main thread, every SAMPLED ns
 
     def start(self) -> None:
         """Record from now on, in all threads."""
@@ -71,13 +71,13 @@ class FileRecorder(Recorder):
         self._write_names()
 
     def named(self) -> None:
-        """Write down the names that have come."""
+        """Write the new names of spans."""
         self._write_names()
 
     def _write_names(self) -> None:
         with self._naming, contextlib.suppress(OSError, ValueError):       # a full disk; closed
             if self._writing:
-                return                               # the collector has interrupted the loop below, which goes on
+                return                               # the garbage collector interrupted the loop below
             self._writing = True
             try:
                 while self._named < len(spans.names):
@@ -88,13 +88,13 @@ class FileRecorder(Recorder):
 
     def sample(self, ring: Ring) -> None:
         """A span of the main thread has begun or ended, some time after the last sample."""
-        super().sample(ring)                         # sampling records, too
+        super().sample(ring)                         # sets ring.due first: the sampler records spans, too
         if self.sampler is not None:
             self.sampler()
             ring.due = ring.time + SAMPLED
 
     def head(self, ring: Ring) -> Any:
-        """The first numbers of a ring's file, which is made here."""
+        """Make a ring's file; the numbers at its begin."""
         if ring.thread == threading.main_thread().native_id:
             ring.due = 0
         path = self.folder / f"rank-{self.rank}.{ring.thread}-{len(self.rings)}.ring"
@@ -104,7 +104,7 @@ class FileRecorder(Recorder):
             page = mmap.mmap(file, PAGE)
         except OSError as error:
             self._warn(error)
-            return super().head(ring)                # and so its blocks
+            return super().head(ring)                # block() then takes memory, too
         self._files[id(ring)] = file
         name = ring.thread_name.encode()[:255]
         page[NAME_AT:NAME_AT + len(name)] = name
@@ -125,7 +125,7 @@ class FileRecorder(Recorder):
         return memoryview(mmap.mmap(self._files[id(ring)], size, offset=start)).cast("q")
 
     def _warn(self, error: OSError) -> None:
-        """Say once that the disk is full: training goes on, and so does the recording, in what there is."""
+        """Warn once that the disk is full. Training goes on, and the ring overwrites the blocks that it has."""
         if not self._warned:
             self._warned = True
             warnings.warn(f"the timeline of rank {self.rank} is not complete: {self.folder}: {error.strerror or error}",
@@ -140,7 +140,7 @@ class FileRecorder(Recorder):
 
 
 def allocate(file: int, start: int, size: int) -> None:
-    """Make room in a file. OSError if there is none: written through a map, a full disk would be a SIGBUS."""
+    """Allocate a part of a file. OSError on a full disk, where a write through a map would end the process by SIGBUS."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file, start, size)
     else:                                            # macOS
@@ -148,7 +148,7 @@ def allocate(file: int, start: int, size: int) -> None:
 
 
 class Part:
-    """What this rank records: starts, stops, and says who it is."""
+    """The recording of one rank: starts and stops it, and writes what describes the rank."""
 
     def __init__(self, folder: Path, rank: int, size: int, *, steps: tuple[int, int] | None, limit: int | None,
                  operations: bool = False) -> None:
@@ -194,7 +194,7 @@ class Part:
         self.write()
 
     def write(self) -> None:
-        """Write down who this is, whole or not at all."""
+        """Write the file that describes this rank, whole or not at all."""
         path = self.folder / f"rank-{self.rank}.json"
         host, boot = host_identity()
         item = {"version": 1, "rank": self.rank, "size": self.size, "host": host, "boot": boot, "process": self._process,
@@ -211,21 +211,21 @@ class Part:
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """An optimiser has made a step."""
         if spans.profilers and threading.get_ident() == threading.main_thread().ident:
-            self._sample()                           # the ring of a profiler inside does not ask for it
+            self._sample()                           # a profiler's ring calls no sampler
         before = self.memberships[-1][2] if self.memberships else 0
         if self.steps is not None and before + optimizer.steps_taken > self.steps[1]:
             self.stop()
 
     def _settled(self, number: int, steps: int) -> None:
-        """This rank belongs to the ranks at work from here on, which have finished so many steps. Collective."""
+        """From here on this rank is one of the ranks at work, which have finished `steps` steps. Collective."""
         self.memberships.append((time.perf_counter_ns(), number, steps))
         self.write()
-        offset = compare_clocks(this_job.comm) if number else None           # one that was a spare has not met the others
+        offset = compare_clocks(this_job.comm) if number else None           # a spare that joins does not take part in this
         if offset is not None:
             self._measured(offset)
 
     def _sample(self) -> None:
-        """Note how long threads of this process were ready to run and did not, and now and then the system's time."""
+        """Record the run delay of the main thread, and every WALL the system's time."""
         now = time.perf_counter_ns()
         for at, delayed, ran in self._delays.look(now):
             complete("[run delay]", COUNTER, at, at, delayed, ran)
@@ -259,7 +259,7 @@ class Part:
     def meet(self, comm: Communicator) -> None:
         """All ranks are here: compare clocks, and the first time measure what a sum can do. Collective."""
         if comm.size == 1 or len(comm.held) > 1 or (this_job.membership is not None and this_job.membership.generation):
-            return                                   # nobody else; or a spare comes, for whom the others do not wait here
+            return                                   # no other rank; or a spare joins, and the others are not here
         offset = compare_clocks(comm)
         if offset is not None:
             self._measured(offset)
@@ -304,7 +304,7 @@ def measured_sum(comm: Communicator) -> dict[str, float]:
     numbers = min(PROBE, PROBES // comm.size)
     vector = comm.persistent_sum(numbers, "float32")
     seconds = math.inf
-    for _ in range(4):                               # the first one touches memory
+    for _ in range(4):                               # the first sum touches the memory, and does not count
         comm.barrier()
         began = time.perf_counter()
         vector.start().wait()
@@ -387,7 +387,7 @@ class timeline:
             problems = comm.allgather_object([problem])
             if self._part is not None and not any(problems):
                 self._part.meet(comm)
-        except BaseException:                        # a rank was lost, or somebody waits no longer
+        except BaseException:                        # a rank was lost, or a wait was given up
             if self._part is not None:
                 self._part.stop()
             raise
@@ -402,7 +402,7 @@ class timeline:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         part, comm = self._part, self._comm
         assert part is not None and comm is not None
-        if error is not None:                        # no collective: other ranks may not be here
+        if error is not None:                        # no collective here: other ranks may not have raised
             part.stop()
             return
         part.meet(comm)
@@ -445,7 +445,7 @@ def steps_of(steps: tuple[int, int] | str | None) -> tuple[int, int] | None:
 # --- started by dprun -----------------------------------------------------------------------------------------------------
 
 class StartedByDprun:
-    """The recording that `dprun --timeline` asks for by the environment: from the start of the process to its end."""
+    """The recording of `dprun --timeline`, which sets environment variables: from the start of the process to its end."""
 
     def __init__(self) -> None:
         self.part: Part | None = None

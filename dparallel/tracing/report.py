@@ -1,5 +1,5 @@
-"""The report of a run: what each rank's steps were spent on, who made others wait and by what, the critical path, what the
-network did, and what to do about it. As text, as a dict (JSON), and as a page (page.py)."""
+"""The report of a run: the parts of each rank's steps, which rank made others wait and why, the critical path, what the
+network achieved, and advice. As text, as a dict (JSON), and as a page (page.py)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .blame import Blame, Cause, Wait, between, lanes_of, rows_of
 from .phases import COMPUTE, MEANING, PARTS, WAIT, Step, steps_of
 from .run import Rank, Run, collector_off, read_parts, row_number, write_trace
 
-MOST_STEPS = 2000                    # that the report's series has; of more, every n-th
+MOST_STEPS = 2000                    # in the report's series; of a longer run every n-th step
 COLUMNS = (("step", 8), ("compute", 8), ("other", 8), ("waiting", 8), ("exposed", 9), ("overlap", 11), ("stolen", 7))
 LATE = 20_000                        # ns of waiting from which an arrow between ranks is drawn
 
@@ -39,8 +39,8 @@ class Report:
         self.data: dict[str, Any] = self._data()
 
     def _common_steps(self) -> list[int]:
-        """The numbers of the steps that all ranks have recorded; of those that died, and of those that came later, all ranks
-        that were at work then. Others' steps are left out."""
+        """The numbers of the steps that all ranks at work in them have recorded; other steps are removed from self.steps.
+        Ranks that died, or joined later, are at work in some of the steps only."""
         at_work: dict[int, set[int]] = defaultdict(set)          # by membership
         done: dict[int, dict[int, int]] = defaultdict(dict)      # by step and rank: the membership
         for rank in [rank for rank in self.run.ranks if rank.rank not in self.spares]:
@@ -50,7 +50,7 @@ class Report:
                 done[step.number][rank.rank] = step.membership
         common = {}
         for number, by_rank in done.items():
-            last = max(by_rank.values())             # in which it was done, or done again after a death
+            last = max(by_rank.values())             # of the last time it was done: after a death steps are repeated
             if at_work[last] <= {rank for rank, membership in by_rank.items() if membership == last}:
                 common[number] = last
         self.steps = {rank: [step for step in steps if common.get(step.number) == step.membership]
@@ -82,7 +82,7 @@ class Report:
     # --- of each rank ---------------------------------------------------------------------------------------------------
 
     def _rank(self, rank: Rank) -> dict[str, Any]:
-        """What a rank's steps were spent on, a step (ms)."""
+        """The times of a rank's parts, in ms a step."""
         steps, segments = self.steps[rank.rank], self.blame.segments[rank.rank]
         n = max(1, len(steps))
         waits = [wait for _, wait in self._in_steps(rank.rank, steps)]
@@ -131,8 +131,8 @@ class Report:
         return sorted(found, key=lambda death: death["seconds"])
 
     def _unfinished(self) -> list[dict[str, Any]]:
-        """What ranks were in that have not come to the end of their recording, and for how long: the job stands still, was
-        ended, or goes on."""
+        """Of each rank whose recording has no end (the job hangs, was killed, or goes on): the part that it is in, and since
+        when."""
         found = []
         for rank in self.run.ranks:
             until, segments, spans = rank.info.get("until"), self.blame.segments[rank.rank], rank.main
@@ -177,7 +177,7 @@ class Report:
         return self._listed(total, by_waiter, 1)
 
     def _lanes(self) -> list[dict[str, Any]]:
-        """Of local devices: for which of them the others waited, a step."""
+        """For which local devices the others waited, in ms a step."""
         total: dict[tuple[int, int, str], int] = defaultdict(int)
         for rank in self.run.ranks:
             for device, part, time in lanes_of(self.run, rank, self.blame.segments[rank.rank]):
@@ -187,7 +187,7 @@ class Report:
                 for (rank, device, part), time in sorted(total.items(), key=lambda item: -item[1])]
 
     def _links(self) -> list[dict[str, Any]]:
-        """Messages that were waited for after they had been sent: from whom to whom, and how long, a step."""
+        """Sender, receiver and ms a step of messages for which the receiver waited after they had been sent."""
         total: dict[tuple[int, int], int] = defaultdict(int)
         for rank in self.run.ranks:
             for _, wait in self._in_steps(rank.rank, self.steps[rank.rank]):
@@ -201,7 +201,7 @@ class Report:
     # --- the critical path ----------------------------------------------------------------------------------------------
 
     def _critical_path(self, number: int) -> dict[str, Any]:
-        """The chain of work and transfers without which a step would have ended earlier, from its end back to its begin."""
+        """The critical path: the chain of work and transfers that determined when a step ended, found from its end back."""
         steps = {rank: step for rank, own in self.steps.items() for step in own if step.number == number}
         begin = min(step.start for step in steps.values())
         rank = max(steps, key=lambda r: steps[r].end)
@@ -226,7 +226,7 @@ class Report:
                 "segments": [{"rank": who, "part": part, "ms": length / 1e6} for who, part, length in merged]}
 
     def _add_work(self, path: list[tuple[int, str, int]], rank: int, since: int, until: int) -> None:
-        """What a rank did between two moments, the latest first."""
+        """Append what a rank did between two moments, the latest first."""
         segments = self.blame.segments[rank]
         first = max(0, int(np.searchsorted(segments.start, since, "right")) - 1)
         last = min(len(segments.part) - 1, int(np.searchsorted(segments.start, until, "left")) - 1)
@@ -239,7 +239,7 @@ class Report:
     # --- the network ----------------------------------------------------------------------------------------------------
 
     def _network(self) -> dict[str, Any]:
-        """What sums took from the last rank's start to their end, beside what the network was measured to do."""
+        """How long sums took from the last rank's start to their end, beside the bandwidth measured at the beginning."""
         flights: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
         for rank in self.run.ranks:
             spans = rank.main
@@ -295,8 +295,8 @@ class Report:
     # --- shown ----------------------------------------------------------------------------------------------------------
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """Further events of the trace: steps, and arrows between ranks: from who came last to a collective to who waited for
-        it, and from who sent a message to who received it."""
+        """Further events of the trace: steps, and arrows from the last rank in a collective to the ranks that waited for it,
+        and from the sender of a message to its receiver."""
         begin = self.run.begin
         for number, steps in self.steps.items():
             row = row_number(number, 0)
@@ -336,20 +336,21 @@ class Report:
 
 
 class _Slices:
-    """Where an arrow may begin: readers want a slice there."""
+    """Moments at which an arrow may begin or end: readers need a slice there."""
 
     def __init__(self, rank: Rank) -> None:
         spans = rank.main.chosen(~np.isin(rank.main.kind, (FLIGHT, COUNTER)))
         self._starts, self._ends = spans.start, np.maximum.accumulate(spans.end)
 
     def at(self, time: int) -> int:
-        """The moment, or if no slice is there the end of the last one before; -1 if there is none."""
+        """The moment itself if it lies in a slice, else the end of the last slice before it; -1 if there is none."""
         place = int(np.searchsorted(self._starts, time, "right")) - 1
         return min(time, int(self._ends[place])) if place >= 0 else -1
 
 
 def finish(folder: Path, path: Path, keep: bool = False) -> Report:
-    """Make the file of a folder of parts, which is then removed unless `keep`: the run goes on. Returns the report."""
+    """Write the finished file of a folder of parts, and return the report. The folder is removed, unless `keep` says that
+    the run goes on."""
     with collector_off():
         run = read_parts(folder, until_now=True)
         report = Report(run)
@@ -380,7 +381,7 @@ def _within(spans: Any, steps: Sequence[Step]) -> Any:
 
 
 def _union(spans: Any) -> int:
-    """The time in which at least one of some spans was under way."""
+    """The length of the union of some spans."""
     total, until = 0, 0
     for start, end in sorted(zip(spans.start.tolist(), spans.end.tolist(), strict=True)):
         total += max(0, end - max(start, until))
@@ -434,7 +435,7 @@ def text_of(data: dict[str, Any]) -> str:
 
 
 def told_of_ranks(data: dict[str, Any]) -> list[str]:
-    """Which ranks waited to take another's place, died, or have not come to their end, as lines of text."""
+    """Lines of text about spare ranks, ranks that died, and ranks without an end."""
     spares, lines = data["spares"], []
     if spares:
         lines.append(f"rank{'s' * (len(spares) > 1)} {', '.join(map(str, spares))} waited to take another's place")

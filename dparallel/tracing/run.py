@@ -37,7 +37,7 @@ LOW = (1 << 40) - 1                  # of the number of a collective: its place 
 class Spans(NamedTuple):
     """The spans of a thread, by increasing start. Times in ns of the first rank's clock.
 
-    name: numbers into Run.names. Of collectives and messages b is a number that all its ranks have (below 0: not known).
+    name: numbers into Run.names. b of a collective or message is its number, the same on all ranks (below 0: not known).
     """
 
     name: Any
@@ -54,7 +54,7 @@ class Spans(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """A thread of a rank: its number in the system, its name, and whether it is the one that trains."""
+    """A thread of a rank: the system's number of it, its name, and whether it is the thread that trains."""
 
     number: int
     name: str
@@ -82,14 +82,14 @@ EMPTY = Spans(*(np.empty(0, np.int64) for _ in Spans._fields))
 
 
 class TimelineError(ValueError):
-    """A file or folder that is no timeline, or a damaged one."""
+    """A file or folder is no timeline, or is damaged."""
 
 
 class Run:
     """A recorded run.
 
-    names: of spans. ranks: by their numbers; those that are missing recorded nothing, or on a host whose files are not here.
-    missing: their numbers. bound: how wrong the ranks' clocks may be to each other, in ns.
+    names: of spans. ranks: in order. missing: the numbers of ranks without files, which recorded nothing, or on a host whose
+    files are not here. bound: by how many ns the clocks of two ranks may differ after their alignment.
     """
 
     def __init__(self, names: list[str], ranks: list[Rank], size: int) -> None:
@@ -110,8 +110,8 @@ class Run:
 
 @contextlib.contextmanager
 def collector_off() -> Iterator[None]:
-    """While a run is read and reported on there are millions of objects and no garbage: the collector takes a third of the
-    time."""
+    """A block without garbage collection. Reading a run makes millions of objects and no garbage, and the collector would
+    take a third of the time."""
     on = gc.isenabled()
     gc.disable()
     try:
@@ -132,14 +132,14 @@ def read(path: str | os.PathLike[str]) -> Run:
 
 
 def read_parts(folder: Path, until_now: bool = False) -> Run:
-    """The run in a folder of parts. until_now: the job has ended just now, or goes on; else its processes are looked for, to
-    know whether what a rank has begun goes on."""
+    """The run in a folder of parts. until_now: the job goes on, or has ended just now, so open spans last until now;
+    otherwise that is so only for ranks whose processes still exist."""
     infos = []
     for path in sorted(folder.glob("rank-*.json")):
         try:
             info = json.loads(path.read_text(encoding="utf-8"))
         except ValueError:
-            continue                                 # damaged: the rank is missing, and the others' are worth a report
+            continue                                 # damaged: this rank is missing in the report
         try:
             infos.append(checked(info, "version", ("rank", "size", "started", "stopped", "offsets", "main")))
         except (ValueError, TypeError) as error:
@@ -183,7 +183,7 @@ def raw_threads(folder: Path, info: dict[str, Any], names: dict[str, int], fligh
         try:
             name, kind = json.loads(line)
         except (ValueError, TypeError):
-            break                                    # the last one, being written
+            break                                    # the last line, which is being written
         own.append((name, kind))
     number = np.array([names.setdefault(name, len(names)) for name, _ in own] or [0], np.int64)
     kinds = np.array([kind for _, kind in own] or [0], np.int64)
@@ -207,8 +207,8 @@ def raw_threads(folder: Path, info: dict[str, Any], names: dict[str, int], fligh
 
 
 def read_ring(path: Path, until: int) -> tuple[int, str, Any]:
-    """(thread, its name, its rows) of a ring's file. A span that is open in it ends at `until`; if that is 0, since nobody
-    knows when its process died, with the last thing that the ring knows of."""
+    """(thread, its name, its rows) of a ring's file. An open span ends at `until`, or with the last event in the ring if
+    that is 0: nobody knows when the process died."""
     data = path.read_bytes()
     if len(data) < PAGE:
         return 0, "", np.empty((0, 8), np.int64)
@@ -230,7 +230,7 @@ def read_ring(path: Path, until: int) -> tuple[int, str, Any]:
 
 
 def is_here(info: dict[str, Any]) -> bool:
-    """Whether a rank ran on this host, since this host was started: their clocks are the same."""
+    """Whether a rank ran on this host since its last start: then it has this process's clock."""
     return (info.get("host"), info.get("boot")) == host_identity()
 
 
@@ -240,7 +240,7 @@ def lives(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:                                  # somebody else's
+    except OSError:                                  # another user's process
         return True
     return True
 
@@ -255,8 +255,8 @@ def system_clock(threads: Sequence[Thread], names: dict[str, int]) -> list[tuple
 # --- the finished file ----------------------------------------------------------------------------------------------------
 
 def row_number(rank: int, place: int) -> int:
-    """The number (tid) of a rank's row: place 0 is that of its steps, then come its threads. Readers take a tid of 0, or one
-    that is the process' number, for the process' first thread, so none is."""
+    """The number (tid) of a rank's row: place 0 is for its steps, the next ones for its threads. It is never 0 or the
+    process' number, which readers take for the process' first thread."""
     return 100_000 * (rank + 1) + place
 
 
@@ -278,7 +278,7 @@ def events(run: Run) -> Iterator[str]:
 
 
 def thread_events(run: Run, pid: int, tid: int, spans: Spans, begin: int) -> Iterator[str]:
-    """The events of a thread. There are millions of them: they are written as text, which takes a third of the time."""
+    """The events of a thread, as text: json.dumps() of millions of events would take three times as long."""
     names = [encoded(name)[:-1] for name in run.names]               # without the closing quote
     for row, (name, kind, start, end, sequence, a, b) in enumerate(zip(*(column.tolist() for column in spans), strict=True)):
         head, tail = f'{{"name":{names[name]}', f'","cat":"{CATEGORIES[kind]}","pid":{pid},"tid":{tid},"ts":'
@@ -286,7 +286,7 @@ def thread_events(run: Run, pid: int, tid: int, spans: Spans, begin: int) -> Ite
         args = f'"args":{{"kind":{kind},"sequence":{sequence},"a":{a},"b":{b}'
         if kind == FLIGHT:
             number = f"{pid}.{tid}.{row}"
-            if sequence > 0:                         # a bucket that was full before it could leave
+            if sequence > 0:                         # a bucket that was full before its sum could start
                 queued = f'"id":"{number}.queued","args":{{}}}}'
                 yield f'{head} queued{tail}{(start - sequence - begin) / 1000},"ph":"b",{queued}'
                 yield f'{head} queued{tail}{(start - begin) / 1000},"ph":"e",{queued}'
@@ -325,7 +325,7 @@ def read_trace(path: Path) -> Run:
     """The run in a finished file."""
     try:
         with open(path, "rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"     # whatever its name says
+            packed = file.read(2) == b"\x1f\x8b"     # gzip, whatever the name ends in
         with (gzip.open(path, "rt", encoding="utf-8") if packed else open(path, encoding="utf-8")) as file:
             return run_of(json.load(file))
     except FileNotFoundError:
@@ -336,7 +336,7 @@ def read_trace(path: Path) -> Run:
 
 
 def checked(about: dict[str, Any], version: str, keys: Iterable[str]) -> dict[str, Any]:
-    """What a file says of itself, if it has these keys and a version that is known; else ValueError."""
+    """The description in a file. ValueError unless it has these keys, and a version that is known."""
     lacking = [key for key in (version, *keys) if key not in about]
     if lacking:
         raise ValueError(f"without {', '.join(lacking)}")
