@@ -1,9 +1,9 @@
 """HookProgram: what a comm hook does with a bucket, found by calling it: which collectives it starts, of how many bytes,
 when it waits for them, and what it computes between.
 
-The hook runs here on buckets of random numbers, on one place, where collectives take no time, so what is left is
-its computation, between others that empty the cache, as backward does. On two and on four ranks as threads the same calls
-tell which messages shrink as ranks are added (a part for each) and which do not.
+The hook is timed on buckets of random numbers, on one place, where collectives take no time: what is left is its
+computation. Before each call the cache is emptied, as backward does. Then the hook runs on two and on four ranks that
+are threads, which shows which messages shrink as ranks are added (each rank sends a share) and which do not.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 COLLECTIVES = ("allreduce", "allgather", "alltoall", "reduce_scatter", "broadcast")
 WARMUP, REPEATS = 3, 5               # powerSGD_hook's first steps are plain means
-LARGE = 8 << 20                      # bytes of buckets on which a hook is timed once
+LARGE = 8 << 20                      # bytes: on larger buckets a hook is timed once
 SWEEP = 1 << 20                      # float32 elements that empty the second-level cache
-MOST_ROWS = 48                       # dimensions of the parameters that stand for larger ones on ranks as threads
+MOST_ROWS = 48                       # largest dimension of parameters where ranks are threads
 
 
 class Event(NamedTuple):
@@ -54,7 +54,7 @@ class FakeBucket:
 
 
 class LoggedComm:
-    """A communicator that notes which collectives are started and waited for; everything else is the communicator's."""
+    """A communicator that notes which collectives are started and waited for, and passes all calls on to another one."""
 
     def __init__(self, comm: Any) -> None:
         self._comm = comm
@@ -71,7 +71,7 @@ class LoggedComm:
             x = xs[0] if isinstance(xs, (list, tuple)) else xs
             self.note("start", number, plain, int(getattr(x, "nbytes", 0) or np.asarray(getattr(x, "array", x)).nbytes))
             handle = getattr(self._comm, f"start_{plain}")(xs, *args, **settings)
-            self._last = time.perf_counter()         # what the collective itself took here is not the hook's
+            self._last = time.perf_counter()         # the collective's own time is not the hook's
 
             def finish() -> Any:
                 self.note("wait", number)
@@ -113,7 +113,7 @@ def events_of(comm: Any, hook: CommHook, group: Sequence[ParameterTrace], repeat
 
 
 class HookProgram:
-    """A comm hook by what it does. make_state makes its state, one for each rank; None for hooks without."""
+    """What a comm hook does. make_state makes the state of one rank; None for hooks without a state."""
 
     def __init__(self, hook: Callable[..., Any], make_state: Callable[[], Any] | None = None) -> None:
         self.hook: Callable[..., Any] = hook

@@ -1,10 +1,11 @@
-"""measure_network(): the network of the ranks that are there, as tables of seconds by bytes.
+"""measure_network(): the network between the ranks of a communicator, as tables of seconds by bytes.
 
-Each of the library's collectives is measured as a step has it: between computations that write what is sent, and that find
-their cache taken afterwards. It costs so many seconds as the computations last longer with it than without, once if they
-wait for it, once if they go on meanwhile (the overlap of the OSU and IMB-NBC benchmarks). In a loop of nothing else the same
-calls take half to a tenth of that: a broadcast of 64 bytes 11 us there and 119 between computations, a reduce-scatter of 2.7
-MB 390 and 718. A pair's exchange is MPI's Sendrecv; half of a round trip of 8 bytes is the latency.
+Each of the library's collectives is measured inside computation, as in a step: the computation before it writes the data
+that is sent, and the one after it has lost its cache. The cost is by how much the computation takes longer with the
+collective than without it, once where it waits for the collective and once where it goes on meanwhile (the overlap of
+the OSU and IMB-NBC benchmarks). In a loop without computation the same calls take a tenth to a half of that: a broadcast
+of 64 bytes 11 us in place of 119, a reduce-scatter of 2.7 MB 390 us in place of 718. The exchange of a pair is MPI's
+Sendrecv; half of a round trip of 8 bytes is the latency.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ MSG_HOSTS = ("the network between hosts: all ranks were on one host ({}); assume
 
 
 def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | None = None) -> Network:
-    """What the ranks of `comm` have for a network: tables up to `largest` bytes. base: a description whose topology, and, on
-    one host, whose links between hosts hold. Collective; a second or two."""
+    """The network between the ranks of `comm`, with tables up to `largest` bytes. base: a description, of which the
+    topology is kept, and where all ranks are on one host also the links between hosts. Collective; it takes one or two
+    seconds."""
     described, base = base is not None, base or Network()
     identities = comm.allgather_object([host_identity()])
     hosts = len(set(identities))
@@ -72,12 +74,12 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
     if hosts > 1 or not described:
         return network
     network = replace(network, ranks_per_host=base.ranks_per_host)
-    together = network.hosts(comm.size) == 1         # else what is described is not what was measured
+    together = network.hosts(comm.size) == 1         # else the description has other links than those measured
     return network if together else replace(network, measured=base.measured)
 
 
 def collectives(comm: Communicator, sizes: list[int], disturbed: list[bool]) -> dict[str, list[Point]]:
-    """The tables of the library's collectives over these ranks; on ranks as threads, which are no cluster, of sums only.
+    """The tables of the library's collectives over these ranks; where ranks are threads of one process, of sums only.
     disturbed: see in_a_step()."""
     def meet() -> Handle:
         comm.total(1.0)
@@ -108,9 +110,9 @@ def collectives(comm: Communicator, sizes: list[int], disturbed: list[bool]) -> 
 
 def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any, Any], nbytes: int,
               disturbed: list[bool]) -> Point:
-    """How much longer computation lasts with a collective in it, if it waits for it and if it does not; the mean over ranks
-    of the median over undisturbed repetitions, with quartiles. x is written before each start; whether other processes
-    disturbed all is appended to `disturbed`. Collective."""
+    """By how much computation takes longer with a collective in it, where it waits for the collective and where it does not:
+    the mean over ranks of the median over undisturbed repetitions, with quartiles. x is written before each start. Whether
+    other processes disturbed too many repetitions is appended to `disturbed`. Collective."""
     rng = np.random.default_rng(0)
     inputs, weights = (rng.standard_normal(shape, dtype=np.float32) for shape in ((ROWS, WIDE), (WIDE, LONG)))
     out = np.empty((ROWS, LONG), np.float32)
@@ -122,7 +124,7 @@ def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any
                 handle = None
 
     def taken(mode: int, after: int) -> tuple[float, float, float]:
-        """Seconds of it all, of the collective itself if it is waited for, and those lost to other processes."""
+        """Seconds of the whole, of the collective if it is waited for, and those in which other processes had the core."""
         comm.barrier()
         before, begin, inside = stolen(), time.perf_counter(), 0.0
         compute(BEFORE)
@@ -157,7 +159,7 @@ def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any
             break
     if not quiet:
         kept = np.argsort(seconds[:, 1])[:max(2, len(seconds) // 10)]
-    bounds = [25, 50, 75] if quiet else [0, 10, 100]             # what other processes do only adds
+    bounds = [25, 50, 75] if quiet else [0, 10, 100]             # a disturbance only makes times longer
     own = np.percentile(inside[kept, 1], bounds)
     more = np.median(seconds[kept][:, 1:] - seconds[kept, :1], 0)                # of steps that follow each other
     afterwards = min(max(0.0, float(more[0]) - own[1]), 2 * own[1])
@@ -167,8 +169,8 @@ def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any
 
 
 def rising(points: list[Point]) -> list[Point]:
-    """The same with times that rise with bytes: neighbours that do not, which only a disturbance makes, get their mean (the
-    nearest rising sequence by least squares: pool adjacent violators, Barlow et al. 1972)."""
+    """The points with times that rise with bytes: the nearest rising sequence by least squares (pool adjacent violators,
+    Barlow et al. 1972). Only a disturbance makes a larger message faster than a smaller one."""
     pools: list[list[Point]] = []
     for p in points:
         pools.append([p])
@@ -184,7 +186,7 @@ def mean_seconds(points: list[Point]) -> float:
 
 
 def exchange(comm: Any, other: int, nbytes: int) -> float:
-    """Seconds in which rank 0 and another one send each other nbytes: the median; other ranks wait. Collective."""
+    """The median of the seconds in which rank 0 and another rank exchange nbytes; the others wait. Collective."""
     raw, mine, theirs = comm.comm, np.zeros(nbytes, np.uint8), np.empty(nbytes, np.uint8)
     taken: list[float] = []
     if comm.rank in (0, other):
@@ -199,14 +201,14 @@ def exchange(comm: Any, other: int, nbytes: int) -> float:
 
 
 def reduction_rate() -> float:
-    """Bytes a second that this processor adds to others, in vectors beyond its second-level cache."""
+    """Bytes a second at which this processor adds vectors that are larger than its second-level cache."""
     x, y = np.zeros(SWEEP, np.float32), np.zeros(SWEEP, np.float32)
     best = min(_seconds(lambda: np.add(x, y, out=x)) for _ in range(5))
     return float(x.nbytes / best)
 
 
 def copy_rate() -> float:
-    """Bytes a second that this processor copies from memory that was just allocated and written."""
+    """Bytes a second at which this processor copies memory that was just allocated and written."""
     def copied() -> float:
         x, y = np.ones(SWEEP, np.float32), np.zeros(SWEEP, np.float32)
         np.add(y, 1.0, out=y)

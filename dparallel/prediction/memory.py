@@ -8,9 +8,9 @@ from .steps import StepTrace
 
 
 def memory_of(trace: StepTrace, option: Option) -> dict[str, int]:
-    """Of parameters, gradients and optimiser state what model_memory() says; rows a rank stay as traced, and with them the
-    activations. Units that stage 3 has whole (the one in use, the one gathered ahead) and gradients that stages 2 and 3
-    have not sent yet (as much) are "units on their way"."""
+    """Parameters, gradients and optimiser state are those of model_memory(). Activations are as traced, since a rank has as
+    many rows as then. "units on their way" are the units that stage 3 has gathered (the one in use and the next one), and
+    as many gradients that stages 2 and 3 have not sent yet."""
     shard = option.shard if option.ranks > 1 else None
     parameters = [p.named()[1] for p in trace.parameters]
     found = model_memory(parameters, None, world_size=option.ranks, shard=shard)

@@ -1,14 +1,15 @@
 """Network: what is known of a cluster's links, and what a collective costs on them.
 
-Two forms of knowledge. A description: latency and bandwidth (Hockney 1994), or LogGP's (Alexandrov et al. 1995) with the
-processor's overhead `overhead` per message, hosts and topology. Tables: seconds by bytes, measured by measuring.py, of a
-pair's exchange and of the library's own collectives. A table is used at the number of ranks that it was measured on;
-elsewhere schedules of rounds are (schedules.py), whose messages cost what the pair's table or the description says, and the
-library's own work beside them, which does not grow with bytes or ranks.
+A network is described, measured, or both. A description has latency and bandwidth (Hockney 1994), optionally the
+processor's overhead for a message (LogGP, Alexandrov et al. 1995), hosts and a topology. Measured are tables of seconds
+by bytes, of the exchange of a pair and of the library's collectives (measuring.py). A collective's table is used for the
+number of ranks that it was measured on. For other numbers the cost is that of a schedule of rounds (schedules.py), whose
+messages cost what the pair's table or the description says, and in addition the library's own work, which does not grow
+with bytes or ranks.
 
-What messages of many hosts do to each other is beyond any such formula (on a torus they are up to six times too fast):
-ratios of simulated to computed times, by topology, algorithm, hosts and size, are in contention.json, made by SimGrid
-(tests/bench/simulated_network.py).
+Such sums neglect that messages of different hosts share links: on a torus the result is up to six times too small. So it
+is multiplied by a ratio of simulated to computed time, by topology, algorithm, hosts and size. The ratios are in
+contention.json, made by SimGrid (tests/bench/simulated_network.py).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ..comm.header import HEADER
 from .schedules import ALGORITHMS, IMPLEMENTATIONS, Round, chosen, schedule
 
 TOPOLOGIES = ("fat-tree", "torus", "unknown")
-FORMULA_HOLDS = 0.05                 # where simulation and formula agree within this, the formula is named as the source
+FORMULA_HOLDS = 0.05                 # the formula is named as the source where simulation agrees within this
 UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9,
          "B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9,
          "bit/s": 0.125, "kbit/s": 125.0, "Mbit/s": 125e3, "Gbit/s": 125e6}
@@ -36,9 +37,9 @@ KNOWN = {"measured": 0.25, "formula": FORMULA_HOLDS, "simulated": 0.10, "extrapo
 
 
 class Point(NamedTuple):
-    """A measured collective: bytes, seconds that it makes a step longer if nothing hides it (median), their quartiles, and
-    the seconds that it makes the step longer if computation goes on meanwhile, as a share of them; above 1 where that is
-    worse, by the cache that it takes from computation."""
+    """A measured collective. seconds: by how much a step is longer that waits for it (median); low, high: the quartiles.
+    cpu: by how much a step is longer that computes meanwhile, as a share of `seconds`; above 1 where the collective also
+    takes the cache from the computation."""
 
     nbytes: float
     seconds: float
@@ -48,8 +49,8 @@ class Point(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a collective takes, between which bounds, what share of it computation loses meanwhile (see Point), and how that
-    is known: a key of KNOWN."""
+    """What a collective takes, between which bounds; which share of it computation loses meanwhile (Point.cpu); source: how
+    it is known, a key of KNOWN."""
 
     seconds: float
     low: float
@@ -70,14 +71,14 @@ class Network:
     local_latency, local_bandwidth     between ranks of one host
     reduction          how fast one rank adds up
     copy               how fast one rank copies what is not in its cache
-    call               what this library does for a collective beside its messages
+    call               seconds of this library's own work for a collective, beside its messages
     calls              the same for single collectives, as measured; "meet": the comparison of calls before a checked one
     topology           "fat-tree" (full bisection), "torus" (three dimensions), "unknown"
     mpi                whose algorithms: "openmpi", "mpich"; "nccl" takes rings throughout
     exchange           [(bytes, seconds)]: measured, of two ranks that send each other as much
     measured           {collective: {ranks: [Point]}}: the library's collectives over all of so many ranks, without the meet
                        before them; "sum": a bucket's
-    assumed            what of this nobody measured or described, a sentence each
+    assumed            a sentence for each thing that was neither measured nor described
     """
 
     latency: float = 10e-6
@@ -124,7 +125,7 @@ class Network:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Network:
-        """From what as_dict() or a person wrote: numbers, or texts with units."""
+        """A Network from what as_dict() returned, or from a hand-written dict with numbers, or texts with units."""
         known = {f.name for f in fields(cls)}
         if not isinstance(data, Mapping):
             raise ValueError(f"network: a description is a JSON object of names and values, not {data!r:.60}")
@@ -184,7 +185,7 @@ class Network:
         ratio, call, source = 1.0, 0.0 if algorithm else self._call(collective), found.source
         alike = max((n for n in tables if (self.hosts(n) > 1) == (self.hosts(ranks) > 1)), default=0)
         share = found.cpu
-        if alike and not algorithm:                  # calibrated: what the schedule misses at the measured size
+        if alike and not algorithm:                  # the schedule is corrected by its error at the measured size
             here, computed = self._measured(tables[alike], nbytes), self._scheduled(
                 "allreduce" if collective == "sum" else collective, alike, nbytes, None)
             ratio, source = max(here.seconds - call, 0.1 * here.seconds) / computed.seconds, "extrapolated"
@@ -195,7 +196,7 @@ class Network:
                     seconds * (1 + error) * (found.high / found.seconds) + call, (share * seconds + call) / whole, source)
 
     def _scheduled(self, collective: str, ranks: int, nbytes: float, algorithm: str | None) -> Cost:
-        """What a collective's messages take by its schedule; low and high: contention's, where the topology is unknown."""
+        """What a collective's messages take by its schedule. low, high: the bounds of contention()."""
         name = algorithm or chosen(collective, ranks, nbytes, self.mpi)
         rounds = schedule(collective, ranks, nbytes, name)
         seconds = sum(self.round_seconds(r, ranks) for r in rounds)
@@ -209,11 +210,11 @@ class Network:
         return Cost(seconds, seconds * low, seconds * high, min(1.0, busy / seconds), source)
 
     def _call(self, collective: str) -> float:
-        """What the library does for a collective beside its messages."""
+        """Seconds of the library's own work for a collective, beside its messages."""
         return self.calls.get(collective, self.call)
 
     def calls_of(self, tables: Mapping[str, Sequence[Point]], ranks: int) -> dict[str, float]:
-        """The same by tables of so many ranks: what their shortest vectors take, without the schedules' part."""
+        """`calls` from tables of so many ranks: the time of the shortest vectors less that of the schedule."""
         found = {}
         for collective, table in tables.items():
             least = table[0]
@@ -223,7 +224,7 @@ class Network:
         return found
 
     def round_seconds(self, r: Round, ranks: int) -> float:
-        """What one kind of round takes, without other hosts' contention."""
+        """What one kind of round takes, without contention between hosts."""
         per_host = min(self.ranks_per_host, ranks)
         if ranks <= per_host or (r.xor and per_host % (2 * r.distance) == 0):
             crossing = 0
@@ -238,7 +239,7 @@ class Network:
         return r.times * (max(far, local if crossing < per_host else 0.0) + reduction)
 
     def pair_exchange(self, nbytes: float) -> float:
-        """What it takes two ranks of different hosts to send each other nbytes at one time."""
+        """What an exchange of nbytes takes two ranks of different hosts."""
         if self.exchange:
             return interpolated(self.exchange, nbytes)
         return self.latency + nbytes / self.bandwidth
@@ -246,9 +247,9 @@ class Network:
     def _measured(self, points: Sequence[Point], nbytes: float) -> Cost:
         """What a table says."""
         seconds, low, high, cpu = (interpolated([(p.nbytes, p[i]) for p in points], nbytes) for i in range(1, 5))
-        if points[-1].nbytes < nbytes:               # beyond the table the share stays
+        if points[-1].nbytes < nbytes:               # beyond the table the share is that of its last point
             cpu = points[-1].cpu
-        error = KNOWN["measured"]                    # from one job to the next, beyond the quartiles of one
+        error = KNOWN["measured"]                    # jobs differ by more than the quartiles of one job
         return Cost(seconds, min(low, seconds * (1 - error)), max(high, seconds * (1 + error)), max(0.0, cpu), "measured")
 
 
@@ -266,7 +267,8 @@ def quantity(value: Any, name: str = "") -> float:
 
 
 def interpolated(points: Sequence[tuple[float, float]], at: float) -> float:
-    """A table's value between its points, straight; beyond the last as the last two go on, before the first constant."""
+    """A table's value, interpolated linearly; extrapolated from the last two points beyond them, constant before the
+    first."""
     xs = [x for x, _ in points]
     if at <= xs[0] or len(points) == 1:
         return points[0][1]
@@ -311,7 +313,7 @@ def read_texts(lines: Any) -> tuple[str, ...]:
     return tuple(lines)
 
 
-TABLES: dict[str, tuple[Callable[[Any], Any], str]] = {          # fields that are not one number: how they are read
+TABLES: dict[str, tuple[Callable[[Any], Any], str]] = {          # how fields are read that are not a single number
     "exchange": (read_points, "a list of [bytes, seconds]"), "assumed": (read_texts, "a list of texts"),
     "measured": (read_measured, "{collective: {ranks: [[bytes, seconds, low, high, share], ...]}}"),
     "calls": (lambda calls: {str(name): positive(value) for name, value in calls.items()}, "{collective: seconds}")}
@@ -320,7 +322,7 @@ TABLES: dict[str, tuple[Callable[[Any], Any], str]] = {          # fields that a
 # --- contention -----------------------------------------------------------------------------------------------------------
 
 ALIKE = {"recursive halving": "rabenseifner", "pairwise": "ring", "tree and scatter": "recursive doubling",
-         "binomial": "recursive doubling"}             # whose ratios stand for those that were not simulated
+         "binomial": "recursive doubling"}             # of those not simulated: whose ratios they take
 
 
 @functools.cache
@@ -333,8 +335,8 @@ def simulated() -> dict[str, Any]:
 def contention(topology: str, algorithm: str, hosts: int, size: float) -> tuple[float, float, float, str]:
     """Simulated over computed time, the factors of its lowest and highest likely value, and how it is known.
 
-    size: bytes over latency * bandwidth, by which networks of other speeds are compared. Where the topology is unknown, full
-    bisection is the middle and a torus the upper bound.
+    size: bytes / (latency * bandwidth), by which the ratios hold for networks of other speeds. Where the topology is
+    unknown, the value is that of full bisection, and the upper bound that of a torus.
     """
     if topology == "unknown":
         ratio, *_ = contention("fat-tree", algorithm, hosts, size)

@@ -21,10 +21,10 @@ from .replay import STAGES, Option, Played, graph_of, play, slowdown, slowest
 from .steps import StepTrace
 
 HOOKS = ("", "fp16", "bf16")
-MODEL_ERROR = 0.05                   # of the replay itself: the median in docs/scaling.md
-RESOLVED = 5e-5                      # seconds that a trace is wrong by, however short the step
-CROWDED = 0.10                       # of computation, for more ranks a host than were traced: caches and memory are shared
-ALIKE = 0.02                         # options so much slower than the fastest are as good, and the simplest of them is taken
+MODEL_ERROR = 0.05                   # relative error of the replay itself: the median in docs/scaling.md
+RESOLVED = 5e-5                      # seconds: the error of a trace, however short the step
+CROWDED = 0.10                       # of computation with more ranks on a host than traced, which share caches
+ALIKE = 0.02                         # of options that are slower than the fastest by this share, the simplest is taken
 
 
 @dataclass(frozen=True)

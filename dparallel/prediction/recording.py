@@ -1,9 +1,9 @@
 """StepRecorder: watches a DataParallel through some steps and makes a StepTrace of the undisturbed ones.
 
-Only computation is kept: what the reducer spends in communication during backward (departures, progress between nodes) is
-timed and subtracted, and all waiting for other ranks (comm/handle.py counts it). Times of single gradients cost about 2 us
-each, so every other step is recorded without them, and the others' backward is scaled to theirs: a trace must not change
-what it looks at.
+Only computation is kept. The time that the reducer spends in communication during backward (departures, progress between
+nodes) is measured and subtracted, and so is all waiting for other ranks (comm/waiting.py counts it). The time of a
+single gradient costs about 2 us, so every other step is recorded without them, and the times of gradients are scaled to
+the length of these steps' backward: recording must not change what it measures.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """Replay: a traced step under a what-if, as a graph of tasks that one function plays.
 
-As Daydream (Zhu et al., ATC 2020) does it: a question changes the graph, never the player. graph_of() makes the tasks of a
-rank for an Option: other buckets, a comm hook, a stage of sharding. play() runs them on two resources, the rank's thread
-and its network, which carries one collective after another: each starts when it has departed and the one before has ended.
-While a collective is under way the thread computes at the rate that the collective's share of the processor leaves: MPI
-moves data only while it is called, and on one host all of a sum is work of the ranks.
+As in Daydream (Zhu et al., ATC 2020), an option changes the graph, and play() is the same for all. graph_of() makes the
+tasks of a rank for an Option: other buckets, a comm hook, a stage of sharding. play() runs them on two resources, the
+rank's thread and its network. The network carries one collective after another: each starts when it has departed and the
+one before has ended. While a collective is under way the thread computes at the rate that the collective's share of the
+processor leaves, since MPI moves data only inside its calls, and on one host the ranks themselves do all the work of a
+sum.
 
-All ranks are alike here; that the slowest of many is slower than one is `jitter`.
+All ranks have the same graph. That the slowest of many ranks is slower than a typical one is slowest(), from the trace's
+jitter.
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ from .network import Cost, Network
 from .steps import ParameterTrace, StepTrace, SyncTrace, Task
 
 STAGES = (None, "optimizer", "gradients", "parameters")
-AGREEMENT_BYTES = 24                 # of what ranks tell each other in stage 3 before each collective
+AGREEMENT_BYTES = 24                 # of the agreement before each collective of stage 3
 
 
 @dataclass(frozen=True)
 class Option:
-    """What is asked: so many ranks; bucket_cap_mb, None for that of the traced model; a comm hook by name, "" for none;
+    """One choice: a number of ranks; bucket_cap_mb, None for that of the traced model; a comm hook by name, "" for none;
     shard, as DataParallel takes it."""
 
     ranks: int
@@ -165,7 +167,7 @@ def graph_of(trace: StepTrace, option: Option, programs: Mapping[str, HookProgra
 
 
 def _buffers(trace: StepTrace) -> list[Task]:
-    """Rank 0's buffers for all."""
+    """The broadcast of rank 0's buffers."""
     if not trace.buffer_bytes:
         return []
     return [_meet("buffers"), Task("call", "buffers", 0.0, "broadcast", trace.buffer_bytes)] * trace.passes
@@ -184,7 +186,7 @@ def bucket_groups(trace: StepTrace, cap_mb: float | None, fixed: bool = False) -
     known = {p.name: p for p in trace.parameters}
     cap = capacity(trace, cap_mb, default_capacity(trace.gradient_bytes))
     groups = buckets.grouped([p.named() for p in trace.parameters], cap)
-    if len(groups) > 1 and not fixed:                # unused ones are last, as in Reducer._rebuild()
+    if len(groups) > 1 and not fixed:                # parameters without a gradient come last, as in Reducer._rebuild()
         latest_first = list(reversed(trace.parameters))
         arrived = sorted(latest_first, key=lambda p: p.ready or math.inf)
         groups = buckets.grouped([p.named() for p in arrived[::-1]], cap)
@@ -192,19 +194,19 @@ def bucket_groups(trace: StepTrace, cap_mb: float | None, fixed: bool = False) -
 
 
 def bucket_bytes(group: Sequence[ParameterTrace]) -> int:
-    """Of a bucket's message: gradients, a flag a parameter, the weight."""
+    """The bytes of a bucket's message: gradients, a flag for each parameter, the weight."""
     itemsize = np.dtype(group[0].dtype).itemsize
     return sum(p.nbytes for p in group) + (len(group) + 1) * itemsize
 
 
 def capacity(trace: StepTrace, cap_mb: float | None, default: float) -> float:
-    """The bytes of a bucket or unit: as asked, else as the traced model had it, else the default."""
+    """The most bytes of a bucket or unit: the option's, else the traced model's, else the default."""
     chosen = trace.cap_mb if cap_mb is None else cap_mb
     return default if chosen is None else chosen * 2**20
 
 
 def _spread(name: str, whole: float, events: Sequence[tuple[float, Sequence[Task]]]) -> list[Task]:
-    """Computation, and what happens at some moments of it, in order."""
+    """Computation, cut where other tasks happen, and these tasks, in order."""
     tasks, now = [], 0.0
     for moment, found in events:
         at = max(now, min(moment, whole))
@@ -215,9 +217,9 @@ def _spread(name: str, whole: float, events: Sequence[tuple[float, Sequence[Task
 
 def _departing(trace: StepTrace, leaving: Sequence[tuple[Sequence[ParameterTrace], Sequence[Task]]], ranks: int,
                blocks: bool = False) -> list[Task]:
-    """Backward, in which groups of parameters leave as soon as all their gradients are there and the groups before have
-    left; what has no gradient leaves at the end. blocks: and so does all, if the pass has other collectives, since ranks
-    meet where these groups leave."""
+    """Backward, in which a group of parameters leaves as soon as all its gradients are there and the groups before it have
+    left; a group without gradients leaves at the end. blocks: if the pass has other collectives, all groups leave at the
+    end, since ranks meet where these groups leave."""
     events, now, syncs = [], 0.0, _backward_syncs(trace, ranks)
     for group, start in leaving:
         ready = max((p.ready if p.ready else trace.backward for p in group), default=trace.backward)
@@ -227,8 +229,8 @@ def _departing(trace: StepTrace, leaving: Sequence[tuple[Sequence[ParameterTrace
 
 
 def _forward_syncs(trace: StepTrace, ranks: int, agreed: bool = False) -> list[tuple[float, list[Task]]]:
-    """SyncBatchNorm in forward: each rank's count, means and squares, in float64, to all. Of passes before the summed one
-    also what they sum in backward. agreed: ranks agree first that they begin a collective."""
+    """SyncBatchNorm in forward: an allgather of each rank's count, means and squares, in float64. Passes before the
+    summed one have their backward's sums here, too. agreed: ranks agree first that they begin a collective."""
     events, here = [], len(trace.syncs) - len(trace.syncs) // trace.passes
     for i, s in enumerate(trace.syncs):
         name = f"statistics {i}"
@@ -239,14 +241,14 @@ def _forward_syncs(trace: StepTrace, ranks: int, agreed: bool = False) -> list[t
 
 
 def _backward_syncs(trace: StepTrace, ranks: int, agreed: bool = False) -> list[tuple[float, list[Task]]]:
-    """The same in backward, when all gradients are there of what forward used later."""
+    """SyncBatchNorm in backward: a sum after the gradients of all parameters that forward used later than the layer."""
     calls = trace.syncs[:len(trace.syncs) // trace.passes]
     return [(max((p.ready for p in trace.parameters if p.used >= s.used), default=0.0), _slopes(s, i, ranks, agreed))
             for i, s in reversed(list(enumerate(calls)))]
 
 
 def _slopes(sync: SyncTrace, number: int, ranks: int, agreed: bool) -> list[Task]:
-    """What a SyncBatchNorm sums in backward: three numbers a channel."""
+    """The sum of one SyncBatchNorm in backward: three numbers a channel."""
     name = f"slopes {number}"
     return [*(_agree(name, ranks) if agreed else []), _meet(name),
             Task("call", name, 0.0, "allreduce", 3 * sync.channels * sync.itemsize)]
@@ -254,8 +256,8 @@ def _slopes(sync: SyncTrace, number: int, ranks: int, agreed: bool) -> list[Task
 
 def _hooked(trace: StepTrace, option: Option, groups: Sequence[Sequence[ParameterTrace]],
             program: HookProgram) -> list[Task]:
-    """Backward with a comm hook: weights are summed before the first bucket leaves, flags at the end, and what the hook
-    does between a wait and the next collective it does when it is waited for."""
+    """Backward with a comm hook. Weights are summed before the first bucket leaves, and flags at the end. What the hook
+    computes after a wait is done when its result is waited for."""
     leaving, finishing = [], []
     for i, group in enumerate(groups):
         start, finish = program.tasks(group, option.ranks, f"bucket {i}")
@@ -274,8 +276,8 @@ def _meet(name: str) -> Task:
 
 
 def _sharded(trace: StepTrace, option: Option) -> list[Task]:
-    """Stages 1 and 2: units leave by reduce-scatter, two at a time; the optimiser works on a share; values come together
-    after it, the next unit's while one is copied."""
+    """Stages 1 and 2: units leave by reduce-scatter, two at a time; the optimiser works on this rank's share; then the
+    values are gathered, those of the next unit while one is copied."""
     known = {p.name: p for p in trace.parameters}
     cap = capacity(trace, option.bucket_cap_mb, MOST_BYTES)
     units = [[known[name] for name, _ in group] for group in grouped_units([p.named() for p in trace.parameters], cap)]
@@ -292,7 +294,7 @@ def _sharded(trace: StepTrace, option: Option) -> list[Task]:
     nbytes = [sum(p.nbytes for p in group) for group in units]
     pieces = [_copy("sums", n / option.ranks) for n in nbytes] if option.shard == "optimizer" else []
     refresh: list[Task] = []
-    for number, names in enumerate(trace.optimizers or [list(known)]):           # each brings together what it has changed
+    for number, names in enumerate(trace.optimizers or [list(known)]):           # each gathers what it has changed
         mine = [i for i, group in enumerate(units) if any(p.name in names for p in group)]
         starts = [[_meet(f"values {i}"), Task("start", f"values {i}, {number}", 0.0, "allgather", nbytes[i])] for i in mine]
         ends = [[Task("wait", f"values {i}, {number}"), _copy("values", nbytes[i])] for i in mine]
@@ -309,7 +311,7 @@ def _copy(what: str, nbytes: float) -> Task:
 
 
 def _agree(name: str, ranks: int) -> list[Task]:
-    """What ranks tell each other before a collective of stage 3."""
+    """The agreement of ranks before a collective of stage 3."""
     return [_meet(f"{name}: agreement"), Task("call", f"{name}: agreement", 0.0, "allgather", AGREEMENT_BYTES * ranks)]
 
 
@@ -366,8 +368,8 @@ def expected_maximum(ranks: int) -> float:
 
 
 def slowdown(trace: StepTrace, network: Network, ranks: int) -> float:
-    """How much longer computation takes on so many ranks than on the traced ones: ranks beyond a host's cores take turns,
-    and all wait for the slowest."""
+    """The factor by which computation takes longer on so many ranks than on the traced ones: ranks beyond a host's cores
+    take turns, and all wait for the slowest."""
     here = min(ranks, network.ranks_per_host)
     turns = max(1.0, here / network.cores_per_host) if network.cores_per_host else 1.0
     traced = max(1.0, trace.ranks_per_host / network.cores_per_host) if network.cores_per_host else 1.0
@@ -375,7 +377,7 @@ def slowdown(trace: StepTrace, network: Network, ranks: int) -> float:
 
 
 def slowest(trace: StepTrace, ranks: int) -> float:
-    """How much longer the slowest of so many ranks computes than a typical one."""
+    """The factor by which the slowest of so many ranks computes longer than a typical one."""
     return 1.0 + trace.jitter * expected_maximum(ranks)
 
 

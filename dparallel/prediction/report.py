@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .predict import Point, Prediction
 
-MATTERS = 0.05                       # of a step: less is not worth a change
+MATTERS = 0.05                       # share of a step: a smaller gain is not worth a change
 WIDTH, HEIGHT, EDGE = 460, 300, 56   # of a panel of the plot
 COLOURS = ("#1f5fa8", "#c2571a")
 

@@ -1,9 +1,9 @@
-"""Collectives as schedules: rounds of messages, from which their cost on a network follows, whatever the network is.
+"""Collectives as schedules: rounds of messages, from which their cost on any network follows.
 
 The algorithms are those that MPI libraries choose (Thakur, Rabenseifner and Gropp 2005, doi 10.1177/1094342005051521). A
-schedule is kept in place of its closed formula since the rounds differ: some stay inside a host, others share its link, and
-LogGOPSim (Hoefler et al. 2010) found the same form right. On links with alpha + n * beta the sum over rounds is the
-published formula; tests compare them.
+schedule is kept in place of its closed formula since rounds differ: in some the messages stay inside a host, in others
+they share its link. LogGOPSim (Hoefler et al. 2010) simulates the same form. On links of cost alpha + n * beta the sum
+over rounds is the published formula, which tests check.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def powers_below(ranks: int) -> list[int]:
 
 
 def folded(ranks: int, nbytes: float, inner: Schedule) -> Schedule:
-    """A schedule for a power of two, with the ranks beyond it folded into neighbours before, who get the result after."""
+    """A schedule for a power of two. Ranks beyond it send to a neighbour before, and get the result from it afterwards."""
     if ranks & (ranks - 1) == 0:
         return inner
     return [Round(1, nbytes, nbytes), *inner, Round(1, nbytes)]
 
 
 def recursive_doubling(ranks: int, nbytes: float) -> Schedule:
-    """Allreduce: in each round pairs exchange and add all they have."""
+    """Allreduce: in each round pairs exchange and add their whole vectors."""
     return folded(ranks, nbytes, [Round(d, nbytes, nbytes, xor=True) for d in powers_below(ranks)])
 
 
@@ -81,7 +81,7 @@ def pairwise_reduce_scatter(ranks: int, nbytes: float) -> Schedule:
 
 
 def tree_and_scatter(ranks: int, nbytes: float) -> Schedule:
-    """Reduce-scatter of Open MPI's non-blocking collectives: a binomial tree to rank 0, which sends out the shares."""
+    """Reduce-scatter of Open MPI's non-blocking collectives: a binomial tree to rank 0, which scatters the sum."""
     depth = (ranks - 1).bit_length()
     tree = [Round(1 << k, nbytes, nbytes) for k in range(depth)]
     return [*tree, Round(ranks // 2, nbytes / ranks, at_once=ranks - 1)]

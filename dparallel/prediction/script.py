@@ -55,7 +55,7 @@ class ScriptRecorder:
         raise Recorded(0)
 
     def write(self) -> None:
-        """Leave what was found. Collective. RuntimeError if it is too little."""
+        """Write the trace and the network. Collective. RuntimeError if too few steps were recorded."""
         recorder = self.recorder
         if recorder is None:
             raise RuntimeError("dprun --predict: the script made no training step with a dparallel.DataParallel (or "
@@ -80,7 +80,7 @@ def main() -> None:
         sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
         runpy.run_path(os.path.abspath(sys.argv[0]), run_name="__main__")
     try:
-        recorder.write()                             # the script has ended by itself: with the steps that there were
+        recorder.write()                             # the script ended before enough steps were recorded
     except RuntimeError as error:                    # too few of them, on all ranks
         if environment.text("DPRUN_RANK") in ("", "0"):
             print(f"dprun: --predict: {error}", file=sys.stderr)

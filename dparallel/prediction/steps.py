@@ -1,4 +1,4 @@
-"""StepTrace: one typical training step of a rank, its computation only, as times between what DataParallel sees of it."""
+"""StepTrace: the computation of one typical training step of a rank, as times between the events that DataParallel sees."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ParameterTrace:
 
     @property
     def nbytes(self) -> int:
-        """Of its values, and of its gradient."""
+        """The bytes of its values, and of its gradient."""
         return prod(self.shape) * np.dtype(self.dtype).itemsize
 
     def smaller(self, most: int) -> ParameterTrace:
@@ -37,7 +37,7 @@ class ParameterTrace:
         return replace(self, shape=tuple(min(n, most) for n in self.shape))
 
     def named(self) -> tuple[str, Any]:
-        """(name, parameter) as the library's functions that assign buckets take them; all its elements are one."""
+        """(name, parameter) for the functions that assign buckets. All elements are one element in memory."""
         return self.name, as_tensor(np.broadcast_to(np.zeros(1, self.dtype), self.shape)).requires_grad_()
 
 
@@ -51,8 +51,8 @@ class SyncTrace(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One task of a rank's thread. kind: "compute", for `seconds`; "copy" nbytes, which no rank alone would do; "start" a
-    collective of nbytes, under `name`; "wait" for the one under `name`; "call": start a collective and wait for it. The
+    """One task of a rank's thread. kind: "compute" for `seconds`; "copy" nbytes, which a single rank would not do; "start" a
+    collective of nbytes, called `name`; "wait" for the collective `name`; "call": start a collective and wait for it. The
     collective "sum" is that of a bucket, "meet" the comparison of calls that begins every checked one."""
 
     kind: str

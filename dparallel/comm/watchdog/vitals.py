@@ -1,6 +1,6 @@
 """vitals: how far this process is with its training, for those who watch the job (`dprun --top`).
 
-The training counts (steps in autograd/optim/optimizer.py, waiting in comm/handle.py, the loss in logs/logger.py), and the
+The training counts (steps in autograd/optim/optimizer.py, waiting in comm/waiting.py, the loss in logs/logger.py), and the
 watchdog's thread reads the counters once a second.
 """
 
