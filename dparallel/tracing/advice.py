@@ -79,7 +79,8 @@ WORDS = {
     "replay": "Rank {rank} is {ms:.2f} ms a step slower in its replayed step: look for a slower host or other threads.",
     "rows": "Rank {rank} works on more rows than the others, which costs them {ms:.2f} ms a step: give all ranks as many "
             "(drop_last, DistributedSampler), or rows of the same length.",
-    "wait": "Rank {rank} is late by {ms:.2f} ms a step since its messages take longer than the others': look at its link.",
+    "wait": "Rank {rank} is late by {ms:.2f} ms a step since its messages take longer than the others': look at its link; "
+            "on one host, at what else uses its core and memory.",
 }
 
 
