@@ -6,6 +6,7 @@ DPARALLEL_PURE=1 in the environment leaves it pure. What is compiled, and how it
 import importlib
 import importlib.util
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -87,4 +88,12 @@ class BuildPy(build_py):
             door.write_text(f"from {name} import *\n")
 
 
-setup(ext_modules=[] if environment.environment.pure else EXTENSIONS, cmdclass={"build_ext": BuildCore, "build_py": BuildPy})
+def readme():
+    """README.md for an index's page, on which links to files of the repository would lead nowhere: here they are addresses."""
+    source = re.search(r'^Source = "(.*)"', (Path(__file__).parent / "pyproject.toml").read_text(encoding="utf-8"), re.M)[1]
+    text = (Path(__file__).parent / "README.md").read_text(encoding="utf-8")
+    return re.sub(r"\]\((?!https?:|#)", f"]({source}/blob/main/", text)
+
+
+setup(long_description=readme(), long_description_content_type="text/markdown",
+      ext_modules=[] if environment.environment.pure else EXTENSIONS, cmdclass={"build_ext": BuildCore, "build_py": BuildPy})

@@ -28,6 +28,7 @@ from autograd import nn, optim  # noqa: E402
 assert same is ag and same.nn is nn
 assert {dparallel.__version__, ag.__version__, metadata.version("dparallel")} == {ag.__version__}
 about = metadata.metadata("dparallel")
+assert "](docs/" not in about.get_payload() and "](https://" in about.get_payload(), "the index's page has links into the repository"
 assert about["License-Expression"] == "MIT" and about.get_all("License-File") == ["LICENSE"], about
 assert Path(ag.__file__).with_name("py.typed").exists() and Path(ag.__file__).with_suffix(".pyi").exists()
 
