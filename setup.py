@@ -89,7 +89,7 @@ class BuildPy(build_py):
 
 
 def readme():
-    """README.md for an index's page, on which links to files of the repository would lead nowhere: here they are addresses."""
+    """README.md for an index's page: with addresses in the place of links to files, which would lead nowhere there."""
     source = re.search(r'^Source = "(.*)"', (Path(__file__).parent / "pyproject.toml").read_text(encoding="utf-8"), re.M)[1]
     text = (Path(__file__).parent / "README.md").read_text(encoding="utf-8")
     return re.sub(r"\]\((?!https?:|#)", f"]({source}/blob/main/", text)

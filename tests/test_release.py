@@ -29,7 +29,7 @@ def test_metadata():
     assert wheels["linux"]["archs"] == ["x86_64", "aarch64"] and wheels["macos"]["archs"] == ["x86_64", "arm64"]
     assert "tests/installed.py" in wheels["test-command"]
     assert all(re.match(r"\w+==[\d.]+", requirement) for requirement in PROJECT["build-system"]["requires"])
-    assert about["dynamic"] == ["version"] and "version" not in about
+    assert about["dynamic"] == ["version", "readme"] and "version" not in about
     import autograd
     import dparallel
     version = (ROOT / "autograd" / "base" / "version.py").read_text()
