@@ -31,6 +31,9 @@ if TYPE_CHECKING:
         @property
         def forward(self) -> Callable[Arguments, Output]: ...
 
+    PreHook = Callable[[Any, Any], Any] | Callable[[Any, Any, Any], Any]                      # the longer ones with_kwargs
+    PostHook = Callable[[Any, Any, Any], Any] | Callable[[Any, Any, Any, Any], Any]
+
 KINDS = ("pre", "post", "backward_pre", "backward", "state_pre", "state", "load_pre", "load")
 
 
@@ -137,25 +140,25 @@ class Hooked:
             hooks.move_to_end(handle.id, last=False)
         return handle
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any], *, prepend: bool = False,
+    def register_forward_pre_hook(self, hook: PreHook, *, prepend: bool = False,
                                   with_kwargs: bool = False) -> RemovableHandle:
         """Call hook(module, args) before forward, hook(module, args, kwargs) if with_kwargs; what it returns replaces
         the arguments.
         """
         return self._add_hook("pre", Hook(hook, with_kwargs), prepend)
 
-    def register_forward_hook(self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
+    def register_forward_hook(self, hook: PostHook, *, prepend: bool = False, with_kwargs: bool = False,
                               always_call: bool = False) -> RemovableHandle:
         """Call hook(module, args, output) after forward, hook(module, args, kwargs, output) if with_kwargs; what it
         returns replaces the output. always_call: also when forward raised, with None as output.
         """
         return self._add_hook("post", Hook(hook, with_kwargs, always_call), prepend)
 
-    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_pre_hook(self, hook: Callable[[Any, Any], Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(module, grad_output) when the gradients of the outputs are there; what it returns replaces them."""
         return self._add_hook("backward_pre", hook, prepend)
 
-    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_hook(self, hook: Callable[[Any, Any, Any], Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(module, grad_input, grad_output) when the gradients of the inputs are there; what it returns
         replaces grad_input. One entry per positional argument, None for what is no tensor.
         """
@@ -164,7 +167,7 @@ class Hooked:
         self._is_full_backward_hook = True
         return self._add_hook("backward", hook, prepend)
 
-    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_backward_hook(self, hook: Callable[[Any, Any, Any], Any]) -> RemovableHandle:
         """The older form: hook(module, grad_input, grad_output) is a hook of the node that made the output (its first
         tensor), so grad_input is what that one call hands on. register_full_backward_hook() sees the module's own inputs.
         """

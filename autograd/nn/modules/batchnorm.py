@@ -19,8 +19,8 @@ class NormBase(Module):
 
     _version = 2                                     # since there is num_batches_tracked
 
-    weight: Parameter | None
-    bias: Parameter | None
+    weight: Parameter                       # None without it
+    bias: Parameter                       # None without it
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None

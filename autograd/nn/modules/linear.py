@@ -47,7 +47,7 @@ class Linear(Module):
     """
 
     weight: Parameter
-    bias: Parameter | None
+    bias: Parameter                       # None without it
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
@@ -93,7 +93,7 @@ class Bilinear(Module):
     """
 
     weight: Parameter
-    bias: Parameter | None
+    bias: Parameter                       # None without it
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:

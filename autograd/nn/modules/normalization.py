@@ -31,8 +31,8 @@ class LayerNorm(Module):
         Size([1, 2])
     """
 
-    weight: Parameter | None
-    bias: Parameter | None
+    weight: Parameter                       # None without it
+    bias: Parameter                       # None without it
 
     def __init__(self, normalized_shape: SizeLike, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
@@ -76,7 +76,7 @@ class RMSNorm(Module):
         Size([1, 2])
     """
 
-    weight: Parameter | None
+    weight: Parameter                       # None without it
 
     def __init__(self, normalized_shape: SizeLike, eps: float | None = None, elementwise_affine: bool = True,
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
@@ -122,8 +122,8 @@ class GroupNorm(Module):
         Size([1, 4, 8])
     """
 
-    weight: Parameter | None
-    bias: Parameter | None
+    weight: Parameter                       # None without it
+    bias: Parameter                       # None without it
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None, *, bias: bool = True) -> None:

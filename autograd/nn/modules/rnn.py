@@ -6,7 +6,7 @@ import math
 import numbers
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ...base.types import DeviceLike, DTypeLike
 from ...core.casting import eligible
@@ -151,6 +151,13 @@ class RNNBase(Module):
         return hx if permutation is None else index_select(hx, 1, permutation)
 
     # --- forward ------------------------------------------------------------------------------------------------------
+
+    if TYPE_CHECKING:                                # as forward, for each kind of input
+        @overload                                    # type: ignore[override]
+        def __call__(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
+        @overload
+        def __call__(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+        def __call__(self, input: Any, hx: Any = None) -> Any: ...
 
     def forward(self, input: Tensor | PackedSequence,
                 hx: Tensor | Sequence[Tensor] | None = None) -> tuple[Tensor | Any, Any]:
@@ -315,6 +322,14 @@ class LSTM(RNNBase):
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__("LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size,
                          device, dtype)
+
+    if TYPE_CHECKING:
+        @overload                                    # type: ignore[override]
+        def __call__(self, input: PackedSequence, hx: Sequence[Tensor] | None = None) -> tuple[
+            PackedSequence, tuple[Tensor, Tensor]]: ...
+        @overload
+        def __call__(self, input: Tensor, hx: Sequence[Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
+        def __call__(self, input: Any, hx: Any = None) -> Any: ...
 
     def get_expected_cell_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
         """The shape of c: (layers * directions, batch, hidden_size)."""

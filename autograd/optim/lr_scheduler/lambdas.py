@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..optimizer import Optimizer
@@ -32,13 +32,14 @@ class LambdaLR(LRScheduler):
         0.25
     """
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+                 last_epoch: int = -1) -> None:
         self.optimizer: Optimizer = checked(optimizer)
         count = len(optimizer.param_groups)
-        if isinstance(lr_lambda, (list, tuple)) and len(lr_lambda) != count:
-            raise ValueError(f"Expected {count} lr_lambdas, but got {len(lr_lambda)}")
-        self.lr_lambdas: list[Callable[[int], float]] = (
-            list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * count)
+        given: Any = lr_lambda
+        if isinstance(given, (list, tuple)) and len(given) != count:
+            raise ValueError(f"Expected {count} lr_lambdas, but got {len(given)}")
+        self.lr_lambdas: list[Callable[[int], float]] = list(given) if isinstance(given, (list, tuple)) else [given] * count
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
@@ -79,7 +80,8 @@ class MultiplicativeLR(LambdaLR):
         0.125
     """
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+                 last_epoch: int = -1) -> None:
         for fn in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
             if not callable(fn):
                 raise TypeError(f"lr_lambda should be a function, but got {type(fn).__name__}")

@@ -6,7 +6,8 @@ import multiprocessing
 import multiprocessing.context
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, Generic
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 from ...base.arguments import real_number, whole_number
 from ...base.environment import usable_cores
@@ -20,12 +21,54 @@ from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from .shards import ShardedStream, is_stream
 from .workers import get_worker_info
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Protocol, TypedDict
+
+    import numpy as np
+    from typing_extensions import Never, TypeVar, Unpack
+
+    from ...base.types import Array
+    from ...core.tensor import Tensor
+
+    Batch_co = TypeVar("Batch_co", covariant=True, default=Any)  # DataLoader[Item] is DataLoader[Item, Any]
+    Item = TypeVar("Item", default=Any)
+    Batch = TypeVar("Batch", default=Any)
+    Value = Tensor | float | Array | np.generic
+
+    class Collated:
+        """In place of the type of batches: what default_collate() makes of items, which __iter__() says."""
+
+    class Named(Protocol):
+        """A named tuple."""
+
+        @property
+        def _fields(self) -> tuple[str, ...]: ...
+
+    class Settings(TypedDict, total=False):
+        """Arguments of a DataLoader that do not change what its batches are."""
+
+        pin_memory: bool
+        drop_last: bool
+        timeout: float
+        worker_init_fn: Any
+        multiprocessing_context: Any
+        generator: Generator | None
+        prefetch_factor: int | None
+        persistent_workers: bool
+        pin_memory_device: str
+        in_order: bool
+else:
+    from typing import TypeVar
+
+    Batch_co = TypeVar("Batch_co", covariant=True)
+
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 FIXED = frozenset(("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"))
 
 
-class DataLoader(Generic[T_co]):
+class DataLoader(Generic[T_co, Batch_co]):
     """Batches of `dataset`; num_workers load ahead of the loop that takes them, in the same order.
 
     Workers are threads (NumPy's loops and reading files run beside each other); with multiprocessing_context="fork",
@@ -73,7 +116,31 @@ class DataLoader(Generic[T_co]):
     drop_last: bool
     persistent_workers: bool
 
-    def __init__(self, dataset: Dataset[T_co] | Any, batch_size: int | None = 1, shuffle: bool | None = None,
+    if not TYPE_CHECKING:
+        __class_getitem__ = classmethod(GenericAlias)          # DataLoader[Item]: the second may be left out
+
+    if TYPE_CHECKING:
+        @overload
+        def __init__(self: DataLoader[Item, Batch], dataset: Dataset[Item], batch_size: int | None = 1,
+                     shuffle: bool | None = None, sampler: Any = None, batch_sampler: Any = None, num_workers: int = 0, *,
+                     collate_fn: Callable[[list[Item]], Batch], **settings: Unpack[Settings]) -> None: ...
+        @overload
+        def __init__(self: DataLoader[Item, Collated], dataset: Dataset[Item], batch_size: int = 1,
+                     shuffle: bool | None = None, sampler: Any = None, batch_sampler: Any = None, num_workers: int = 0,
+                     collate_fn: None = None, **settings: Unpack[Settings]) -> None: ...
+        @overload
+        def __init__(self: DataLoader[Item, Any], dataset: Dataset[Item], batch_size: None, shuffle: bool | None = None,
+                     sampler: Any = None, batch_sampler: Any = None, num_workers: int = 0, collate_fn: None = None,
+                     **settings: Unpack[Settings]) -> None: ...
+        @overload
+        def __init__(self: DataLoader[Any, Any], dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None,
+                     sampler: Any = None, batch_sampler: Any = None, num_workers: int = 0,
+                     collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False, drop_last: bool = False,
+                     timeout: float = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None,
+                     generator: Generator | None = None, *, prefetch_factor: int | None = None,
+                     persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True) -> None: ...
+
+    def __init__(self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None,
                  sampler: Any = None, batch_sampler: Any = None, num_workers: int = 0,
                  collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False, drop_last: bool = False,
                  timeout: float = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None,
@@ -145,6 +212,24 @@ class DataLoader(Generic[T_co]):
         """The settings that fetchers need to make batches."""
         return Recipe(isinstance(self.dataset, IterableDataset), self.batch_sampler is not None, self.collate_fn,
                       self.drop_last, None if self.batch_size is None else [None] * self.batch_size)
+
+    if TYPE_CHECKING:                                # Any fits Never: the first two are of loaders whose type is not known
+        @overload
+        def __iter__(self: DataLoader[Never, Collated]) -> Iterator[Any]: ...
+        @overload
+        def __iter__(self: DataLoader[Any, Never]) -> Iterator[Any]: ...
+        @overload
+        def __iter__(self: DataLoader[Named, Collated]) -> Iterator[Any]: ...
+        @overload
+        def __iter__(self: DataLoader[Value, Collated]) -> Iterator[Tensor]: ...
+        @overload
+        def __iter__(self: DataLoader[tuple[Value, ...], Collated]) -> Iterator[list[Tensor]]: ...
+        @overload
+        def __iter__(self: DataLoader[Mapping[str, Value], Collated]) -> Iterator[dict[str, Tensor]]: ...
+        @overload
+        def __iter__(self: DataLoader[Any, Collated]) -> Iterator[Any]: ...
+        @overload
+        def __iter__(self) -> Iterator[Batch_co]: ...
 
     def __iter__(self) -> Iterator[Any]:
         if self.num_workers == 0 and self.timeout:

@@ -7,7 +7,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 from ...base.types import Array
 from ...core.random import Generator, drawing
@@ -41,7 +41,7 @@ class Dataset(Generic[T_co]):
     def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other: Any) -> ConcatDataset[Any]:
+    def __add__(self, other: Dataset[T_co] | Any) -> ConcatDataset[T_co]:
         return ConcatDataset([self, other])
 
 
@@ -156,6 +156,12 @@ class ConcatDataset(Dataset[T_co]):
     datasets: list[Any]
     cumulative_sizes: list[int]
 
+    if TYPE_CHECKING:
+        @overload
+        def __init__(self, datasets: Iterable[Dataset[T_co]]) -> None: ...
+        @overload
+        def __init__(self: ConcatDataset[Any], datasets: Iterable[Any]) -> None: ...
+
     def __init__(self, datasets: Iterable[Any]) -> None:
         self.datasets = list(datasets)
         if not self.datasets:
@@ -172,7 +178,7 @@ class ConcatDataset(Dataset[T_co]):
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
-    def __getitem__(self, idx: Any) -> Any:
+    def __getitem__(self, idx: Any) -> T_co:
         if idx < 0:
             if -idx > len(self):
                 raise ValueError("absolute value of index should not exceed dataset length")
@@ -200,7 +206,7 @@ class ChainDataset(IterableDataset[T_co]):
         [0, 1, 0, 1, 2]
     """
 
-    def __init__(self, datasets: Iterable[Any]) -> None:
+    def __init__(self, datasets: Iterable[Dataset[T_co] | Any]) -> None:
         self.datasets = datasets
 
     def _streams(self) -> Iterator[Any]:
@@ -236,7 +242,13 @@ class Subset(Dataset[T_co]):
     dataset: Any
     indices: Sequence[int] | Array
 
-    def __init__(self, dataset: Dataset[T_co] | Any, indices: Sequence[int] | Array) -> None:
+    if TYPE_CHECKING:
+        @overload
+        def __init__(self, dataset: Dataset[T_co], indices: Sequence[int] | Array) -> None: ...
+        @overload
+        def __init__(self: Subset[Any], dataset: Any, indices: Sequence[int] | Array) -> None: ...
+
+    def __init__(self, dataset: Any, indices: Sequence[int] | Array) -> None:
         self.dataset, self.indices = dataset, indices
         kind = type(self)
         if kind.__getitem__ is not Subset.__getitem__ and kind.__getitems__ is Subset.__getitems__:
@@ -244,7 +256,7 @@ class Subset(Dataset[T_co]):
                                       "of a DataLoader: write that too, for instance as "
                                       "[self.__getitem__(i) for i in indices]")
 
-    def __getitem__(self, idx: Any) -> Any:
+    def __getitem__(self, idx: Any) -> T_co:
         if isinstance(idx, list):
             return self.dataset[[self.indices[i] for i in idx]]
         return self.dataset[self.indices[idx]]
@@ -263,8 +275,15 @@ def items_of(dataset: Any, indices: Sequence[Any]) -> list[Any]:
     return getitems(indices) if getitems else [dataset[i] for i in indices]
 
 
-def random_split(dataset: Dataset[Item] | Any, lengths: Sequence[float],
-                 generator: Generator | None = None) -> list[Subset[Item]]:
+if TYPE_CHECKING:
+    @overload
+    def random_split(dataset: Dataset[Item], lengths: Sequence[float],
+                     generator: Generator | None = None) -> list[Subset[Item]]: ...
+    @overload
+    def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset[Any]]: ...
+
+
+def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset[Any]]:
     """Disjoint random Subsets of the given lengths, which sum to len(dataset), or fractions, which sum to 1.
 
     Fractions are rounded down; items left over go to the first subsets, one each.

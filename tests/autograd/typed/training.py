@@ -6,6 +6,7 @@ that end in "# bad": test_stubs.py. assert_type is checked by them alone."""
 # mypy: strict-equality, extra-checks
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from typing_extensions import assert_type
@@ -19,7 +20,16 @@ from autograd.autograd.function import FunctionCtx
 from autograd.distributed.optim import ZeroRedundancyOptimizer
 from autograd.nn.parallel import DistributedDataParallel
 from autograd.optim.lr_scheduler import LRScheduler
-from autograd.utils.data import DataLoader, Dataset, IterableDataset, Sampler, random_split
+from autograd.utils.data import (
+    ConcatDataset,
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    Sampler,
+    Subset,
+    TensorDataset,
+    random_split,
+)
 from dparallel import Communicator, DataParallel
 
 
@@ -136,6 +146,47 @@ def train(comm: Communicator, epochs: int) -> float:
     if comm.rank == 0:
         ag.save(net.state_dict(), "net.pt")
     return accuracy(net, DataLoader(held_out, batch_size=8))
+
+
+def pad(lines: list[str]) -> Tensor:
+    return ag.zeros(len(lines))
+
+
+def what_loaders_give(untyped: Dataset) -> None:
+    digits, tensors = Digits(8), TensorDataset(ag.zeros(8, 2), ag.zeros(8))
+    assert_type(next(iter(DataLoader(digits, 4, shuffle=True))), list[Tensor])
+    assert_type(next(iter(DataLoader(tensors, batch_size=4, drop_last=True))), list[Tensor])
+    assert_type(next(iter(DataLoader(Lines(), collate_fn=pad))), Tensor)
+    assert_type(next(iter(DataLoader(digits, batch_size=None))), Any)
+    assert_type(next(iter(DataLoader(untyped, 4))), Any)
+    assert_type(ConcatDataset([digits, digits])[0], tuple[Tensor, int])
+    assert_type(Subset(digits, [0])[0], tuple[Tensor, int])
+    held: DataLoader[tuple[Tensor, int]] = DataLoader(digits, collate_fn=len)
+    assert_type(next(iter(held)), Any)
+    for images, labels in DataLoader(random_split(digits, [4, 4])[0], 2):
+        assert_type(images, Tensor)
+        labels.nonsense()  # bad
+    DataLoader(digits, batchsize=4)  # bad
+    DataLoader(digits, batch_size="4")  # bad
+    DataLoader(digits).nonsense()  # bad
+
+
+def hooks_and_states(net: Net, x: Tensor) -> None:
+    output, (h, c) = nn.LSTM(3, 4, batch_first=True)(x)
+    assert_type(output, Tensor)
+    packed = nn.utils.rnn.pack_padded_sequence(x, [2, 1], batch_first=True)
+    assert_type(nn.utils.rnn.pad_packed_sequence(nn.GRU(3, 4)(packed)[0])[0], Tensor)
+    print(h.shape, c.shape, net.norm.weight.data, nn.Linear(3, 4).bias.data.zero_())
+    net.register_forward_hook(lambda module, args, output: None)
+    net.register_full_backward_hook(lambda module, g_in, g_out: None).remove()
+    optimizer = optim.SGD([{"params": list(net.parameters())}], lr=0.1)
+    optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.9 ** epoch).step()
+    for layer in nn.ModuleList([net]):
+        assert_type(layer, nn.Module)
+    net.register_full_backward_hook(lambda module: None)  # bad
+    optim.lr_scheduler.LambdaLR(optimizer, 0.9)  # bad
+    nn.GRU(3, 4)(x)[1].nonsense()  # bad
+    nn.LSTM(3, 4)(x)[1][0].nonsense()  # bad
 
 
 def main() -> None:
