@@ -13,7 +13,7 @@ import sys
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch")
 __path__ = [FOLDER]                                  # so this is a package: of launch's modules, without its __init__.py
 MSG = ("dprun: {file} is not dparallel's{why}: another package of this name, such as ROS 2's, was installed over it or "
-       "uninstalled. To have dparallel's: `pip install --force-reinstall --no-deps dparallel`, and give the other one an "
+       "uninstalled. To have dparallel's: `pip install --force-reinstall --no-deps {source}`, and give the other one an "
        "environment of its own: both cannot be in one folder")
 
 
@@ -25,9 +25,17 @@ def fault() -> str:
             if '__distribution__ = "dparallel"' in text.read():
                 return ""
     except OSError as error:
-        return MSG.format(file=file, why=f" ({error.strerror})")
+        return MSG.format(file=file, why=f" ({error.strerror})", source=source())
     owners = sorted(set(importlib.metadata.packages_distributions().get("launch", ())) - {"dparallel"})
-    return MSG.format(file=file, why=f" but of {', '.join(owners)}" if owners else "")
+    return MSG.format(file=file, why=f" but of {', '.join(owners)}" if owners else "", source=source())
+
+
+def source() -> str:
+    """Where pip had dparallel from, as autograd/base/namesake.py knows; its name if that is not there either."""
+    try:
+        return str(importlib.import_module("dprun.installation").namesake().source("dparallel"))
+    except (ImportError, AttributeError):
+        return "dparallel"
 
 
 def main() -> int:

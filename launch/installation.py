@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from importlib.machinery import EXTENSION_SUFFIXES
+from typing import Any
 
 AUTOGRAD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "autograd")
 NATIVE = os.path.join(AUTOGRAD, "native")
@@ -17,13 +18,19 @@ def faults() -> list[str]:
 
 
 def other_package() -> str:
-    """What autograd/base/namesake.py says, run by its path: this imports nothing of what it starts."""
+    """What autograd/base/namesake.py says."""
+    module = namesake()
+    return "" if module is None else str(module.fault())
+
+
+def namesake() -> Any:
+    """That module, run by its path, for this imports nothing of what it starts; None if it is not there."""
     spec = importlib.util.spec_from_file_location("namesake", os.path.join(AUTOGRAD, "base", "namesake.py"))
     if spec is None or spec.loader is None or not os.path.exists(spec.origin or ""):
-        return ""
+        return None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return str(module.fault())
+    return module
 
 
 def not_compiled() -> str:

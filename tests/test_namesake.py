@@ -22,11 +22,28 @@ THEIRS = {                                           # as far as we meet it: wha
     "numpy/__init__.py": "from autograd.extend import primitive\nfrom .numpy_wrapper import *\n",
     "numpy/numpy_wrapper.py": "from numpy import tanh\n",
 }
-METADATA = {"autograd-1.9.1": "Name: autograd\nVersion: 1.9.1\n",
+METADATA = {"dparallel-0.1.0": "Name: dparallel\nVersion: 0.1.0\n",
+            "autograd-1.9.1": "Name: autograd\nVersion: 1.9.1\n",
             "lifelines-0.30": "Name: lifelines\nVersion: 0.30\nRequires-Dist: autograd>=1.5\n",
             "other-1": "Name: other\nVersion: 1\nRequires-Dist: Autograd; extra == 'x'\n"}
 
-BOTH = """
+THREADS = """
+import sys, threading, time
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "autograd.version":               # late in our __init__.py
+            time.sleep(0.2)
+sys.meta_path.insert(0, Slow())
+first = threading.Thread(target=__import__, args=("dparallel.autograd",))
+first.start()
+while "dparallel.autograd" not in sys.modules:
+    time.sleep(0.001)
+from dparallel.autograd import tensor                # waits, and gets the whole module
+from dparallel.autograd.nn import Linear
+first.join()
+sys.meta_path.remove(next(finder for finder in sys.meta_path if isinstance(finder, Slow)))
+"""
+BOTH = THREADS + """
 import pickle, sys
 import dparallel.autograd as ag, dparallel
 import dparallel.autograd.nn.functional as F
@@ -51,23 +68,33 @@ for name in ("tensor", "Tensor", "no_grad", "float32", "cat"):
         getattr(autograd, name)
     except ImportError as error:
         assert "HIPS's autograd 1.9.1" in str(error) and "lifelines 0.30" in str(error) and "other" not in str(error), error
-        assert "`pip uninstall -y autograd`, then `pip install --force-reinstall --no-deps dparallel`" in str(error)
-        assert "import dparallel.autograd as ag" in str(error)
+        assert MEND in str(error) and "To have both: `import dparallel.autograd as ag` in scripts" in str(error), error
     else:
         raise AssertionError(name)
 assert not hasattr(autograd, "nonsense") and not hasattr(autograd, "np")
 import autograd.nn
 assert autograd.nn is nn
 """
-OURS = """
-import autograd as ag, dparallel, pickle
+OURS = THREADS + """
+import autograd as ag, dparallel, importlib, pickle
 import dparallel.autograd.nn
+assert dparallel.autograd.nn.__spec__.name == "autograd.nn" and importlib.reload(dparallel.autograd.nn.init) is ag.nn.init
 assert dparallel.autograd is ag and dparallel.autograd.nn is ag.nn and ag.tensor([1.0]).tolist() == [1.0]
 assert not hasattr(ag.core, "nonsense")
 try:
     import autograd.numpy
 except ImportError as error:
     assert not OVER or "has overwritten autograd/__init__.py of HIPS's autograd 1.9.1; needed by lifelines 0.30" in str(error), error
+    assert not OVER or "both: `pip install --force-reinstall --no-deps autograd==1.9.1`, and `import dpar" in str(error), error
+else:
+    raise AssertionError
+"""
+BROKEN = """
+try:
+    import dparallel
+except ImportError as error:
+    assert "overwritten autograd/__init__.py; needed by" in str(error), error
+    assert "dparallel. It cannot be imported: ModuleNotFoundError(" in str(error) and "named 'future'" in str(error), error
 else:
     raise AssertionError
 """
@@ -102,25 +129,30 @@ def installed(folder):
     shutil.copy(ROOT / "autograd" / "__init__.py", folder / "dparallel" / "autograd" / "whole_init.py")
 
 
-@pytest.mark.parametrize("state", ["ours", "theirs over ours", "ours over theirs", "uninstalled", "theirs before ours"])
+@pytest.mark.parametrize("state", ["ours", "theirs over ours", "ours over theirs", "uninstalled", "theirs before ours", "theirs broken"])
 def test_states(state, tmp_path):
     site, before = tmp_path / "site", tmp_path / "before"
     installed(site)
     init = site / "autograd" / "__init__.py"
-    if state in ("theirs over ours", "uninstalled"):
+    if state in ("theirs over ours", "theirs broken", "uninstalled"):
         init.unlink()
-    if state == "theirs over ours":
-        write(site / "autograd", THEIRS)
+    if state in ("theirs over ours", "theirs broken"):
+        write(site / "autograd", {**THEIRS, "tracer.py": "import future\n"} if "broken" in state else THEIRS)
     elif state == "ours over theirs":
         write(site / "autograd", {name: text for name, text in THEIRS.items() if name != "__init__.py"})
     elif state == "theirs before ours":
         write(before / "autograd", THEIRS)
     if state not in ("ours", "uninstalled"):
         write(site, {f"{name}.dist-info/METADATA": f"Metadata-Version: 2.1\n{text}" for name, text in METADATA.items()})
-    code = GONE if state == "uninstalled" else OURS.replace("OVER", str(state != "ours")) if "ours" in (
+        (tmp_path / "my copy").mkdir()
+        url = f"file://{tmp_path}/my%20copy"           # what pip notes for `pip install FOLDER`
+        write(site, {"dparallel-0.1.0.dist-info/direct_url.json": f'{{"dir_info": {{}}, "url": "{url}"}}'})
+    code = GONE if state == "uninstalled" else BROKEN if "broken" in state else OURS.replace("OVER", str(state != "ours")) if "ours" in (
         state, state.split()[0]) else BOTH
     import autograd
     code = code.replace("COMPILED", str(autograd.show_config()["compiled core"]))
+    code = code.replace("MEND", repr("`pip uninstall -y autograd`. To have both" if state == "theirs before ours" else
+                                     f"`pip uninstall -y autograd`, then `pip install --force-reinstall --no-deps '{tmp_path}/my copy'`. To"))
     packages = sysconfig.get_path("purelib")         # without -S the path of an editable installation of ours would be there
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (before, site, packages)))}
     done = subprocess.run([sys.executable, "-S", "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True)

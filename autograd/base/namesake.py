@@ -2,7 +2,7 @@
 
 Both distributions install `autograd/__init__.py`, HIPS's also `autograd/core.py` where `autograd/core/` is ours; pip
 overwrites without a word. All other files of either are the other's no concern. What is done about it, and what was tried:
-docs/design/namesake.md. Standard library only, and nothing of this package: launch/damage.py runs this file by its path.
+docs/design/namesake.md. Standard library only, and nothing of this package: launch/installation.py runs it by its path.
 """
 
 import importlib
@@ -21,10 +21,10 @@ MSG_APART = "`autograd` is {other} here ({file}), which Python finds before dpar
 MSG_OURS = "`autograd` is dparallel's here: installed later, it has overwritten autograd/__init__.py of {other}"
 MSG_GONE = "dparallel's autograd/__init__.py is not there any more: uninstalling HIPS's autograd deletes it"
 MSG_NEEDED = "; needed by {names}"
-MSG_MEND = (". To have dparallel's: {commands}. To have both: `{theirs}`, and `import dparallel.autograd as ag` in scripts "
-            "for dparallel")
+MSG_MEND = (". To have dparallel's: {commands}. To have both: {both}`import dparallel.autograd as ag` in scripts for "
+            "dparallel")
 MSG_OTHER = "`autograd` is {file} here, which Python finds before dparallel's: rename it, or take its folder from the path"
-THEIRS, OURS = "pip install --force-reinstall --no-deps autograd", "pip install --force-reinstall --no-deps dparallel"
+AGAIN = "`pip install --force-reinstall --no-deps {source}`"
 
 
 def is_ours(package: ModuleType) -> bool:
@@ -35,7 +35,7 @@ def is_ours(package: ModuleType) -> bool:
 def public() -> ModuleType:
     """The module with this package's names: `autograd`, or `dparallel.autograd` where HIPS's has that name."""
     package = sys.modules["autograd"]
-    return package if is_ours(package) else sys.modules["dparallel.autograd"]
+    return package if is_ours(package) else importlib.import_module("dparallel.autograd")
 
 
 def fault() -> str:
@@ -57,8 +57,33 @@ def fault() -> str:
     else:
         return MSG_OTHER.format(file=file)
     needed = MSG_NEEDED.format(names=", ".join(found)) if (found := needs()) else ""
-    commands = [*(["`pip uninstall -y autograd`"] if version else []), f"`{OURS}`"]
-    return what + needed + MSG_MEND.format(commands=", then ".join(commands), theirs=THEIRS)
+    apart = file is not None and os.path.dirname(file) != FOLDER
+    commands = ["`pip uninstall -y autograd`"] if version else []
+    if not apart:
+        commands.append(AGAIN.format(source=source("dparallel")))
+    elif not commands:
+        commands.append(f"take {os.path.dirname(os.path.dirname(str(file)))} from the path")
+    whole = apart or what.startswith(MSG_THEIRS.format(other=other))
+    both = "" if whole else AGAIN.format(source=source("autograd")) + ", and "
+    return what + needed + MSG_MEND.format(commands=", then ".join(commands), both=both)
+
+
+def source(name: str) -> str:
+    """What pip is to install again: the folder, archive or repository that it had a distribution from, or for one from an
+    index its name and, if it is not ours, its version."""
+    metadata, urls, quote = map(importlib.import_module, ("importlib.metadata", "urllib.parse", "shlex"))
+    try:
+        found = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return name
+    about = importlib.import_module("json").loads(found.read_text("direct_url.json") or "{}")
+    url = about.get("url", "")
+    if "vcs_info" in about:
+        return str(quote.quote(f"{about['vcs_info']['vcs']}+{url}@{about['vcs_info']['commit_id']}"))
+    path = urls.unquote(url.removeprefix("file://"))
+    if not url or (url.startswith("file://") and not os.path.exists(path)):
+        return name if name == "dparallel" else f"{name}=={found.version}"
+    return ("-e " if about.get("dir_info", {}).get("editable") else "") + str(quote.quote(path))
 
 
 def needs() -> list[str]:

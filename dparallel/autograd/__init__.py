@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 else:
     Loader = object                                  # importlib.abc would take 15 ms
 
+    def __getattr__(name: str) -> Any:
+        """A name of the module that takes this one's place, for a thread that waited while another one imported it."""
+        module = sys.modules[__name__]
+        if vars(module) is globals():
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(module, name)
+
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "autograd")
 COPY = os.path.join(HERE, "whole_init.py")           # setup.py: of autograd/__init__.py, which HIPS's package overwrites
@@ -36,16 +44,26 @@ class SameModules(Loader):
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         """A spec, if there is autograd.X."""
         package, _, name = fullname.partition(".")
-        there = package == __package__.partition(".")[0] and name.startswith("autograd.") and (
-            name in sys.modules or importlib.util.find_spec(name) is not None)
-        return ModuleSpec(fullname, self) if there else None
+        asked = package == __package__.partition(".")[0] and name.startswith("autograd.")
+        found = importlib.util.find_spec(name) if asked else None
+        return found and ModuleSpec(fullname, self, is_package=found.submodule_search_locations is not None)
 
-    def create_module(self, spec: ModuleSpec) -> None:
-        """None: Python makes the module."""
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """That module: no thread sees another one by this name."""
+        module = import_module(spec.name.partition(".")[2])
+        spec.loader_state = module.__spec__
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Python takes what is in sys.modules then."""
-        sys.modules[module.__name__] = import_module(module.__name__.partition(".")[2])
+        """It ran under its own name, which Python has just replaced."""
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state
+
+    def get_code(self, fullname: str) -> Any:
+        """For `python -m dparallel.autograd.X`."""
+        name = fullname.partition(".")[2]
+        loader: Any = getattr(importlib.util.find_spec(name), "loader", None)
+        return loader.get_code(name)
 
 
 def namesake() -> ModuleType:
@@ -69,15 +87,20 @@ def beside(theirs: ModuleType) -> ModuleType:
     module = ModuleType(__name__)
     vars(module).update(__spec__=ModuleSpec("autograd", loader, origin=file, is_package=True), __loader__=loader,
                         __package__="autograd", __path__=[OURS], __file__=file)
-    sys.modules[__name__] = module
     code = loader.get_code("autograd")
     assert code is not None
     exec(code, vars(module))
+    sys.modules[__name__] = module                   # whole: other threads see it now
     return module
 
 
 sys.meta_path.insert(0, SameModules())
-package = import_module("autograd")
+try:
+    package = import_module("autograd")
+except Exception as error:                           # HIPS's own: without what it needs, or too old for this NumPy
+    if fault := namesake().fault():
+        raise ImportError(f"{fault}. It cannot be imported: {error!r}") from error
+    raise
 if hasattr(package, "__distribution__"):
     sys.modules[__name__] = package
 else:
