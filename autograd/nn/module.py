@@ -319,7 +319,8 @@ class Module(Hooked, Stateful):
         first = rest.pop(0) if rest else None
         if isinstance(first, Tensor):
             dtype = first.dtype
-        elif hasattr(first, "index") or (isinstance(first, str) and first.split(":")[0] in ("cpu", "cuda", "mps", "meta")):
+        elif hasattr(first, "index") or type(first) is int or (
+                isinstance(first, str) and first.split(":")[0] in ("cpu", "cuda", "mps", "meta")):
             device = first
         elif first is not None:
             dtype = np.dtype(first)

@@ -7,6 +7,7 @@ object {"$": kind, ...}. Objects of any other class are refused: a file of weigh
 from __future__ import annotations
 
 import math
+from argparse import Namespace
 from typing import Any
 
 import numpy as np
@@ -54,16 +55,18 @@ class Encoder:
         items = [self.value(item, (*path, number)) for number, item in enumerate(value)]
         return items if type(value) is list else {KIND: SEQUENCES[type(value)], "items": items}
 
-    def mapping(self, value: dict[Any, Any], path: Path) -> Any:
-        """A dict: an object if its keys are strings, else a list of pairs; with the versions in a module's state."""
+    def mapping(self, value: Any, path: Path) -> Any:
+        """A dict or Namespace: an object if its keys are strings, else pairs; with the versions in a module's state."""
+        kind = type(value)
         versions = {"metadata": self.value(value._metadata, path)} if hasattr(value, "_metadata") else {}
+        value = vars(value) if kind is Namespace else value
         if all(type(key) is str for key in value):
             items: Any = {key: self.value(item, (*path, key)) for key, item in value.items()}
-            if type(value) is dict and KIND not in items:
+            if kind is dict and KIND not in items:
                 return items
-            return {KIND: MAPPINGS[type(value)], "items": items, **versions}
+            return {KIND: MAPPINGS[kind], "items": items, **versions}
         pairs = [[self.value(key, (*path, key)), self.value(item, (*path, key))] for key, item in value.items()]
-        return {KIND: MAPPINGS[type(value)], "pairs": pairs, **versions}
+        return {KIND: MAPPINGS[kind], "pairs": pairs, **versions}
 
     def tensor(self, value: Tensor, path: Path) -> Any:
         """A tensor or NumPy array: its name, under which `arrays` has it."""

@@ -30,19 +30,20 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
          _use_new_zipfile_serialization: bool = True) -> None:
     """Write a nested state to a safetensors file, whole or not at all: `f` is its name, or an object with write().
 
-    obj: dicts, lists, tuples, sets, numbers, strings, None, and tensors (complex128 ones excepted). The tensors of a dict
-    {name: tensor} have these names in the file, those of a nested state its keys with dots between them, and any reader
-    of safetensors reads them; everything else is JSON in the file's metadata. TypeError for objects of other classes.
+    obj: dicts, lists, tuples, sets, numbers, strings, None, a script's options (argparse.Namespace), and tensors (complex128
+    ones excepted). The tensors of a dict {name: tensor} have these names in the file, those of a nested state its keys
+    with dots between them, and any reader of safetensors reads them; everything else is JSON in the file's metadata.
+    TypeError for objects of other classes.
 
     Tensors that share memory are each written in full, and share memory again after load(). Strides are not kept: a
     tensor that shares no memory comes back row by row. No pickle is written: `pickle_protocol` has no effect.
 
     Args:
-        obj (Tensor or number or sequence): Tensors, modules' state_dicts, and what pickle takes.
+        obj (Tensor or number or sequence): The state, such as {"model": model.state_dict(), "epoch": 3}.
         f: Path or binary file.
         pickle_module: Only pickle.
-        pickle_protocol (int): Of the pickled part. Default: 2.
-        _use_new_zipfile_serialization (bool): Whether it is a zip file. Default: True.
+        pickle_protocol (int): Has no effect. Default: 2.
+        _use_new_zipfile_serialization (bool): Only True. Default: True.
 
     Raises:
         NotImplementedError: save(pickle_module={pickle_module}): files hold no pickles.

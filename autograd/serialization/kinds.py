@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
+from argparse import Namespace
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -18,8 +19,9 @@ from .safetensors import CODES, raw
 
 KIND = "$"
 SEQUENCES: dict[type, str] = {tuple: "tuple", set: "set", frozenset: "frozenset", Size: "Size"}
-MAPPINGS: dict[type, str] = {dict: "dict", OrderedDict: "OrderedDict", Counter: "Counter"}
+MAPPINGS: dict[type, str] = {dict: "dict", OrderedDict: "OrderedDict", Counter: "Counter", Namespace: "Namespace"}
 CONTAINERS: dict[str, Callable[[Any], Any]] = {kind: cls for cls, kind in {**SEQUENCES, **MAPPINGS}.items()}
+CONTAINERS["Namespace"] = lambda items: Namespace(**items)         # a script's options
 NUMBERS = (*CODES, "complex128")
 
 

@@ -10,6 +10,7 @@ import os
 import pathlib
 import pickle
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ VALUES = [None, True, False, 0, -1, 2 ** 63, 2 ** 64 - 1, -2 ** 63, 2 ** 64, -10
           {1: 2, "1": 3, (1, "x"): 4, None: 5, 2.5: 6, False: 7}, {"$": 1}, {"$": "tensor", "name": "w"}, {1, 2}, frozenset("ab"),
           1 + 2j, complex(float("inf"), -0.0), b"", b"\0\xff", ag.Size((2, 3)), ag.float32, ag.device("cpu"), ag.device("cpu", 0),
           collections.OrderedDict([("b", 1), ("a", 2)]), collections.OrderedDict([(2, 1), (1, 2)]), collections.Counter("aab"),
+          argparse.Namespace(), argparse.Namespace(lr=0.1, betas=(0.9, 0.99), **{"$": [1]}),
           np.float64(0.1), np.float32(0.1), np.int8(-1), np.bool_(True), np.complex128(1 - 2j)]
 
 
@@ -210,7 +212,7 @@ CIRCLE.append(CIRCLE)
 REFUSED = {
     "dataclass": (Options(), r"Options: .*asdict"), "enum": (Colour.RED, r"Colour.*\.value"), "pair": (Pair(1, 2), r"Pair.*tuple\(\)"),
     "function": (len, "builtin_function.*its name"), "module": (nn.Linear(1, 1), r"Linear.*state_dict\(\)"),
-    "namespace": (argparse.Namespace(a=1), r"argparse\.Namespace.*vars\(\)"), "range": (range(3), "range.*made of"),
+    "namespace": (types.SimpleNamespace(a=1), r"SimpleNamespace.*vars\(\)"), "range": (range(3), "range.*made of"),
     "defaultdict": (collections.defaultdict(list), r"defaultdict.*dict\(\)"), "circle": (CIRCLE, "holds itself"),
     "complex128": (ag.ones(2, dtype=ag.complex128), "complex128.*view_as_real"), "objects": (np.array([None]), "elements are object"),
     "longdouble": (np.longdouble(1), "longdouble"), "path": (pathlib.Path("x"), "Path"), "str": (np.str_("a"), r"str_.*str\(\)"),

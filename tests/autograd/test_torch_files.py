@@ -1,5 +1,6 @@
 """load() of files that torch.save() wrote: as torch.load() reads them; of anything but data by refusal."""
 
+import argparse
 import collections
 import io
 import itertools
@@ -68,7 +69,7 @@ def states():
     yield "kinds", [torch.ones(2, requires_grad=True), torch.nn.Parameter(torch.ones(1)), torch.nn.Parameter(torch.ones(1, dtype=torch.int8), False)]
     yield "values", [None, True, -1, 255, 65536, -2 ** 31, 2 ** 31, 2 ** 70, -2 ** 2100, 1.5, float("inf"), "täxt\n", b"\0\xff", 1 + 2j, {1, 2}, (1, (2, [3]), {})]
     yield "keys", {1: 1, "a": 2, (1, 2): 3, None: 4, 2.5: 5}
-    yield "containers", [collections.OrderedDict(a=1), collections.Counter("aab"), torch.Size([2, 3]), torch.device("cpu"), torch.float16, torch.int64]
+    yield "containers", [collections.OrderedDict(a=1), collections.Counter("aab"), argparse.Namespace(lr=0.1, betas=[0.9]), argparse.Namespace(), torch.Size([2, 3]), torch.device("cpu"), torch.float16, torch.int64]
     yield "many", {f"k{i}": torch.full((2,), float(i)) for i in range(300)}
     yield "marks", [torch.tensor([1 + 2j]).conj(), torch.tensor([1 + 2j]).imag, torch.tensor([1 + 2j]).conj().imag]
     yield "long", {"text": "x" * 300, "list": list(range(2000))}

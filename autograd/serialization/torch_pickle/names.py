@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from pickle import UnpicklingError
@@ -141,8 +142,9 @@ def _encode(text: str, encoding: str) -> bytes:
 def _names() -> dict[str, Any]:
     """Everything that may be named in a file."""
     calls: dict[str, Callable[..., Any] | None] = {
-        "collections.OrderedDict": OrderedDict, "collections.Counter": Counter, "builtins.set": set,
-        "builtins.frozenset": frozenset, "builtins.complex": complex, "_codecs.encode": _encode, "torch.Size": Size,
+        "argparse.Namespace": Namespace, "collections.OrderedDict": OrderedDict, "collections.Counter": Counter,
+        "builtins.set": set, "builtins.frozenset": frozenset, "builtins.complex": complex, "_codecs.encode": _encode,
+        "torch.Size": Size,
         "torch.device": device, "torch._utils._rebuild_tensor": _rebuild_tensor,
         "torch._utils._rebuild_tensor_v2": _rebuild_tensor, "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,
         "torch._utils._rebuild_parameter": _rebuild_parameter,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import pickletools
 import reprlib
+from argparse import Namespace
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from pickle import UnpicklingError
@@ -141,9 +142,14 @@ class Machine:
             target[self.key(key)] = value
 
     def build(self) -> None:
-        """Set _metadata, the versions in a module's state, which is the only attribute that may be set."""
+        """Set a Namespace's options, or _metadata, the versions in a module's state: no other attribute may be set."""
         state, = self.popped(1)
-        target = self.top(OrderedDict)
+        target = self.top(OrderedDict, Namespace)
+        if type(target) is Namespace:
+            if type(state) is not dict or not all(type(name) is str for name in state):
+                raise UnpicklingError("it sets options of a Namespace whose names are no strings")
+            vars(target).update(state)
+            return
         if type(state) is not dict or not state.keys() <= {"_metadata"}:
             raise UnpicklingError("it sets attributes of an OrderedDict; only _metadata is read")
         for name, value in state.items():
@@ -213,6 +219,7 @@ def contents(value: Any) -> Iterator[Any]:
     while waiting:
         value = waiting.pop()
         yield value
+        value = vars(value) if isinstance(value, Namespace) else value
         if isinstance(value, (dict, list, tuple, set, frozenset)) and id(value) not in seen:
             seen.add(id(value))
             waiting.extend(value)
