@@ -1,4 +1,4 @@
-"""Timelines: what `dprun --timeline` and `--report` do around a job. dparallel.tracing records, reads and reports."""
+"""What dprun does for --timeline and --report. dparallel.tracing records, reads and reports."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ STALLED = "stalled"                                  # the mark of a rank that h
 
 
 class Recorded:
-    """The timeline of one job: its folder, and the file that is made of it at the end, or before if somebody asks.
+    """The timeline of one job: the folder of its parts, and the file that is made of them at the end, or earlier on request.
 
-    restart: how many jobs came before it; their files are kept.
+    restart: how many jobs ran before it under --restarts; their files are kept.
     """
 
     def __init__(self, options: argparse.Namespace, folder: str, restart: int) -> None:
@@ -39,12 +39,12 @@ class Recorded:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What ranks are told."""
+        """The environment variables for the ranks."""
         steps = {"DPARALLEL_TIMELINE_STEPS": self.options.steps} if self.options.steps else {}
         return {"DPARALLEL_TIMELINE_PARTS": self.parts, **steps}
 
     def look(self, folder: str) -> None:
-        """While the job runs: write the file, if it stands still or somebody has asked."""
+        """Called while the job runs: write the file if a rank has reported a stall, or at SIGUSR2."""
         stalls = sum(name.endswith("." + STALLED) for name in os.listdir(folder)) if not self.temporary else 0
         if not (self.asked or stalls > self._stalls) or (self._dump is not None and self._dump.poll() is None):
             return
@@ -53,7 +53,7 @@ class Recorded:
         print(f"dprun: what was recorded until now is written to {self.path}", file=sys.stderr, flush=True)
 
     def finish(self) -> None:
-        """The job has ended: make the file, and the report if it is wanted."""
+        """Called when the job has ended: write the file, and with --report print the report."""
         if self._dump is not None:
             self._dump.wait()
         if not any(name.endswith(".json") for name in os.listdir(self.parts)):
@@ -71,7 +71,7 @@ class Recorded:
 
 
 def is_report(options: argparse.Namespace) -> bool:
-    """Whether dprun is to report on a timeline, and to run nothing."""
+    """Whether dprun only reports on a timeline, and starts no job."""
     if not options.report:
         if options.report_json or options.report_html:
             raise LaunchError("--json and --html are for --report")

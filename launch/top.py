@@ -25,12 +25,12 @@ from typing import Any, NamedTuple
 from .mpirun import LaunchError
 from .report import is_alive
 
-DESCRIPTION = "job"                                  # the file that says what a folder's job is
-WATCHED = "watched"                                  # touched while someone looks: then hosts tell each other
+DESCRIPTION = "job"                                  # the file that describes the job of a folder
+WATCHED = "watched"                                  # touched while --top runs: then hosts exchange their files
 PERIOD = 1.0                                         # seconds between two looks
 SILENT = 5.0                                         # seconds after which a rank's file is old
 PATIENCE = 3.0                                       # seconds in which other hosts answer
-SHOWN = 5                                            # of those that wait least, and most, where each rank has no line
+SHOWN = 5                                            # ranks that wait least, and most, where not all ranks have a line
 HEADINGS = ("rank", "host", "steps", "steps/s", "loss", "waiting", "memory", "doing")
 
 
@@ -50,7 +50,7 @@ class Job(NamedTuple):
 
 @dataclass
 class Row:
-    """A rank: whether it runs, and what it is doing; None for what is not known."""
+    """The figures of a rank, and whether it runs; None for a figure that is not known."""
 
     rank: int
     runs: bool
@@ -64,7 +64,7 @@ class Row:
 
 
 def describe(folder: str, ranks: int, spares: int, words: Sequence[str], spread: bool) -> None:
-    """Leave in a job's folder what the job is."""
+    """Write the description of a job into its folder."""
     with contextlib.suppress(OSError), open(os.path.join(folder, DESCRIPTION), "w", encoding="utf-8") as file:
         json.dump([os.getpid(), started(os.getpid()), folder, ranks, spares, list(words), time.time(), spread], file)
 
@@ -99,7 +99,8 @@ def top(arguments: Sequence[str]) -> int:
 
 
 def jobs(asked: str | None = None) -> list[Job]:
-    """The running jobs of this user, or the one that is asked for, oldest first. A killed dprun's folder is none."""
+    """The running jobs of this user, or the one that is asked for, oldest first. The folder of a killed dprun is left
+    out."""
     if asked is not None and not asked.isdigit():
         folders = [os.path.abspath(asked)]
     else:
@@ -118,7 +119,7 @@ def jobs(asked: str | None = None) -> list[Job]:
 
 
 def runs(job: Job) -> bool:
-    """Whether the dprun of a job still runs, and its number is not another process's now."""
+    """Whether the dprun of a job still runs. Another process that has its number now began at another time."""
     return is_alive(job.process) and started(job.process) == job.started
 
 
@@ -139,7 +140,7 @@ def temporary_of(process: int) -> str:
 
 
 def entries(folder: str) -> list[os.DirEntry[str]]:
-    """What is in a folder; nothing if it can't be read."""
+    """The entries of a folder; none if it can't be read."""
     try:
         return list(os.scandir(folder))
     except OSError:
@@ -150,13 +151,13 @@ def entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 def rows_of(job: Job, now: float) -> list[Row]:
-    """A row for each rank, from the files that there are."""
+    """A row for each rank, from the files in the job's folder."""
     names = {entry.name for entry in entries(job.folder)}
     return [row_of(job, rank, names, now) for rank in range(job.ranks + job.spares)]
 
 
 def row_of(job: Job, rank: int, names: set[str], now: float) -> Row:
-    """What is known of a rank."""
+    """The row of one rank, from its file."""
     def text(kind: str) -> str:
         if f"{rank}.{kind}" not in names:
             return ""
@@ -250,8 +251,8 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def summary(rows: Sequence[Row], running: Sequence[Row]) -> list[str]:
-    """For many ranks: least, quartiles and most of each figure, who waits least (the others wait for these) and most, and
-    those that do not run."""
+    """For many ranks: minimum, quartiles and maximum of each figure; the ranks that wait least (the others wait for
+    them) and most; and the ranks that do not run."""
     lines = [f"{'':10}{'least':>12}{'a quarter':>12}{'half':>12}{'3 quarters':>12}{'most':>12}"]
     for name, show in (("steps", str), ("rate", figure), ("loss", figure), ("waiting", percent), ("memory", size)):
         values = sorted(value for row in running if (value := getattr(row, name)) is not None and value == value)
@@ -283,7 +284,7 @@ def median(values: Sequence[float]) -> float:
 
 
 def figure(value: float) -> str:
-    """A number in four digits."""
+    """A number with four digits."""
     return f"{value:.4g}"
 
 
@@ -293,7 +294,7 @@ def percent(value: float) -> str:
 
 
 def size(value: float) -> str:
-    """Bytes, in a unit that suits."""
+    """Bytes with a unit."""
     return f"{value / 2**30:.1f} GiB" if value >= 2**30 else f"{value / 2**20:.0f} MiB"
 
 
@@ -308,7 +309,7 @@ def duration(seconds: float) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """As much of a text as fits `width` columns; East Asian letters have two."""
+    """The beginning of a text that fits into `width` columns. East Asian letters take two columns."""
     if text.isascii():
         return text[:width]
     for at, letter in enumerate(text):
@@ -319,7 +320,7 @@ def cut(text: str, width: int) -> str:
 
 
 def printable(text: str) -> str:
-    """The text without what a terminal would take for a command."""
+    """The text without characters that a terminal takes for commands."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
@@ -327,7 +328,7 @@ def printable(text: str) -> str:
 
 
 def look(job: Job) -> list[Row]:
-    """The rows of now; hosts are asked to tell each other, for the next look."""
+    """The rows now. It also asks hosts to exchange their files, which the next look finds."""
     if job.spread:
         with contextlib.suppress(OSError), open(os.path.join(job.folder, WATCHED), "w"):
             pass
@@ -335,7 +336,7 @@ def look(job: Job) -> list[Row]:
 
 
 def once(job: Job) -> list[str]:
-    """All lines; where ranks are on other hosts, after these have had the time to answer."""
+    """All lines, printed once; over several hosts PATIENCE later, when the other hosts have answered."""
     until = time.monotonic() + PATIENCE
     while True:
         rows = look(job)
@@ -351,7 +352,7 @@ def live(job: Job) -> None:
         raise KeyboardInterrupt
 
     before, last = signal.signal(signal.SIGTERM, stop), "the job has ended"
-    sys.stdout.write("\x1b[?25l\x1b[2J")             # no cursor; an empty screen
+    sys.stdout.write("\x1b[?25l\x1b[2J")             # hide the cursor, clear the screen
     try:
         while True:
             width, height = shutil.get_terminal_size()

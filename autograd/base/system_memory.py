@@ -1,4 +1,4 @@
-"""What the operating system says of this process's memory, and how much more it would give: Linux only.
+"""The operating system's figures of this process's memory, and its limits: Linux only.
 
 Resident is what of the memory of a process lies in RAM. It is counted by pages; pages that several processes share count in
 each of them (Rss), or in each by its share (Pss). proc(5) has the files, cgroups(7) the limits.
@@ -23,9 +23,9 @@ except ImportError:                                  # Windows
 
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 PRESENT = np.uint64(1 << 63)                         # of an entry of /proc/self/pagemap
-NONE = 1 << 62                                       # a limit from here on is none: cgroups write 2^63 less a page
+NONE = 1 << 62                                       # larger limits are none: cgroups write 2^63 less a page
 PYTHON = re.compile(r"(allocated blocks|available blocks|unused pools|pool headers|quantization|arena alignment)"
-                    r"[^=\n]*= *([\d,]+)")       # in what Python's allocator says of itself
+                    r"[^=\n]*= *([\d,]+)")       # in the figures of Python's allocator
 HEADER = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \d+\s*(.*)")
 
 
@@ -108,8 +108,8 @@ def reset_peak() -> bool:
 
 
 def in_ram(ranges: Sequence[tuple[int, int]]) -> list[int]:
-    """How many bytes of each range of addresses are in RAM. All of them, where the system doesn't tell; of a range below 16
-    pages too, as pages of a heap that is in use are."""
+    """How many bytes of each range of addresses are in RAM. A range below 16 pages is counted whole, since pages of a
+    heap in use are in RAM; so is every range where the system doesn't tell."""
     try:
         with open("/proc/self/pagemap", "rb", buffering=0) as file:
             return [end - start if end - start < 16 * PAGE else present(file, start, end) for start, end in ranges]
@@ -151,8 +151,8 @@ def malloc_info() -> Any:
 class PythonInfo(NamedTuple):
     """What Python's allocator of small objects holds."""
 
-    used: int                                        # bytes that objects have, with what is lost between them
-    free: int                                        # and those that it keeps for the next ones
+    used: int                                        # bytes of objects, and of gaps between them
+    free: int                                        # bytes that are kept for new objects
 
 
 def python_info() -> PythonInfo | None:
@@ -180,7 +180,7 @@ def python_info() -> PythonInfo | None:
 
 
 class Limit(NamedTuple):
-    """So many bytes can still be had, says `what`."""
+    """A limit: `what` sets it, and so many bytes are left below it."""
 
     left: int
     what: str
@@ -188,7 +188,7 @@ class Limit(NamedTuple):
 
 
 def limits(proc: str = "/proc", cgroups: str = "/sys/fs/cgroup") -> list[Limit]:
-    """How much more memory this process would be given, by each who has a say, the tightest first.
+    """The limits on this process's memory, the tightest first.
 
     What the kernel could free (its cache of files) counts as free, in cgroups too. proc, cgroups: where these are.
     """

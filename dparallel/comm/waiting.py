@@ -16,15 +16,15 @@ WAIT = "wait"                                        # the name of a wait for wh
 
 
 class Waiting(threading.local):
-    """What this thread knows of its waiting.
+    """The waiting of one thread.
 
-    ns: how long it has waited for others, in collectives, messages and Handle.wait(). sends: what the sums that start now
-    are called in a timeline (a bucket), and for how many ns they could have started; None: by their collective.
+    ns: how long it has waited for other ranks so far, in collectives, messages and Handle.wait(). sends: (name, ns) of the
+    bucket whose sum starts now: its name in a timeline, and for how long it has been full; None where no bucket is sent.
     """
 
     def __init__(self) -> None:
         self.ns = 0
-        self.nested = False                          # in a wait already: the outer one counts
+        self.nested = False                          # inside blocked(): only the outermost wait counts
         self.sends: tuple[str, int] | None = None
 
 
@@ -60,7 +60,7 @@ class Flight:
         self.started, self.ended = perf_counter_ns(), 0
 
     def land(self) -> None:
-        """It was found complete; the first time counts."""
+        """Note that it was found complete; further calls do nothing."""
         if not self.ended:
             self.ended = perf_counter_ns()
             complete(self.name, FLIGHT, self.started, self.ended, self.nbytes, self.number, self.queued)
@@ -73,8 +73,9 @@ def _number(name: str) -> int:
 
 
 def blocked(name: str, arrays: Sequence[Array], flight: Callable[[], int], function: Callable[..., Any], *args: Any) -> Any:
-    """function(*args), in which this thread may wait for others: it counts, and it is a span `dparallel::<name>` with the
-    bytes of the arrays. flight: called at its end, gives the number of the collective, the same on all its ranks."""
+    """function(*args), in which this thread may wait for other ranks. Its time counts as waiting, and is recorded as a
+    span `dparallel::<name>` with the bytes of the arrays. flight(), called at the end, returns the number of the
+    collective, which is the same on all its ranks."""
     outer, waiting.nested = waiting.nested, True
     token = begin(_number(name)) if recorders else 0
     began = perf_counter_ns()

@@ -12,9 +12,9 @@ from ..comm import CollectiveError
 
 Array = np.ndarray[Any, Any]
 Totals = Mapping[str, Sequence[float]]
-KINDS = ("mean", "sum", "last")                      # over rows; over calls; rank 0's latest
-ROOM = 64                                            # names in one interval; room for them is always sent
-DIGEST = 6                                           # bytes, which a float64 holds exactly
+KINDS = ("mean", "sum", "last")                      # mean over rows; sum over calls; rank 0's latest value
+ROOM = 64                                            # names in one interval; a sum always has room for so many
+DIGEST = 6                                           # bytes of a digest: a float64 holds 6 exactly
 
 
 class Interval:
@@ -62,7 +62,7 @@ def digest(names: Mapping[str, Any]) -> float:
 
 
 def common(digests: Sequence[float], own: Sequence[str]) -> float:
-    """The digest of the ranks that have logged something, 0 if none has; CollectiveError if there are several."""
+    """The digest that all ranks with values have sent, 0 if there are none. CollectiveError if digests differ."""
     found = {number for number in digests if number}
     if len(found) > 1:
         groups = [[rank for rank, number in enumerate(digests) if number == one] for one in sorted(found)]
@@ -74,7 +74,7 @@ def common(digests: Sequence[float], own: Sequence[str]) -> float:
 
 
 def values_of(totals: Totals, kinds: Mapping[str, str], latest: Mapping[str, float]) -> dict[str, float]:
-    """The means, sums and latest values that totals over all ranks give; nan for a mean of no rows."""
+    """Means, sums and latest values from totals over all ranks; nan for a mean of no rows."""
     values = {}
     for name, (total, weight) in totals.items():
         kind = kinds.get(name, "mean")

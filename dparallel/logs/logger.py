@@ -31,8 +31,8 @@ from ..model.join import Joinable, JoinHook
 from .interval import KINDS, Array, Interval, common, digest, values_of
 from .outputs import Console, JsonLines, MLflow, Output, TensorBoard, WandB
 
-RESERVED = ("step", "time")                          # what each line has anyway
-FAREWELL = 0.2                                       # seconds that the sums under way are given at an unexpected end
+RESERVED = ("step", "time")                          # names that each line has
+FAREWELL = 0.2                                       # seconds to wait for sums that are under way when the script fails
 Value: TypeAlias = Tensor | Array | float
 
 
@@ -111,7 +111,7 @@ class Logger(Joinable):
         for rank, other in enumerate(everywhere := self.comm.allgather_object(settings)):
             if other != everywhere[0]:
                 raise CollectiveError(f"Logger(): rank {rank} has every, step, reduce = {other}, rank 0 {everywhere[0]}")
-        flat: Any = self.comm.comm if isinstance(self.comm, Hierarchical) else self.comm     # its sums begin without waiting
+        flat: Any = self.comm.comm if isinstance(self.comm, Hierarchical) else self.comm     # its sums do not wait
         self._sums = flat.duplicate()
         if getattr(self._sums, "check", False):      # in check mode a sum begins by waiting for all; these have one length
             self._sums.check = False
@@ -151,13 +151,13 @@ class Logger(Joinable):
     # --- values come ----------------------------------------------------------------------------------------------------
 
     def __call__(self, values: Mapping[str, Value] | None = None, /, *, rows: float = 1, **named: Value) -> None:
-        """A step is done: its values, as keywords or in a dict (names that are no keywords). rows: how many rows they are
-        means over."""
+        """End a step. Its values are keywords, or a dict where names are no identifiers. rows: how many rows they are means
+        over."""
         self.add(values, rows=rows, **named)
         self.step += 1
         if self.step % self.every == 0:
             self._send()
-            self._raise_mistake()                    # here, not where it is found: other ranks have found it, too, by now
+            self._raise_mistake()                    # by now the other ranks have found it, too, and raise here
         if self._sent:
             self._receive(wait=False)
 
@@ -245,7 +245,7 @@ class Logger(Joinable):
             self._unnamed.clear()
 
     def _raise_mistake(self) -> None:
-        """Raise what was found wrong, once."""
+        """Raise the error that was found, once."""
         mistake, self._mistake = self._mistake, None
         if mistake is not None:
             raise mistake
@@ -298,13 +298,13 @@ class Logger(Joinable):
             output.close()
 
     def _leave(self) -> None:
-        """The script ends, or the block was left by an error, and other ranks may not come: write what is complete."""
+        """At the end of the script, or after an error, when other ranks may not come: write the lines that are complete."""
         if not self._closed and os.getpid() == self._process:          # not a forked child's end
             mpi = sys.modules.get("mpi4py.MPI")
-            with contextlib.suppress(Exception):     # there is an error already, or nobody left to be told
+            with contextlib.suppress(Exception):     # another error is being raised, or the script has ended
                 until = time.monotonic() + FAREWELL
                 while self._sent and (mpi is None or not mpi.Is_finalized()) and time.monotonic() < until:
-                    self._receive(wait=False)        # MPI goes on with a sum while it is asked
+                    self._receive(wait=False)        # MPI makes progress with a sum only inside its calls
             self._end()
 
     def __enter__(self) -> Logger:

@@ -20,12 +20,12 @@ class Output(Protocol):
         """Write the values of a step; time is in seconds, as time.time() gives it."""
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Called once, after the last write()."""
 
 
 class Console:
-    """Lines for people, on standard output; above tqdm's bars, if there are some. Sums also as a rate since the last line
-    that had them (an evaluation's lines, by now(), are between)."""
+    """Readable lines on standard output, above tqdm's bars if there are some. A sum is also shown as a rate since the
+    last line that had it; lines of now() between these have other names."""
 
     def __init__(self, sums: frozenset[str] = frozenset()) -> None:
         self.sums: frozenset[str] = sums
@@ -63,7 +63,7 @@ class JsonLines:
         self._file = open(path, "a+b", buffering=0)          # noqa: SIM115
         size = self._file.tell()
         at = size
-        while at:                                    # backwards to the last end of a line
+        while at:                                    # backwards to the last line end
             start = max(0, at - 4096)
             self._file.seek(start)
             found = self._file.read(at - start).rfind(b"\n")

@@ -1,8 +1,8 @@
 """SlowTransport: the network of a DataParallel slowed down to one of known speed, the same in every run.
 
-A bucket's sum ends at max(departure, end of the sum before) + latency + bytes / bandwidth, or later if the network that is
-there is slower. Shaping the system's traffic is no such network: by `tc tbf` at 4 Gbit/s an allreduce of 1 MB took 7.9 ms in
-one job and 24.0 in the next.
+A bucket's sum ends at max(departure, end of the sum before) + latency + bytes / bandwidth, or later if the real network is
+slower. Shaping the system's traffic does not give the same network in every run: with `tc tbf` at 4 Gbit/s an allreduce of
+1 MB took 7.9 ms in one job and 24.0 in the next.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from ..reduction.transport import AllReduceTransport, Transport
 
-SPIN = 2e-4                          # seconds before the end that are not slept: sleep() comes back up to a tick late
+SPIN = 2e-4                          # seconds before the end in which it polls: sleep() returns up to a tick late
 
 
 class SlowTransport(Transport):

@@ -1,4 +1,4 @@
-"""vitals: how far this process is with its training, for those who watch the job (`dprun --top`).
+"""vitals: how far the training of this process has come, as `dprun --top` shows it.
 
 The training counts (steps in autograd/optim/optimizer.py, waiting in comm/waiting.py, the loss in logs/logger.py), and the
 watchdog's thread reads the counters once a second.
@@ -16,11 +16,11 @@ from autograd.optim.optimizer import every_optimizer
 
 from ..waiting import waited
 
-WINDOW = 10.0                                        # seconds over which rates are taken; at least one step
+WINDOW = 10.0                                        # seconds over which rates are computed, and at least one step
 
 
 class Reading(NamedTuple):
-    """The counters when a step was first seen to be done."""
+    """The counters at the look that first saw a step done."""
 
     time: float
     steps: int
@@ -28,16 +28,16 @@ class Reading(NamedTuple):
 
 
 class Vitals:
-    """loss: the last that a Logger was given on this process; None before."""
+    """The figures of this process. loss: the last one that a Logger was given; None before."""
 
     def __init__(self) -> None:
         self.loss: float | None = None
         self._readings: deque[Reading] = deque()
 
     def measure(self, now: float, waiting_now: float) -> dict[str, Any]:
-        """What is shown of this process: steps of optimisers, steps a second and the share of time in waits for other ranks,
-        both over WINDOW or the last step (None: not known yet), loss, bytes of memory. waiting_now: seconds of a wait that
-        has not ended, which is not counted yet."""
+        """The figures now: steps of optimisers; steps a second, and the share of time that was waiting for other ranks,
+        both over WINDOW or the last step (None: not known yet); loss; bytes of memory. waiting_now: seconds of a wait
+        that has not ended, which the counter does not have yet."""
         readings, steps, so_far = self._readings, every_optimizer.steps, waited.ns / 1e9 + waiting_now
         if not readings or steps != readings[-1].steps:
             readings.append(Reading(now, steps, so_far))
@@ -45,7 +45,7 @@ class Vitals:
                 readings.popleft()
         first, last = readings[0], readings[-1]
         rate = (last.steps - first.steps) / (last.time - first.time) if last.time > first.time else None
-        if rate and now - last.time > max(WINDOW, 2 / rate):         # none for long: slower than it was
+        if rate and now - last.time > max(WINDOW, 2 / rate):         # no step for long: the rate is lower now
             rate = 1 / (now - last.time)
         waiting = min(1.0, max(0.0, (so_far - first.waited) / (now - first.time))) if now > first.time else None
         return {"host": socket.gethostname(), "process": os.getpid(), "steps": steps, "rate": rate, "loss": self.loss,
