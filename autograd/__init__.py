@@ -112,8 +112,8 @@ LATER = {
 # these are names themselves
 MODULES = {"accelerator", "amp", "anomaly_mode", "autograd", "backends", "compiler", "config", "cpu", "cuda",
            "distributed", "distributions", "drawing", "fft", "forward_ad", "func", "functional", "fx", "grad_mode", "hub",
-           "jit", "linalg", "multiprocessing", "nn", "optim", "profiler", "serialization", "signal", "special", "utils",
-           "variable"}
+           "jit", "linalg", "mps", "multiprocessing", "nn", "onnx", "optim", "profiler", "serialization", "signal",
+           "special", "utils", "variable", "xpu"}
 if TYPE_CHECKING:
     from .amp import GradScaler, autocast
     from .amp.autocast_mode import *

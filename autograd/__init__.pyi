@@ -27,8 +27,10 @@ from . import hub as hub
 from . import jit as jit
 from . import kernels as kernels
 from . import linalg as linalg
+from . import mps as mps
 from . import multiprocessing as multiprocessing
 from . import nn as nn
+from . import onnx as onnx
 from . import ops as ops
 from . import optim as optim
 from . import profiler as profiler
@@ -40,6 +42,7 @@ from . import tensor_api as tensor_api
 from . import utils as utils
 from . import variable as variable
 from . import version as version
+from . import xpu as xpu
 from .amp import GradScaler as GradScaler
 from .amp import autocast as autocast
 from .amp.autocast_mode import autocast_decrement_nesting as autocast_decrement_nesting

@@ -43,6 +43,7 @@ from dparallel.distributed import gather as gather
 from dparallel.distributed import gather_object as gather_object
 from dparallel.distributed import get_backend as get_backend
 from dparallel.distributed import get_backend_config as get_backend_config
+from dparallel.distributed import get_default_backend_for_device as get_default_backend_for_device
 from dparallel.distributed import get_global_rank as get_global_rank
 from dparallel.distributed import get_group_rank as get_group_rank
 from dparallel.distributed import get_node_local_rank as get_node_local_rank

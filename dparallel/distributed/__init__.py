@@ -8,7 +8,7 @@ May import: comm, functions, hooks, model, pytree, replicas, sharding. Read firs
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..comm.environment import environment
 from ..hooks.bucket_hook import GradBucket
@@ -160,6 +160,28 @@ def is_backend_available(backend: str) -> bool:
     return str(backend).lower() in ("mpi", "gloo")
 
 
+def get_default_backend_for_device(device: Any) -> str:
+    """What PyTorch's init_process_group() would choose: "gloo" for the CPU. MPI does the work here, whatever the name.
+
+    Args:
+        device (device): "cpu", or a device; None, which autograd.accelerator.current_accelerator() gives, stands for it.
+
+    Returns:
+        str: "gloo".
+
+    Raises:
+        ValueError: Default backend not registered for device: {device}.
+
+    Example:
+        >>> import dparallel.distributed as dist
+        >>> dist.get_default_backend_for_device('cpu')
+        'gloo'
+    """
+    if device is not None and str(device).split(":")[0] != "cpu":
+        raise ValueError(f"Default backend not registered for device: {device}")
+    return "gloo"
+
+
 def is_torchelastic_launched() -> bool:
     """Whether torchrun has started this process.
 
@@ -198,7 +220,8 @@ __all__ = [
     "algorithms", "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object",
     "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier",
     "batch_isend_irecv", "broadcast", "broadcast_object_list", "default_pg_timeout", "destroy_process_group",
-    "distributed_c10d", "elastic", "gather", "gather_object", "get_backend", "get_backend_config", "get_global_rank",
+    "distributed_c10d", "elastic", "gather", "gather_object", "get_backend", "get_backend_config",
+    "get_default_backend_for_device", "get_global_rank",
     "get_group_rank", "get_node_local_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size",
     "group", "init_process_group", "irecv", "is_available", "is_backend_available", "is_gloo_available",
     "is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available",
