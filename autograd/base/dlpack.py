@@ -81,6 +81,9 @@ def exported(array: np.ndarray[Any, Any], **settings: Any) -> Any:
 def imported(source: Any, copy: bool | None = None) -> np.ndarray[Any, Any]:
     """An array on the memory of another library's tensor."""
     settings: dict[str, Any] = {} if copy is None else {"copy": copy}
+    is_neg = getattr(source, "is_neg", None)
+    if callable(is_neg) and is_neg():                # PyTorch exports these with the wrong sign
+        raise BufferError(f"{type(source).__name__} has its negative bit set; use tensor.resolve_neg()")
     if not str(getattr(source, "dtype", "")).endswith("bfloat16"):
         return np.from_dlpack(source, **settings)
     if tuple(source.__dlpack_device__()) != CPU:

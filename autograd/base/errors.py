@@ -42,6 +42,9 @@ def unsupported(name: str, *operands: Any, numbers: bool = True) -> Any:
         if type(x).__module__ == "builtins" and not (numbers and isinstance(x, (bool, int, float, complex))):
             raise TypeError(f"{name}(): unsupported operand of type {type(x).__name__}; it must be a Tensor"
                             f"{' or a number' if numbers else ''}")
+        if hasattr(type(x), "__dlpack__") and not hasattr(type(x), "array"):          # another library's tensor
+            raise TypeError(f"{name}(): unsupported operand of type {type(x).__module__}.{type(x).__name__}; "
+                            "as_tensor(x) is a Tensor on the same memory")
     return NotImplemented
 
 

@@ -1,4 +1,4 @@
-"""What other packages are told of Tensors when they are imported (base/neighbours.py): einops, tensorboardX.
+"""What einops, matplotlib, pandas and tensorboardX are told of Tensors when they are imported (base/neighbours.py).
 
 May import: base, core, ops, nn. Read first: einops.py.
 """

@@ -298,7 +298,8 @@ def vecmat(a: Any, b: Any) -> Tensor:
     return ag.matmul(ag.unsqueeze(ag.conj(a), -2), b).squeeze(-2)
 
 
-UFUNCS: dict[str, Callable[..., Any]] = {"divmod": divmod, "modf": modf, "matvec": matvec, "vecmat": vecmat}        # without an operation of their own
+# ufuncs without an operation of their own
+UFUNCS: dict[str, Callable[..., Any]] = {"divmod": divmod, "modf": modf, "matvec": matvec, "vecmat": vecmat}
 
 
 def cumulative(name: str) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from ..base.types import Dims
 from ..core.modes import modes
 from ..core.tensor import MSG_NUMPY, Tensor, result
+from ..ops.linalg.sparse_products import is_sparse
 from . import numpy_linalg
 from .numpy_functions import FUNCTIONS, of_one_dtype, operations
 from .numpy_functions import UFUNCS as OWN
@@ -77,7 +78,7 @@ def array_ufunc(self: Tensor, ufunc: Callable[..., Any], method: str, *inputs: A
         raise TypeError(f"numpy.{name} on Tensors: argument {', '.join(map(repr, settings))} is not supported")
     operands = [np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs]
     if name in PRODUCTS:
-        operands = of_one_dtype(*operands)
+        operands = operands if any(map(is_sparse, operands)) else of_one_dtype(*operands)
     elif name in COMPARISONS:
         operands[0] = np.asarray(operands[0]) if isinstance(operands[0], (bool, int, float, complex)) else operands[0]
     elif name not in OPERATORS:

@@ -130,6 +130,23 @@ def test_pytorch_shares_memory(name):
     assert ag.as_tensor(theirs, dtype=ag.float64).tolist() == theirs.to(torch.complex128).real.tolist() if name[0] != "c" else True
 
 
+def test_sparse_products():
+    """A sparse matrix of SciPy is a constant; its product with a Tensor has derivatives."""
+    sparse = pytest.importorskip("scipy.sparse", reason="scipy is not installed")
+    x, v = ag.tensor(R[:3], requires_grad=True), ag.tensor(V, requires_grad=True)
+    dense = np.where(np.abs(R) > 0.6, R, 0.0)
+    for matrix in (sparse.csr_matrix(dense), sparse.coo_array(dense), sparse.lil_matrix(dense.astype(np.float32)), sparse.csc_array(dense * (1 + 2j)), sparse.csr_array((dense > 0).astype(int))):
+        full = matrix.toarray()
+        for call, given, expected in ((lambda y, m: ag.matmul(m, y), x, full @ R[:3]), (lambda y, m: y.T @ m.T, x, (full @ R[:3]).T), (lambda y, m: y @ m.T, v, full @ V), (lambda y, m: np.matmul(y.T, m.T), x, (full @ R[:3]).T)):
+            np.testing.assert_allclose(call(given, matrix).detach().numpy(), expected)
+            assert ag.gradcheck(lambda y: call(y, matrix), [given]) and ag.gradgradcheck(lambda y: call(y, matrix), [given])
+    matrix = sparse.csr_array(dense)
+    assert ag.matmul(matrix, x.float()).dtype == ag.float32 and type(matrix @ x.detach()) is np.ndarray
+    for wrong, words in ((lambda: ag.ones(3) @ matrix, "3 and 4x3"), (lambda: ag.ones(2, 3, 4) @ matrix, "not 3 dimensions"), (lambda: matrix @ x, "detach")):
+        with pytest.raises(RuntimeError, match=words):
+            wrong()
+
+
 def test_what_pytorch_can_not_share():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     theirs, ours = torch.ones(2, requires_grad=True), ag.ones(2, requires_grad=True)
@@ -141,6 +158,12 @@ def test_what_pytorch_can_not_share():
     assert torch.from_dlpack(backwards).tolist() == [2.0, 1.0, 0.0]       # a copy: PyTorch's importer would end the process
     with pytest.raises(BufferError, match="run backwards"):
         torch.from_dlpack(backwards, copy=False)
+    with pytest.raises(BufferError, match="resolve_neg"):                 # DLPack has no such bit, and PyTorch gives the wrong sign
+        ag.tensor(torch.tensor([1 + 2j]).conj().imag)
+    for mixed in (lambda: ag.ones(2) + torch.ones(2), lambda: ag.add(ag.ones(2), torch.ones(2)), lambda: torch.ones(2) * ag.ones(2)):
+        with pytest.raises(TypeError, match="torch.Tensor; as_tensor"):
+            mixed()
+    assert ag.arange(3)[torch.tensor([2, 0])].tolist() == [2, 0] and ag.arange(3)[torch.tensor([True, False, True])].tolist() == [0, 2]
     for wrong in (torch.ones(2, dtype=torch.complex64).conj(), torch.ones(2, device="meta"), torch.eye(2).to_sparse()):
         with pytest.raises((BufferError, RuntimeError)):
             ag.as_tensor(wrong)
@@ -166,6 +189,13 @@ def test_pandas():
     assert made["v"].tolist() == [1.0, 3.0, 5.0] and made["v"].dtype == np.float32 and pd.DataFrame({"a": x[:, 0], "b": ag.arange(3)})["b"].dtype == np.int64
     assert pd.Series(x[:, 0]).sum() == 6 and frame.assign(c=x[:, 1])["c"].tolist() == [1.0, 3.0, 5.0]
     assert frame.iloc[ag.tensor([0, 2])]["b"].tolist() == [4, 6] and (frame["a"] + ag.ones(3)).tolist() == [2.0, 3.0, 4.0]
+    mask, rows = ag.tensor([True, False, True]), ag.tensor([2, 0])
+    for index, array in ((mask, mask.numpy()), (rows, rows.numpy()), (rows[0], 2)):
+        for found, expected in ((frame.loc[index], frame.loc[array]), (frame.iloc[index], frame.iloc[array]), (frame["b"].loc[index], frame["b"].loc[array]), (frame.loc[index, "a"], frame.loc[array, "a"])):
+            assert found.equals(expected) if hasattr(expected, "equals") else found == expected
+    assert frame[mask].equals(frame[mask.numpy()]) and frame["a"][mask].tolist() == [1.0, 3.0] and frame["a"].where(mask, 0.0).tolist() == [1.0, 0.0, 3.0]
+    assert frame["b"].isin(ag.tensor([4, 6])).tolist() == [True, False, True] and frame.groupby(mask)["b"].sum().tolist() == [5, 10] and frame.groupby([mask, "b"]).size().tolist() == [1] * 3
+    assert ag.arange(3)[frame["a"] > 1].tolist() == [1, 2] and x[frame["b"] > 4, 0].tolist() == [2.0, 4.0] and ag.arange(3)[pd.Index([2, 0])].tolist() == [2, 0]
     loader = ag.utils.data.DataLoader(ag.utils.data.TensorDataset(ag.tensor(frame), ag.tensor(frame["b"])), batch_size=2)
     assert [len(batch[0]) for batch in loader] == [2, 1]
     for make in (pd.Series, pd.DataFrame):
@@ -179,17 +209,21 @@ def test_matplotlib():
     v, image = ag.arange(1.0, 5.0), ag.arange(1.0, 5.0).reshape(2, 2)
     calls = [lambda p, v, i: p.plot(v), lambda p, v, i: p.plot(v, v * v, "o"), lambda p, v, i: p.bar(v, v), lambda p, v, i: p.bar(["a", "b", "c", "d"], v), lambda p, v, i: p.imshow(i),
              lambda p, v, i: p.hist(v), lambda p, v, i: p.scatter(v, v, c=v, s=v), lambda p, v, i: p.errorbar(v, v, yerr=v), lambda p, v, i: p.fill_between(v, v, v + 1),
-             lambda p, v, i: p.boxplot(v), lambda p, v, i: p.contourf(i), lambda p, v, i: p.pcolormesh(i), lambda p, v, i: p.stem(v), lambda p, v, i: p.hist2d(v, v), lambda p, v, i: p.semilogy(v)]
+             lambda p, v, i: p.boxplot(v), lambda p, v, i: p.contourf(i), lambda p, v, i: p.pcolormesh(i), lambda p, v, i: p.stem(v), lambda p, v, i: p.hist2d(v, v), lambda p, v, i: p.semilogy(v),
+             lambda p, v, i: p.plot(v[:2], i), lambda p, v, i: p.hist(i), lambda p, v, i: p.boxplot(i), lambda p, v, i: p.errorbar(v[:2], v[:2], yerr=i), lambda p, v, i: p.plot(v, linewidth=v[0].item())]
     shown = []
     for make in (lambda x: x, lambda x: x.numpy()):
-        figure = matplotlib.Figure(figsize=(4, 3), dpi=30)
+        figure = matplotlib.Figure(figsize=(4, 4), dpi=30)
         canvas = FigureCanvasAgg(figure)
-        for axes, call in zip(figure.subplots(3, 5).flat, calls):
+        for axes, call in zip(figure.subplots(4, 5).flat, calls, strict=True):
             call(axes, make(v), make(image))
         canvas.draw()
         shown.append(np.array(canvas.buffer_rgba()))
     assert (shown[0] == shown[1]).all()                                   # the same pixels
     axes = matplotlib.Figure().subplots()
+    half = image.bfloat16()
+    assert axes.text(v[0], v[1], f"{v[2]:.2f}").get_text() == "3.00"
+    assert axes.plot(half)[1].get_ydata().tolist() == [2.0, 4.0] and axes.imshow(half).get_array().tolist() == [[1.0, 2.0], [3.0, 4.0]]
     for call in calls:                                                    # as with PyTorch: what would lose a gradient is an error
         with pytest.raises((RuntimeError, TypeError), match=r"detach\(\).numpy|Failed to convert"):
             call(axes, v.requires_grad_() * 1, image.requires_grad_() * 1)

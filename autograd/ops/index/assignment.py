@@ -76,6 +76,8 @@ def assign(array: Array, index: Any, value: Array | Number, accumulate: bool = F
     except IndexError as error:
         raise worded(error) from None
     except ValueError as error:
+        if not array.flags.writeable:
+            raise RuntimeError("a write into read-only memory; copy it first, as in tensor(array)") from error
         raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to the "
                            f"indexing result: {error}") from None
 

@@ -55,6 +55,8 @@ def part(p: Any) -> Any:
         return array if array.dtype.kind in "ib" else array.astype(np.int64)
     if isinstance(p, np.bool_):
         raise IndexError(MSG_TYPE.format("numpy.bool"))
+    if hasattr(kind, "__array__") and not isinstance(p, np.generic):
+        return _array(np.asarray(p))                 # another library's: a pandas mask, a PyTorch tensor
     try:
         return operator.index(p)
     except TypeError:

@@ -24,6 +24,7 @@ from ..pointwise.cast import cast
 from ..pointwise.complex import conj
 from ..reductions.reduce import sum
 from ..shape import mH, mT, reshape, unsqueeze
+from .sparse_products import is_sparse, sparse_matmul
 
 
 class MatMul(Operation, name="Mm"):
@@ -118,6 +119,8 @@ def matmul(input: TensorOrArray, other: TensorOrArray, *, out: Tensor | None = N
         if one.ndim == two.ndim == 2 and one.shape[1] == two.shape[0] and one.dtype is two.dtype and one.dtype.kind == "f":
             return matrices(x, y)                    # most are of this kind
     if not isinstance(x, (Tensor, np.ndarray)) or not isinstance(y, (Tensor, np.ndarray)):
+        if out is None and (is_sparse(x) or is_sparse(y)):
+            return sparse_matmul(x, y)
         return unsupported("matmul", x, y, numbers=False)
     if out is not None:
         return into(out, multiplied(detached(x), detached(y)), x, y)
