@@ -8,12 +8,18 @@ import importlib.util
 import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
+import setuptools
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+
+if int(setuptools.__version__.partition(".")[0]) < 77:       # the first that reads pyproject.toml's license: PEP 639
+    sys.exit(f"dparallel is built with setuptools 77 or later, and this is {setuptools.__version__}: "
+             "`pip install -U setuptools`, or leave out --no-build-isolation")
 
 
 def of_base(*names):
@@ -21,6 +27,14 @@ def of_base(*names):
     spec = importlib.util.spec_from_file_location("base", Path(__file__).parent / "autograd" / "base" / "__init__.py")
     sys.modules["base"] = importlib.util.module_from_spec(spec)
     return [importlib.import_module(f"base.{name}") for name in names]
+
+
+def why(error):
+    """The reason in one line. A compiler's command is long, and what it has said pip shows with -v only."""
+    cause = error.args[0] if error.args else None
+    if isinstance(cause, subprocess.CalledProcessError):
+        return f"{cause.cmd[0]} ended with exit code {cause.returncode}: `pip install -v` shows what it said"
+    return " ".join(f"{error!r:.300}".split())
 
 
 environment, extensions = of_base("environment", "extensions")
@@ -41,7 +55,7 @@ class BuildCore(build_ext):
         stamp, note = Path(extensions.stamp(str(folder))), Path(extensions.note(str(folder)))
         for name in extensions.CORE:
             (folder / name.replace(".", "/")).parent.mkdir(parents=True, exist_ok=True)
-        for file in (stamp, note, Path(f"{note}{extensions.SAID}")):
+        for file in (stamp, note):
             file.unlink(missing_ok=True)
         try:
             self.translate()
@@ -49,8 +63,9 @@ class BuildCore(build_ext):
             super().run()
             stamp.write_text(extensions.appearance() + extensions.fingerprint())
         except (Exception, SystemExit) as error:      # whatever a compiler or Cython does not like: it works without
-            print(f"dparallel: autograd's core is not compiled, and slower for it: {error!r:.300}", file=sys.stderr)
-            note.write_text(" ".join(f"{error!r:.300}".split()), encoding="utf-8")      # the first import reports it
+            reason = why(error)
+            print(f"dparallel: autograd's core is not compiled, and slower for it: {reason}", file=sys.stderr)
+            note.write_text(reason, encoding="utf-8")      # the first import reports it
             self.extensions = []
             wheel = self.distribution.command_obj.get("bdist_wheel")
             if wheel is not None:                     # in the wheel's name, which pip shows: the above it hides

@@ -38,8 +38,8 @@ def not_compiled() -> str:
     suffix = EXTENSION_SUFFIXES[0]
     if not os.path.isdir(AUTOGRAD) or os.path.exists(os.path.join(NATIVE, f"sources{suffix}.txt")):
         return ""
-    for name in (f"failed{suffix}.txt", f"failed{suffix}.txt.said"):
-        if os.path.exists(os.path.join(NATIVE, name)):
-            with open(os.path.join(NATIVE, name), encoding="utf-8") as text:
-                return MSG_PURE.format(reason=f" ({text.read().strip()})")
+    note = os.path.join(NATIVE, f"failed{suffix}.txt")
+    if os.path.exists(note):
+        with open(note, encoding="utf-8") as text:
+            return MSG_PURE.format(reason=f" ({text.readline().strip()})")
     return MSG_PURE.format(reason="")

@@ -14,6 +14,7 @@ with DPARALLEL_PURE=1) there is nothing to report.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
@@ -31,7 +32,7 @@ PACKAGE = (__package__ or "").partition(".")[0]
 SUFFIX = EXTENSION_SUFFIXES[0]
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))     # text, not a Path: importing pathlib takes 4 ms
 NATIVE = os.path.join(HERE, "native")
-SAID = ".said"                                   # what the note's name ends in once it was reported
+SAID = "said"                                    # the note's second line, once it was reported
 
 MSG_STALE = ("the sources of autograd's core have changed since it was compiled: the sources are used, which is slower. "
              "`pip install -e .` compiles it again; DPARALLEL_PURE=1 silences this.")
@@ -127,16 +128,15 @@ def _warn(text: str) -> None:
 
 def _say_why(native: str) -> None:
     """Warn if there should be extensions: a build failed, or there are some for other Pythons."""
-    reason = failure(native)
+    reason, _, said = _noted(native).partition("\n")
     if reason:
-        if not environment.first_rank:
-            return
-        try:
-            os.replace(note(native), note(native) + SAID)
-        except OSError:                          # said before, or the folder can't be written: then it is said again
-            if os.path.exists(note(native) + SAID):
-                return
-        _warn(MSG_FAILED.format(reason=reason))
+        if environment.first_rank and not said:
+            part = f"{note(native)}.{os.getpid()}"
+            with contextlib.suppress(OSError):   # the folder can't be written: it is said again
+                with open(part, "w", encoding="utf-8") as file:
+                    file.write(f"{reason}\n{SAID}\n")
+                os.replace(part, note(native))   # a new file: uv's are links into its cache; of that name: pip removes it
+            _warn(MSG_FAILED.format(reason=reason))
         return
     ends = "sources", ".txt"
     others = sorted(name[len(ends[0]):-len(ends[1])] for name in os.listdir(native)
@@ -147,11 +147,14 @@ def _say_why(native: str) -> None:
 
 def failure(native: str = NATIVE) -> str:
     """Why this Python's extensions could not be built when the package was installed; "" if that is not known."""
-    for file in (note(native), note(native) + SAID):
-        if os.path.exists(file):
-            with open(file, encoding="utf-8") as opened:
-                return opened.read().strip()
-    return ""
+    return _noted(native).partition("\n")[0]
+
+
+def _noted(native: str) -> str:
+    if not os.path.exists(note(native)):
+        return ""
+    with open(note(native), encoding="utf-8") as file:
+        return file.read()
 
 
 in_use: bool = __package__ != PACKAGE and prefer()  # setup.py imports `base` alone, in no package: it is not in use there

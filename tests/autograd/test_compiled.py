@@ -71,6 +71,7 @@ def test_a_build_that_failed_is_said_once(tmp_path, monkeypatch):
         assert not compiled.prefer(tmp_path)
     assert not compiled.prefer(tmp_path)
     assert compiled.failure(tmp_path) == "CompileError('no cc')"
+    assert [path.name for path in tmp_path.iterdir()] == [Path(compiled.note(tmp_path)).name]       # what pip knows of, and removes
 
 
 def test_setup_leaves_the_reason_of_a_failed_build(tmp_path):
