@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import setuptools
@@ -34,6 +35,8 @@ def why(error):
     cause = error.args[0] if error.args else None
     if isinstance(cause, subprocess.CalledProcessError):
         return f"{cause.cmd[0]} ended with exit code {cause.returncode}: `pip install -v` shows what it said"
+    if isinstance(cause, FileNotFoundError):
+        return f"there is no C compiler {cause.filename or os.environ.get('CC') or sysconfig.get_config_var('CC')}"
     return " ".join(f"{error!r:.300}".split())
 
 

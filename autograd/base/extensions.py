@@ -121,9 +121,9 @@ def prefer(native: str = NATIVE) -> bool:
     return True
 
 
-def _warn(text: str) -> None:
+def _warn(text: str, depth: int = 4) -> None:
     if environment.first_rank:                   # one line a job
-        warnings.warn(text, stacklevel=4)
+        warnings.warn(text, stacklevel=depth)    # where autograd/__init__.py imports this
 
 
 def _say_why(native: str) -> None:
@@ -136,13 +136,13 @@ def _say_why(native: str) -> None:
                 with open(part, "w", encoding="utf-8") as file:
                     file.write(f"{reason}\n{SAID}\n")
                 os.replace(part, note(native))   # a new file: uv's are links into its cache; of that name: pip removes it
-            _warn(MSG_FAILED.format(reason=reason))
+            _warn(MSG_FAILED.format(reason=reason), 5)
         return
     ends = "sources", ".txt"
     others = sorted(name[len(ends[0]):-len(ends[1])] for name in os.listdir(native)
                     if name.startswith(ends[0]) and name.endswith(ends[1])) if os.path.isdir(native) else []
     if others:
-        _warn(MSG_OTHER.format(found=", ".join(others), suffix=SUFFIX))
+        _warn(MSG_OTHER.format(found=", ".join(others), suffix=SUFFIX), 5)
 
 
 def failure(native: str = NATIVE) -> str:
