@@ -240,8 +240,15 @@ def escaped(text: str) -> str:
     return re.sub(marks, lambda match: "".join(f"\\{mark}" for mark in match[0]), text).replace("<", "&lt;")
 
 
+# what stands beside it already: "Default: 0." of an argument, and "Returns: A bool."
+SAID = re.compile(
+    r" Default: (?:-?[\d.e+-]*\d|True|False|None|\"\w*\")\.$|^Returns:\n    (?:An? )?[\w.]+\.(?:\n(?!    )|\Z)", re.M
+)
+
+
 def markdown_of(text: str) -> str:
     """A docstring as Markdown. Blocks of ">>>" and indented blocks become code; other lines mean what they say."""
+    text = SAID.sub("", text)
     lines, out, k, fenced, in_section = text.split("\n"), [], 0, False, False
     while k < len(lines):
         line = lines[k]
