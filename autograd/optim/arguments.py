@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.arguments import real_number
 from ..core.tensor import Tensor
 from ..core.types import TensorOrNumber
 
@@ -26,16 +27,18 @@ def check_lr(lr: TensorOrNumber) -> None:
 
 
 def check_not_negative(**values: Any) -> None:
-    """ValueError naming the option that is below 0 (or not a number)."""
+    """ValueError naming the option that is below 0 or nan, TypeError one that is no number."""
     for name, value in values.items():
-        if not number(value) >= 0.0:
+        if not real_number(f"optimizer({name}", number(value)) >= 0.0:
             raise ValueError(f"Invalid {SPELLED.get(name, name + ' value')}: {number(value)}")
 
 
 def check_betas(betas: Sequence[float]) -> None:
-    """ValueError if a beta is outside [0, 1)."""
+    """ValueError if a beta is outside [0, 1), TypeError if they are no two numbers."""
+    if not hasattr(betas, "__len__") or len(betas) != 2:
+        raise TypeError(f"optimizer(betas={betas!r}): two numbers are needed")
     for index, beta in enumerate(betas):
-        if not 0.0 <= number(beta) < 1.0:
+        if not 0.0 <= real_number("optimizer(betas", number(beta)) < 1.0:
             raise ValueError(f"Invalid beta parameter at index {index}: {number(beta)}")
 
 

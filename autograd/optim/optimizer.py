@@ -128,7 +128,7 @@ class Optimizer:
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self._make_hooks()
-        if isinstance(params, Tensor):
+        if isinstance(params, Tensor) or not isinstance(params, Iterable):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
                             f"{type(params).__name__}")
         self.state: defaultdict[Any, Any] = defaultdict(dict)

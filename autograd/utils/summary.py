@@ -78,6 +78,8 @@ def summary(model: Module, input_size: Any = None, input_data: Any = None, batch
         Total mult-adds (M): 0.00
         ...
     """
+    if not isinstance(model, Module):
+        raise TypeError(f"summary(model={model!r}): a Module is needed")
     if input_size is not None and input_data is not None:
         raise RuntimeError("Only one of (input_data, input_size) should be specified.")
     if cache_forward_pass:

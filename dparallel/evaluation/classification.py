@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from autograd.base.arguments import whole_number
+
 from ..autograd import Tensor
 from ..comm import Communicator, communicator
 from .metrics import Array, ArrayLike, Metric
@@ -58,7 +60,7 @@ class ConfusionMatrix(Metric):
 
     def __init__(self, num_classes: int, comm: Communicator | None = None, *, ignore_index: int | None = None,
                  threshold: float = 0.5) -> None:
-        if num_classes < 2:
+        if whole_number(f"{type(self).__name__}(num_classes", num_classes, None) < 2:
             raise ValueError(f"num_classes={num_classes}: at least two")
         self.num_classes, self.ignore_index, self.threshold = num_classes, ignore_index, threshold
         self.count = num_classes**2

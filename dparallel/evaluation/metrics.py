@@ -7,7 +7,7 @@ same on every rank.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -193,6 +193,8 @@ def reduce_metrics(values: dict[str, ArrayLike], weight: float = 1.0, comm: Comm
         >>> dparallel.run_ranks(2, run)
         [{'loss': 1.75}, {'loss': 1.75}]
     """
+    if not isinstance(values, Mapping):
+        raise TypeError(f"reduce_metrics(values={values!r}): a dict of numbers by name is needed")
     comm = communicator(comm)
     items = sorted((name, float(_as_float64(value))) for name, value in values.items())
     gathered = comm.allgather_object([(items, float(weight))] * len(comm.held))

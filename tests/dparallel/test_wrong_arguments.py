@@ -9,6 +9,7 @@ from autograd import nn
 from autograd.utils import data
 from autograd.utils.checkpoint import checkpoint_sequential
 from autograd.utils.flop_counter import FlopCounterMode
+from autograd.utils.summary import summary
 
 MODEL = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
 X = ag.ones(1, 2)
@@ -39,6 +40,13 @@ CASES = [
     (lambda: dparallel.Logger(every=np.ones(2, int)), TypeError, "every=array"),
     (lambda: dparallel.Devices(1).persistent_sum(None, "float32"), TypeError, "size=None"),
     (lambda: dparallel.DataParallel(nn.Linear(2, 2))([1.0, 2.0]), TypeError, "must be a Tensor, not list"),
+    (lambda: ag.optim.SGD(None, lr=0.1), TypeError, "iterable of Tensors or dicts, but got NoneType"),
+    (lambda: ag.optim.Adam([X], lr="fast"), TypeError, r"optimizer\(lr='fast'\)"),
+    (lambda: ag.optim.AdamW([X], betas=0.9), TypeError, r"betas=0.9\): two numbers"),
+    (lambda: ag.optim.lr_scheduler.CyclicLR(ag.optim.SGD([X], lr=0.1, momentum=0.9), 0.1, 0.2, 0), ValueError, "step_size_up=0"),
+    (lambda: summary(None), TypeError, r"summary\(model=None\)"),
+    (lambda: dparallel.metrics.reduce_metrics(None), TypeError, "values=None"),
+    (lambda: dparallel.metrics.Recall("3"), TypeError, "num_classes='3'"),
     (lambda: ag.optim.SGD([X], lr=0.1).load_state_dict({}), KeyError, "param_groups, state: load_state_dict"),
     (lambda: ag.optim.SGD([X], lr=0.1).add_param_group({"lr": 1}), KeyError, "params: .* this one has"),
 ]

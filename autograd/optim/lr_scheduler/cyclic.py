@@ -62,7 +62,11 @@ class CyclicLR(LRScheduler):
                 write(group, "lr", lr)
         self.max_lrs: list[float] = for_groups("max_lr", optimizer, max_lr)
         up = float(step_size_up)
-        self.total_size: float = up + (up if step_size_down is None else float(step_size_down))
+        down = up if step_size_down is None else float(step_size_down)
+        if not 0 < up < math.inf or not 0 <= down < math.inf:
+            raise ValueError(f"CyclicLR(step_size_up={step_size_up!r}, step_size_down={step_size_down!r}): the first is a "
+                             "number of steps above 0, the second one of at least 0")
+        self.total_size: float = up + down
         self.step_ratio: float = up / self.total_size
         if mode not in MODES and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
