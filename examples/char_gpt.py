@@ -125,12 +125,17 @@ def parse(arguments):
             ("eval-rows", 512, "pieces of the held-out text"), ("length", 300, "characters to write at the end"),
             ("seed", 0, "of weights and dropout")):
         parser.add_argument(f"--{name}", type=type(default), default=default, help=words)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.width % options.heads:
+        parser.error(f"--width {options.width}: a multiple of --heads, {options.heads}, is needed")
+    return options
 
 
 def main(arguments=None):
     options = parse(arguments)
     comm, text = world(), Text(options.data)
+    if min(len(text.train), len(text.held_out)) <= options.context:
+        raise ValueError(f"{options.data}: a tenth of the text has to be longer than --context {options.context}")
     test_set = text.test_set(options.context, options.eval_rows)
     ag.manual_seed(options.seed)
     net = GPT(len(text.letters), options.width, options.heads, options.layers, options.context, options.dropout)
@@ -138,9 +143,10 @@ def main(arguments=None):
     optimizer = optim.AdamW([{"params": [p for p in net.parameters() if p.dim() > 1], "weight_decay": options.decay},
                              {"params": [p for p in net.parameters() if p.dim() < 2], "weight_decay": 0.0}],
                             lr=options.lr, betas=(0.9, 0.99))
+    warmup = max(1, options.warmup)
     scheduler = SequentialLR(optimizer, [
-        LinearLR(optimizer, 1 / options.warmup, total_iters=options.warmup),
-        CosineAnnealingLR(optimizer, max(1, options.steps - options.warmup), eta_min=options.lr / 10)], [options.warmup])
+        LinearLR(optimizer, 1 / warmup, total_iters=warmup),
+        CosineAnnealingLR(optimizer, max(1, options.steps - warmup), eta_min=options.lr / 10)], [warmup])
     scaler = ag.GradScaler("cpu", enabled=options.dtype == "float16")
     autocast = ag.autocast("cpu", getattr(ag, options.dtype), enabled=options.dtype != "float32")
     ag.manual_seed(options.seed + comm.rank)                              # each rank has dropout of its own
