@@ -123,7 +123,9 @@ class Module(Hooked, Stateful):
         """The same as assigning the attribute; the name may be a number."""
         self._check_name("module", name, self._modules)
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+            kind = type(module)
+            raise TypeError(f"{'' if kind.__module__ == 'builtins' else kind.__module__ + '.'}{kind.__qualname__} is not a "
+                            "Module subclass")
         if module is None:
             self.__dict__.setdefault("_none", {})[name] = "module"
         setattr(self, name, module)

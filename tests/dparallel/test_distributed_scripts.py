@@ -314,6 +314,7 @@ def test_the_command_of_porting_changes_the_imports(script):
     command = re.search(r"^    (sed .*) train\.py$", (ROOT / "docs/porting.md").read_text(), re.M)[1]
     lines = "    import torch  # first\nimport torch.nn as nn\nimport torch as th\nfrom torch import nn\nimport torchvision\n# import torch\n"
     lines += "import os, torch\nimport torch, torchvision, torch.nn as nn, torch as th  # torch\nimport torch; torch.ones(2)\n"
+    lines += "from einops.layers.torch import Rearrange\nfrom safetensors.torch import load_file\n"
     path = script("".join(re.sub(r"(?m)^( *)import autograd as torch$", r"\1import torch", textwrap.dedent(text))
                           .replace("import autograd", "import torch").replace("from autograd", "from torch")
                           for text in (TUTORIAL, NANO, IMAGENET, PROCESSES)) + lines)
@@ -322,7 +323,8 @@ def test_the_command_of_porting_changes_the_imports(script):
         "    import autograd as torch  # first\nimport autograd.nn as nn\nimport autograd as th\nfrom autograd import nn\n"
         "import torchvision\n# import torch\n"
         "import os, autograd as torch\nimport autograd as torch, torchvision, autograd.nn as nn, autograd as th  # autograd as torch\n"
-        "import autograd as torch; torch.ones(2)\n")
+        "import autograd as torch; torch.ones(2)\n"
+        "from einops.layers.autograd import Rearrange\nfrom safetensors.torch import load_file\n")
 
 
 @pytest.mark.parametrize("text", [NANO, IMAGENET], ids=["nanoGPT", "imagenet"])
