@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from filled_models import filled
 
 import autograd as ag
 from autograd import nn
@@ -12,10 +13,7 @@ ROWS, FEATURES = 7, 4
 
 
 def make():
-    net = nn.Sequential(nn.Linear(FEATURES, 5), nn.Tanh(), nn.Linear(5, 2)).double()
-    for number, p in enumerate(net.parameters()):
-        p.data = ag.tensor(np.random.default_rng(number).standard_normal(p.shape))
-    return net
+    return filled(nn.Sequential(nn.Linear(FEATURES, 5), nn.Tanh(), nn.Linear(5, 2)).double())
 
 
 def share(comm):

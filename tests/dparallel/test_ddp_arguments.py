@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from filled_models import filled
 
 import autograd as ag
 from autograd import nn, optim
@@ -17,12 +18,6 @@ from dparallel.model.skipping import Skipping
 from dparallel.reduction import stats, unused
 
 FEATURES = 4
-
-
-def filled(net):
-    for number, p in enumerate(net.parameters()):
-        p.data = ag.tensor(np.random.default_rng(number).standard_normal(p.shape))
-    return net
 
 
 class Net(nn.Module):

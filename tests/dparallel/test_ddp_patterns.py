@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from filled_models import filled
 
 import autograd as ag
 from autograd import nn
@@ -12,12 +13,6 @@ from autograd.utils.checkpoint import checkpoint
 from dparallel import DataParallel, run_ranks
 
 FEATURES = 4
-
-
-def filled(net):
-    for number, p in enumerate(net.parameters()):
-        p.data = ag.tensor(np.random.default_rng(number).standard_normal(p.shape))
-    return net
 
 
 def mlp(out=FEATURES):

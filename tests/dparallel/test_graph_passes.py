@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from filled_models import filled
 
 import autograd as ag
 from autograd import nn, optim
@@ -14,10 +15,7 @@ FEATURES = 3
 
 
 def make():
-    net = nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, 2)).double()
-    for number, p in enumerate(net.parameters()):
-        p.data = ag.tensor(np.random.default_rng(number).standard_normal(p.shape))
-    return net
+    return filled(nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, 2)).double())
 
 
 def rows_of(rank, size, average):
@@ -147,8 +145,7 @@ def test_parameters_that_some_ranks_do_not_use(on_ranks):
     class Branches(nn.Module):
         def __init__(self):
             self.a, self.b, self.c = (nn.Linear(FEATURES, 1).double() for _ in range(3))
-            for number, p in enumerate(self.parameters()):
-                p.data = ag.tensor(np.random.default_rng(number).standard_normal(p.shape))
+            filled(self)
 
         def forward(self, x, both):
             return self.a(x) + self.b(x) if both else self.a(x)

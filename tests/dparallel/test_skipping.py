@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from filled_models import filled
 
 import autograd as ag
 from autograd import nn, optim
@@ -30,8 +31,7 @@ class Net(nn.Module):
         self.one, self.norm, self.two = nn.Linear(FEATURES, 5), nn.BatchNorm1d(5), nn.Linear(5, 1)
         self.double()
         self.comm, self.forward_error, self.backward_error, self.early = None, None, None, None
-        for number, p in enumerate(self.parameters()):
-            p.data = ag.tensor(np.random.default_rng(number).standard_normal(p.shape))
+        filled(self)
 
     def forward(self, x):
         if self.forward_error and self.early:
