@@ -6,7 +6,6 @@ installed over ours, one error says so. `python -m launch` is the same command w
 """
 
 import importlib
-import importlib.metadata
 import os
 import sys
 
@@ -26,7 +25,8 @@ def fault() -> str:
                 return ""
     except OSError as error:
         return MSG.format(file=file, why=f" ({error.strerror})", source=source())
-    owners = sorted(set(importlib.metadata.packages_distributions().get("launch", ())) - {"dparallel"})
+    metadata = importlib.import_module("importlib.metadata")         # 10 ms, and dparallel imports this file
+    owners = sorted(set(metadata.packages_distributions().get("launch", ())) - {"dparallel"})
     return MSG.format(file=file, why=f" but of {', '.join(owners)}" if owners else "", source=source())
 
 
