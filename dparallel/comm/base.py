@@ -112,7 +112,7 @@ class Communicator(Messages, Groups):
         """
         return self._from_root("broadcast", x, root, None, True).wait()
 
-    def start_broadcast(self, x: Array | None, root: int = 0) -> Handle:
+    def start_broadcast(self, x: Array | None, root: int = 0) -> Handle[list[Array]]:
         """Start a broadcast; see broadcast().
 
         Args:
@@ -147,7 +147,7 @@ class Communicator(Messages, Groups):
         """
         return self._from_all("reduce", xs, True, root=root, op=op).wait()
 
-    def start_reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Handle:
+    def start_reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Handle[Array]:
         """Start a reduce; see reduce().
 
         Args:
@@ -186,7 +186,7 @@ class Communicator(Messages, Groups):
         """
         return self._from_root("scatter", x, root, sizes, True).wait()
 
-    def start_scatter(self, x: Array | None, sizes: Sizes = None, root: int = 0) -> Handle:
+    def start_scatter(self, x: Array | None, sizes: Sizes = None, root: int = 0) -> Handle[list[Array]]:
         """Start a scatter; see scatter().
 
         Args:
@@ -222,7 +222,7 @@ class Communicator(Messages, Groups):
         """
         return self._from_all("gather", xs, True, root=root).wait()
 
-    def start_gather(self, xs: Sequence[Array], root: int = 0) -> Handle:
+    def start_gather(self, xs: Sequence[Array], root: int = 0) -> Handle[Array]:
         """Start a gather; see gather().
 
         Args:
@@ -257,7 +257,7 @@ class Communicator(Messages, Groups):
         """
         return self._from_all("allreduce", xs, True, op=op).wait()
 
-    def start_allreduce(self, xs: Sequence[Array], op: str = "sum") -> Handle:
+    def start_allreduce(self, xs: Sequence[Array], op: str = "sum") -> Handle[list[Array]]:
         """Start an allreduce; see allreduce().
 
         Args:
@@ -290,7 +290,7 @@ class Communicator(Messages, Groups):
         """
         return self._from_all("allgather", xs, True).wait()
 
-    def start_allgather(self, xs: Sequence[Array]) -> Handle:
+    def start_allgather(self, xs: Sequence[Array]) -> Handle[list[Array]]:
         """Start an allgather; see allgather().
 
         Args:
@@ -325,7 +325,7 @@ class Communicator(Messages, Groups):
         """
         return self._from_all("reduce_scatter", xs, True, op=op, sizes=sizes).wait()
 
-    def start_reduce_scatter(self, xs: Sequence[Array], sizes: Sizes = None, op: str = "sum") -> Handle:
+    def start_reduce_scatter(self, xs: Sequence[Array], sizes: Sizes = None, op: str = "sum") -> Handle[list[Array]]:
         """Start a reduce_scatter; see reduce_scatter().
 
         Args:
@@ -363,7 +363,7 @@ class Communicator(Messages, Groups):
         """
         return self._from_all("alltoall", xs, True, sizes=sizes).wait()
 
-    def start_alltoall(self, xs: Sequence[Array], sizes: AllToAllSizes = None) -> Handle:
+    def start_alltoall(self, xs: Sequence[Array], sizes: AllToAllSizes = None) -> Handle[list[Array]]:
         """Start an alltoall; see alltoall().
 
         Args:
@@ -399,7 +399,7 @@ class Communicator(Messages, Groups):
         """
         return self._from_all("reverse_scan" if reverse else "scan", xs, True, op=op).wait()
 
-    def start_scan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> Handle:
+    def start_scan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> Handle[list[Array]]:
         """Start a scan; see scan().
 
         Args:
@@ -436,7 +436,7 @@ class Communicator(Messages, Groups):
         """
         return self._from_all("reverse_exscan" if reverse else "exscan", xs, True, op=op).wait()
 
-    def start_exscan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> Handle:
+    def start_exscan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> Handle[list[Array]]:
         """Start an exscan; see exscan().
 
         Args:
@@ -800,7 +800,7 @@ class Communicator(Messages, Groups):
     # --- implemented by each kind of communicator ------------------------------------------------------------------------
 
     @abstractmethod
-    def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
+    def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle[None]:
         """Start to sum one contiguous vector per held place over all places, in place and with the least overhead.
 
         The vectors are numbers, of one length and dtype everywhere. Over MPI this is only checked in check mode

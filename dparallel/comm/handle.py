@@ -5,9 +5,19 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 from .waiting import WAIT, Flight, blocked
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Result_co = TypeVar("Result_co", covariant=True, default=Any)        # of wait(); Handle alone is Handle[Any]
+    Made = TypeVar("Made")
+else:
+    from typing import TypeVar
+
+    Result_co = TypeVar("Result_co", covariant=True)
 
 
 class _Obligations(threading.local):
@@ -33,7 +43,7 @@ class _Obligations(threading.local):
 obligations: _Obligations = _Obligations()
 
 
-class Handle:
+class Handle(Generic[Result_co]):
     """An operation in progress: wait() returns its result, done() tests without blocking whether it is complete.
 
     Arrays passed to the operation must not be changed before wait() has returned.
@@ -55,13 +65,14 @@ class Handle:
 
     __slots__ = ("_error", "_finish", "_test", "_value", "flight")
 
-    def __init__(self, finish: Callable[[], Any] | None, test: Callable[[], bool] | None = None, value: Any = None) -> None:
+    def __init__(self, finish: Callable[[], Result_co] | None, test: Callable[[], bool] | None = None,
+                 value: Any = None) -> None:
         self._finish, self._test = finish, test
-        self._value = value
+        self._value: Any = value
         self._error: Exception | None = None
         self.flight: Flight | None = None            # what a timeline is to know of it
 
-    def wait(self) -> Any:
+    def wait(self) -> Result_co:
         """Block until the operation is complete; return its result or raise its error. Further calls do the same."""
         obligations.before_waiting()
         if self._finish is not None:
@@ -94,11 +105,17 @@ class Handle:
             self.flight.land()
         return done
 
-    def value(self) -> Any:
+    def value(self) -> Result_co:
         """The result, as wait() returns it: the name that functions given to then() know from PyTorch's futures."""
         return self.wait()
 
-    def then(self, function: Callable[[Handle], Any]) -> Handle:
+    if TYPE_CHECKING:
+        @overload
+        def then(self, function: Callable[[Handle[Result_co]], Handle[Made]]) -> Handle[Made]: ...
+        @overload
+        def then(self, function: Callable[[Handle[Result_co]], Made]) -> Handle[Made]: ...
+
+    def then(self, function: Callable[[Handle[Result_co]], Any]) -> Handle[Any]:
         """A handle whose wait() returns function(this handle); if that returns a Handle, its result.
 
         The function runs once, when the new handle is waited for, so that the collectives it starts come in the order

@@ -102,7 +102,7 @@ class Messages(ABC):
         """
         return self.start_recv(source, tag, like=like, place=place).wait()
 
-    def start_send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> Handle:
+    def start_send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> Handle[None]:
         """Send x without a copy: it must not be changed before wait(), which waits until the receiver has taken the
         message.
 
@@ -134,7 +134,7 @@ class Messages(ABC):
         return self.post_send(x, dest, self.user_tag(tag), place=place)[1]
 
     def start_recv(self, source: int, tag: int = 0, *, like: ArrayOrTensor | None = None,
-                   place: int | None = None) -> Handle:
+                   place: int | None = None) -> Handle[Array]:
         """Start a recv. Receives of one source and tag get its messages in the order in which they were started.
 
         Args:
@@ -159,7 +159,7 @@ class Messages(ABC):
         """
         return received(self.post_recv(source, self.user_tag(tag), place=place), like, source, tag)
 
-    def start_recv_any(self, tag: int = 0, *, place: int | None = None) -> Handle:
+    def start_recv_any(self, tag: int = 0, *, place: int | None = None) -> Handle[tuple[int, Array]]:
         """A Handle of (source, array): the first message with this tag from any place that is there at wait() or
         done().
 
@@ -253,7 +253,7 @@ class Messages(ABC):
         """
         return self._permute(xs, pairs, True).wait()
 
-    def start_permute(self, xs: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> Handle:
+    def start_permute(self, xs: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> Handle[list[Array]]:
         """Start a permute; see permute().
 
         Args:
@@ -293,7 +293,7 @@ class Messages(ABC):
         """
         return self.permute(xs, shift_pairs(self.size, by, ring))
 
-    def start_shift(self, xs: Sequence[Array], by: int = 1, *, ring: bool = True) -> Handle:
+    def start_shift(self, xs: Sequence[Array], by: int = 1, *, ring: bool = True) -> Handle[list[Array]]:
         """Start a shift; see shift().
 
         Args:

@@ -199,6 +199,9 @@ def main() -> None:
     assert_type(nn.Linear(3, 4)(x), Tensor)
     assert_type(nn.Linear(3, 4).weight, nn.Parameter)
     print(comm.allreduce([np.ones(3)])[0].dtype)
+    assert_type(comm.start_allreduce([np.ones(3)]).wait()[0].ndim, int)
+    assert_type(comm.start_send(np.ones(3), 0).wait(), None)
+    assert_type(comm.start_allgather([np.ones(3)]).then(lambda handle: len(handle.value())).wait(), int)
     assert_type(DataParallel(Pair(), comm)(x), tuple[Tensor, int])
     assert_type(DataParallel(Net(10), comm=comm).module.scale, nn.Parameter)
     assert_type(nn.DataParallel(nn.Linear(3, 4), devices=2)(x), Tensor)
@@ -242,6 +245,9 @@ def main() -> None:
     optim.SGD([x], learning_rate=1.0)  # bad
     comm.nonsense()  # bad
     comm.rank + "0"  # bad
+    comm.start_allreduce([np.ones(3)])[0]  # bad
+    comm.start_allreduce([np.ones(3)]).wait().sum()  # bad
+    comm.start_gather([np.ones(3)]).wait().nonsense()  # bad
     dparallel.nonsense()  # bad
     DataParallel(Net(10), comm)(x).nonsense()  # bad
     DataParallel(Net(10), comms=comm)  # bad
