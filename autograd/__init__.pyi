@@ -620,7 +620,7 @@ def einsum(operand: Tensor, sublist: Sequence[_int | EllipsisType], /, *args: Te
     """The sum of the product of the operands over all labels that the output does not have."""
 def embedding(weight: Tensor, indices: Tensor, padding_idx: _int = -1, scale_grad_by_freq: _bool = False, sparse: _bool = False) -> Tensor:
     """The rows of weight that indices name; see nn.functional.embedding. No padding for a negative padding_idx."""
-def empty(*sizes: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
+def empty(size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Memory as it is found."""
 def empty_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Memory as it is found, of input's shape and dtype."""
@@ -654,7 +654,7 @@ def exp2_(input: Tensor, /) -> Tensor:
     """In place: 2 to the power of input."""
 def exp_(input: Tensor, /) -> Tensor:
     """In place: e to the power of input."""
-def expand_copy(input: Tensor, *args: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, implicit: _bool = False, out: Tensor | None = None) -> Tensor:
+def expand_copy(input: Tensor, size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], implicit: _bool = False, out: Tensor | None = None) -> Tensor:
     """expand() as a copy."""
 def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """exp(input) - 1, accurate near 0."""
@@ -684,7 +684,7 @@ def fix_(input: Tensor, /) -> Tensor:
     """In place: rounded towards 0."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """Dimensions start_dim to end_dim as one."""
-def flip(input: Tensor, *args: _int | Tensor | Sequence[_int], dims: Sequence[_int] | None = None) -> Tensor:
+def flip(input: Tensor, dims: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int]) -> Tensor:
     """A copy of input, reversed along dims."""
 def fliplr(input: Tensor) -> Tensor:
     """A copy of input, reversed along its second dimension."""
@@ -1169,7 +1169,7 @@ def nuclear_norm(input: Tensor, dim: Sequence[_int] = ..., keepdim: _bool = Fals
     """The sum of the singular values of each matrix."""
 def numel(input: Tensor) -> _int:
     """The number of elements."""
-def ones(*sizes: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def ones(size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A tensor of ones."""
 def ones_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Ones of input's shape and dtype."""
@@ -1185,9 +1185,9 @@ def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _
     """svd_lowrank of A with the mean of its rows taken off: the first q principal components are the columns of V."""
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
     """The p-norm distances of all pairs of rows of a matrix, (0, 1), (0, 2), ..., (1, 2), ...: a vector."""
-def permute(input: Tensor, *args: _int | Tensor | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
+def permute(input: Tensor, dims: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int]) -> Tensor:
     """input with its dimensions in the order `dims`, a view."""
-def permute_copy(input: Tensor, *args: _int | Tensor | Sequence[_int], dims: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
+def permute_copy(input: Tensor, dims: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], out: Tensor | None = None) -> Tensor:
     """permute() as a copy."""
 def pinverse(input: Tensor, rcond: _float = 1e-15, *, out: Tensor | None = None) -> Tensor:
     """linalg.pinv with rtol=rcond."""
@@ -1226,7 +1226,7 @@ def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Radians to degrees."""
 def rad2deg_(input: Tensor, /) -> Tensor:
     """In place: radians to degrees."""
-def rand(*sizes: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, generator: Generator | None = None, out: Tensor | None = None, dtype: DTypeLike | None = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def rand(size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], generator: Generator | None = None, out: Tensor | None = None, dtype: DTypeLike | None = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Uniform on [0, 1)."""
 def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Uniform on [0, 1), of input's shape and dtype."""
@@ -1242,11 +1242,18 @@ def randint_like(input: Tensor, high: _int | Tensor, *, generator: Generator | N
 @overload
 def randint_like(input: Tensor, low: _int, high: _int, *, generator: Generator | None=None, dtype: DTypeLike=None, layout: Layout | None=None, device: DeviceLike=None, pin_memory: _bool=False, requires_grad: _bool=False, memory_format: MemoryFormat | None=None) -> Tensor:
     """Integers from low to high - 1, of input's shape and dtype; randint_like(input, high) starts at 0."""
-def randn(*sizes: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, generator: Generator | None = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def randn(size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], generator: Generator | None = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Normal with mean 0 and variance 1."""
 def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Normal with mean 0 and variance 1, of input's shape and dtype."""
-def random_(input: Tensor, /, *args: _int | Tensor | Sequence[_int], to: _int | None = None, generator: Generator | None = None, **named: Any) -> Tensor:
+@overload
+def random_(input: Tensor, /, *, generator: Generator | None=None) -> Tensor:
+    """Random integers, written into this tensor's memory; returns self."""
+@overload
+def random_(input: Tensor, /, to: _int, *, generator: Generator | None=None) -> Tensor:
+    """Random integers, written into this tensor's memory; returns self."""
+@overload
+def random_(input: Tensor, /, from_: _int, to: _int | None, *, generator: Generator | None=None) -> Tensor:
     """Random integers, written into this tensor's memory; returns self."""
 def randperm(n: _int, *, generator: Generator | None = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """The numbers 0 to n - 1 in random order."""
@@ -1278,7 +1285,7 @@ def repeat_interleave(input: Tensor, repeats: TensorOrNumber | None = None, dim:
     """Each slice of input along `dim` (each element without it) repeated: a number of times for all, or one for each."""
 def requires_grad_(input: Tensor, /, requires_grad: _bool = True) -> Tensor:
     """Set requires_grad, return self."""
-def reshape(input: Tensor, *args: _int | Tensor | Sequence[_int], shape: Sequence[_int] | None = None) -> Tensor:
+def reshape(input: Tensor, shape: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int]) -> Tensor:
     """The elements of input, in order, in another shape; one size may be -1. A view where the memory allows it."""
 def resize_(input: Tensor, /, *sizes: _int | Tensor | Sequence[_int], memory_format: MemoryFormat | None = None) -> Tensor:
     """Resize this tensor in place; elements keep their order, further ones are uninitialised. Returns self."""
@@ -1314,7 +1321,11 @@ def rsub(input: Tensor, other: TensorOrNumber, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input."""
 def scalar_tensor(s: Number | Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A 0-d tensor of one number, of the default dtype."""
-def scatter(input: Tensor, dim: _int, index: Tensor, src: TensorOrNumber | None = None, *, value: Tensor | Number | None = None, reduce: str | None = None, out: Tensor | None = None) -> Tensor:
+@overload
+def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor | Number | Array | np.generic, *, reduce: str | None=None, out: Tensor | None=None) -> Tensor:
+    """input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on."""
+@overload
+def scatter(input: Tensor, dim: _int, index: Tensor, *, value: Tensor | Number, reduce: str | None=None, out: Tensor | None=None) -> Tensor:
     """input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on."""
 def scatter_(input: Tensor, /, dim: _int, index: Tensor, src: TensorOrNumber | None = None, *, value: Tensor | Number | None = None, reduce: str | None = None) -> Tensor:
     """In place: input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on."""
@@ -1475,7 +1486,7 @@ def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = 
     """input where above threshold, value elsewhere."""
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
     """threshold, in place."""
-def tile(input: Tensor, *args: _int | Tensor | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
+def tile(input: Tensor, dims: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int]) -> Tensor:
     """repeat() with ones put before dims that are fewer than input's."""
 def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, axis: _int | None = None, out: Sequence[Tensor] | None = None) -> ValuesIndices:
     """The k largest (or smallest) along `dim`, the first of them first, and where they were."""
@@ -1551,7 +1562,11 @@ def unsafe_split(tensor: Tensor, split_size: SizeLike, dim: _int = 0) -> tuple[T
     """split(), whose results may be written to; writes reach the tensor's memory, and its graph knows nothing of them."""
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
     """split_with_sizes(), whose results may be written to, as unsafe_split's."""
-def unsqueeze(input: Tensor, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
+@overload
+def unsqueeze(input: Tensor, dim: _int) -> Tensor:
+    """input with a dimension of size 1 put in at `dim`. A view."""
+@overload
+def unsqueeze(input: Tensor, *, axis: _int) -> Tensor:
     """input with a dimension of size 1 put in at `dim`. A view."""
 def unsqueeze_(input: Tensor, /, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
     """input with a dimension of size 1 put in at `dim`. A view."""
@@ -1570,10 +1585,7 @@ def view_as_complex(input: Tensor) -> Tensor:
 def view_as_real(input: Tensor) -> Tensor:
     """Complex numbers as pairs of real ones, along a new last dimension; a view."""
 @overload
-def view_copy(input: Tensor, *size: _int | Tensor | Sequence[_int], out: Tensor | None=None) -> Tensor:
-    """view() as a copy."""
-@overload
-def view_copy(input: Tensor, *, size: _int | Tensor | Sequence[_int], out: Tensor | None=None) -> Tensor:
+def view_copy(input: Tensor, size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], out: Tensor | None=None) -> Tensor:
     """view() as a copy."""
 @overload
 def view_copy(input: Tensor, dtype: np.dtype[Any] | type, *, out: Tensor | None=None) -> Tensor:
@@ -1594,7 +1606,7 @@ def xlogy_(input: Tensor, /, other: Tensor | Number | Array | np.generic) -> Ten
     """In place: input log(other), 0 where input is 0."""
 def zero_(input: Tensor, /) -> Tensor:
     """Write zeros. Returns self."""
-def zeros(*sizes: _int | Tensor | Sequence[_int], size: Sequence[_int] | None = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def zeros(size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A tensor of zeros."""
 def zeros_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Zeros of input's shape and dtype."""

@@ -13,7 +13,7 @@ from .autograd import Tensor, as_tensor
 from .comm import Communicator, communicator
 
 
-def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float | str = 2.0,
                     error_if_nonfinite: bool = False, foreach: bool | None = None, *,
                     comm: Communicator | None = None) -> Tensor:
     """Scale the gradients in place so that their norm is at most max_norm.

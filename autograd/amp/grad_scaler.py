@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Iterable
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
@@ -96,6 +96,16 @@ class GradScaler:
         self._states: dict[int, _State] = {}         # by id() of the optimiser, from its first call to update()
 
     # --- the four calls of an iteration --------------------------------------------------------------------------------
+
+    if TYPE_CHECKING:
+        @overload
+        def scale(self, outputs: Tensor) -> Tensor: ...
+        @overload
+        def scale(self, outputs: list[Tensor]) -> list[Tensor]: ...
+        @overload
+        def scale(self, outputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]: ...
+        @overload
+        def scale(self, outputs: Iterable[Tensor]) -> Iterable[Tensor]: ...
 
     def scale(self, outputs: Any) -> Any:
         """A Tensor, or an iterable of them, times the scale."""

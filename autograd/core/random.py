@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,10 +47,11 @@ class Generator:
         vars(self).pop("numpy", None)
         return self
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "numpy" or "_seed" not in vars(self):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return vars(self).setdefault("numpy", np.random.Generator(np.random.PCG64(self._seed)))
+    if not TYPE_CHECKING:                            # for checkers there is `numpy` alone
+        def __getattr__(self, name: str) -> Any:
+            if name != "numpy" or "_seed" not in vars(self):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return vars(self).setdefault("numpy", np.random.Generator(np.random.PCG64(self._seed)))
 
     def seed(self) -> int:
         """Start a stream of a seed that nobody can guess; returns it."""

@@ -114,7 +114,7 @@ class TensorMethods(TensorBase):
     def __rsub__(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
     def __rtruediv__(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
     def __rxor__(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
-    def __setitem__(self, index: _int | slice | EllipsisType | Tensor | Array | list[Any] | range | tuple[Any, ...] | None, value: Tensor | Number | Array | np.generic | Sequence[Any]) -> None:
+    def __setitem__(self, index: _int | slice | EllipsisType | Tensor | Array | list[Any] | range | tuple[Any, ...] | None, value: Tensor | Number | Array | np.generic | list[Any] | tuple[Any, ...]) -> None:
         """x[index] = value, recorded if value or x is tracked."""
     def __sub__(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
     def __truediv__(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
@@ -475,7 +475,7 @@ class TensorMethods(TensorBase):
         """In place: 2 to the power of input."""
     def exp_(self) -> Self:
         """In place: e to the power of input."""
-    def expand(self, *args: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, implicit: _bool = False) -> Tensor:
+    def expand(self, size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], implicit: _bool = False) -> Tensor:
         """input repeated along dimensions of size 1 to `size` (-1: as it is), a view."""
     def expand_as(self, other: Tensor) -> Tensor:
         """input repeated to the shape of `other`."""
@@ -495,7 +495,7 @@ class TensorMethods(TensorBase):
         """In place: rounded towards 0."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """Dimensions start_dim to end_dim as one."""
-    def flip(self, *args: _int | Tensor | Sequence[_int], dims: Sequence[_int] | None = None) -> Tensor:
+    def flip(self, dims: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int]) -> Tensor:
         """A copy of input, reversed along dims."""
     def fliplr(self) -> Tensor:
         """A copy of input, reversed along its second dimension."""
@@ -952,17 +952,17 @@ class TensorMethods(TensorBase):
         """The number of elements."""
     def new(self, *data: Tensor | Number | Array | np.generic | Sequence[Any], device: DeviceLike = None) -> Tensor:
         """x.new(2, 3), x.new([1, 2]): what Tensor(...) makes, in this tensor's dtype."""
-    def new_empty(self, *sizes: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    def new_empty(self, size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """Memory as it is found, of this tensor's dtype."""
     def new_empty_strided(self, size: Sequence[_int], stride: Sequence[_int], *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """Memory as it is found, of this tensor's dtype, in these strides."""
     def new_full(self, size: Sequence[_int], fill_value: TensorOrNumber, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """fill_value in this tensor's dtype."""
-    def new_ones(self, *sizes: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    def new_ones(self, size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """Ones of this tensor's dtype."""
     def new_tensor(self, data: Tensor | Number | Array | np.generic | Sequence[Any], *, dtype: DTypeLike = None, device: DeviceLike = None, requires_grad: _bool = False, layout: Layout | None = None, pin_memory: _bool = False) -> Tensor:
         """A new leaf with a copy of data, of this tensor's dtype."""
-    def new_zeros(self, *sizes: _int | Tensor | Sequence[_int], size: _int | Tensor | Sequence[_int] | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    def new_zeros(self, size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """Zeros of this tensor's dtype."""
     def nextafter(self, other: Tensor | Number | Array | np.generic) -> Tensor:
         """The next floating point number after input in the direction of other."""
@@ -990,7 +990,7 @@ class TensorMethods(TensorBase):
         """Q @ other (or other @ Q, or with Q^H) for the square Q of the reflections in input and tau."""
     def outer(self, vec2: Tensor) -> Tensor:
         """All products of elements of two vectors, as a matrix."""
-    def permute(self, *args: _int | Tensor | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
+    def permute(self, dims: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int]) -> Tensor:
         """input with its dimensions in the order `dims`, a view."""
     def pin_memory(self) -> Tensor:
         """Raises RuntimeError: there is no accelerator to copy to."""
@@ -1022,7 +1022,14 @@ class TensorMethods(TensorBase):
         """Radians to degrees."""
     def rad2deg_(self) -> Self:
         """In place: radians to degrees."""
-    def random_(self, *args: _int | Tensor | Sequence[_int], to: _int | None = None, generator: Generator | None = None, **named: Any) -> Self:
+    @overload
+    def random_(self, *, generator: Generator | None=None) -> Self:
+        """Random integers, written into this tensor's memory; returns self."""
+    @overload
+    def random_(self, to: _int, *, generator: Generator | None=None) -> Self:
+        """Random integers, written into this tensor's memory; returns self."""
+    @overload
+    def random_(self, from_: _int, to: _int | None, *, generator: Generator | None=None) -> Self:
         """Random integers, written into this tensor's memory; returns self."""
     def ravel(self) -> Tensor:
         """All elements in one dimension: input itself if it has one and lies in order."""
@@ -1051,11 +1058,11 @@ class TensorMethods(TensorBase):
         """Each slice of input at one place of `dim` scaled down to p-norm `maxnorm`, if its norm is larger."""
     def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Self:
         """In place: each slice of input at one place of `dim` scaled down to p-norm `maxnorm`, if its norm is larger."""
-    def repeat(self, *args: _int | Tensor | Sequence[_int], repeats: Sequence[_int] | None = None) -> Tensor:
+    def repeat(self, repeats: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int]) -> Tensor:
         """Copies of input side by side: repeats[i] of them along dimension i, counted from the end."""
     def repeat_interleave(self, repeats: TensorOrNumber | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
         """Each slice of input along `dim` (each element without it) repeated: a number of times for all, or one for each."""
-    def reshape(self, *args: _int | Tensor | Sequence[_int], shape: Sequence[_int] | None = None) -> Tensor:
+    def reshape(self, shape: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int]) -> Tensor:
         """The elements of input, in order, in another shape; one size may be -1. A view where the memory allows it."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """input in the shape of `other`."""
@@ -1079,9 +1086,17 @@ class TensorMethods(TensorBase):
         """1 / sqrt(input)."""
     def rsqrt_(self) -> Self:
         """In place: 1 / sqrt(input)."""
-    def scatter(self, dim: _int, index: Tensor, src: TensorOrNumber | None = None, *, value: Tensor | Number | None = None, reduce: str | None = None) -> Tensor:
+    @overload
+    def scatter(self, dim: _int, index: Tensor, src: Tensor | Number | Array | np.generic, *, reduce: str | None=None) -> Tensor:
         """input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on."""
-    def scatter_(self, dim: _int, index: Tensor, src: TensorOrNumber | None = None, *, value: Tensor | Number | None = None, reduce: str | None = None) -> Self:
+    @overload
+    def scatter(self, dim: _int, index: Tensor, *, value: Tensor | Number, reduce: str | None=None) -> Tensor:
+        """input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on."""
+    @overload
+    def scatter_(self, dim: _int, index: Tensor, src: Tensor | Number | Array | np.generic, *, reduce: str | None=None) -> Self:
+        """In place: input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on."""
+    @overload
+    def scatter_(self, dim: _int, index: Tensor, *, value: Tensor | Number, reduce: str | None=None) -> Self:
         """In place: input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on."""
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """input with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
@@ -1211,7 +1226,7 @@ class TensorMethods(TensorBase):
         """In place: the hyperbolic tangent."""
     def tensor_split(self, indices_or_sections: _int | Tensor | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """input cut along `dim` in that many pieces, the first ones longer by one; or before each of the indices."""
-    def tile(self, *args: _int | Tensor | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
+    def tile(self, dims: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int]) -> Tensor:
         """repeat() with ones put before dims that are fewer than input's."""
     @overload
     def to(self, device: DeviceLike, dtype: DTypeLike=None, non_blocking: _bool=False, copy: _bool=False, *, memory_format: MemoryFormat | None=...) -> Tensor:
@@ -1287,9 +1302,17 @@ class TensorMethods(TensorBase):
         """split(), whose results may be written to; writes reach the tensor's memory, and its graph knows nothing of them."""
     def unsafe_split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """split_with_sizes(), whose results may be written to, as unsafe_split's."""
-    def unsqueeze(self, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
+    @overload
+    def unsqueeze(self, dim: _int) -> Tensor:
         """input with a dimension of size 1 put in at `dim`. A view."""
-    def unsqueeze_(self, dim: _int | None = None, *, axis: _int | None = None) -> Self:
+    @overload
+    def unsqueeze(self, *, axis: _int) -> Tensor:
+        """input with a dimension of size 1 put in at `dim`. A view."""
+    @overload
+    def unsqueeze_(self, dim: _int) -> Self:
+        """input with a dimension of size 1 put in at `dim`. A view."""
+    @overload
+    def unsqueeze_(self, *, axis: _int) -> Self:
         """input with a dimension of size 1 put in at `dim`. A view."""
     def untyped_storage(self) -> Any:
         """Raises NotImplementedError: the memory of a tensor is its NumPy array, x.array."""
@@ -1298,10 +1321,10 @@ class TensorMethods(TensorBase):
     def vdot(self, other: Tensor) -> Tensor:
         """The sum of conj(input) * other, for two vectors."""
     @overload
-    def view(self, *size: _int | Tensor | Sequence[_int]) -> Tensor:
+    def view(self, size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int]) -> Tensor:
         """reshape() that never copies: RuntimeError where the memory layout does not allow it. view(dtype): the same bytes read as another dtype, without a gradient."""
     @overload
-    def view(self, *, size: _int | Tensor | Sequence[_int]) -> Tensor:
+    def view(self) -> Tensor:
         """reshape() that never copies: RuntimeError where the memory layout does not allow it. view(dtype): the same bytes read as another dtype, without a gradient."""
     @overload
     def view(self, dtype: np.dtype[Any] | _type) -> Tensor:

@@ -5,10 +5,11 @@ May import: base, tensor_api, amp. Read first: this page.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ..base.types import DeviceLike
-from ..tensor_api.tensor_types import types
+from ..tensor_api.tensor_types import TensorType, types
 from . import amp
 
 
@@ -117,22 +118,51 @@ def memory_allocated(device: DeviceLike = None) -> int:
 max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
 
 
-def __getattr__(name: str) -> Any:
-    """The types, such as cuda.FloatTensor, which can be named only; and what needs a GPU: AssertionError when called."""
-    if name in TYPES:
-        return TYPES[name]
-    if name not in ABSENT:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:                                # for checkers a name that is not there is an error
+    def __getattr__(name: str) -> Any:
+        """The types, such as cuda.FloatTensor, which can be named only; and what needs a GPU: AssertionError when called."""
+        if name in TYPES:
+            return TYPES[name]
+        if name not in ABSENT:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    def absent(*args: Any, **kwargs: Any) -> None:
-        raise AssertionError(f"cuda.{name}(): there is no GPU; tensors live in the CPU's memory")
+        def absent(*args: Any, **kwargs: Any) -> None:
+            raise AssertionError(f"cuda.{name}(): there is no GPU; tensors live in the CPU's memory")
 
-    return absent
+        return absent
 
 
 TYPES = types("torch.cuda")
 ABSENT = ("Event", "Stream", "current_device", "current_stream", "default_stream", "get_device_capability",
           "get_device_name", "get_device_properties", "get_rng_state", "init", "ipc_collect", "mem_get_info",
           "reset_peak_memory_stats", "set_device", "set_rng_state", "stream", "synchronize", "utilization")
+if TYPE_CHECKING:
+    Event: Callable[..., Any]
+    Stream: Callable[..., Any]
+    current_device: Callable[..., Any]
+    current_stream: Callable[..., Any]
+    default_stream: Callable[..., Any]
+    get_device_capability: Callable[..., Any]
+    get_device_name: Callable[..., Any]
+    get_device_properties: Callable[..., Any]
+    get_rng_state: Callable[..., Any]
+    init: Callable[..., Any]
+    ipc_collect: Callable[..., Any]
+    mem_get_info: Callable[..., Any]
+    reset_peak_memory_stats: Callable[..., Any]
+    set_device: Callable[..., Any]
+    set_rng_state: Callable[..., Any]
+    stream: Callable[..., Any]
+    synchronize: Callable[..., Any]
+    utilization: Callable[..., Any]
+    BoolTensor: TensorType
+    ByteTensor: TensorType
+    CharTensor: TensorType
+    DoubleTensor: TensorType
+    FloatTensor: TensorType
+    HalfTensor: TensorType
+    IntTensor: TensorType
+    LongTensor: TensorType
+    ShortTensor: TensorType
 __all__ = ["amp", "device_count", "empty_cache", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
            "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved"]

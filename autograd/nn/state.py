@@ -86,7 +86,7 @@ class Stateful:
 
     # --- out ----------------------------------------------------------------------------------------------------------
 
-    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
         """Parameters and persistent buffers by dotted name, sharing memory with the module.
 
         The dict has an attribute `_metadata`, as in PyTorch: by module a dict with the `_version` of its class.

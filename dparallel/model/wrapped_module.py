@@ -62,7 +62,7 @@ class WrappedModule(Module):
         "module" and what is below: paths, for get_submodule().)"""
         return self.module.named_buffers(prefix, recurse, remove_duplicate)
 
-    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
         """The module's state, whole, names without a prefix. With shard="parameters" all ranks call it together."""
         with self.summon_full_params(writeback=False):
             return self.module.state_dict(*args, destination=destination, prefix=prefix, keep_vars=keep_vars)

@@ -48,6 +48,7 @@ VALUE = "Tensor | Number | Array | np.generic"                       # an operan
 INDEX = "int | slice | EllipsisType | Tensor | Array | list[Any] | range | tuple[Any, ...] | None"
 DATA = "Tensor | Number | Array | np.generic | Sequence[Any]"
 SIZES = "int | Tensor | Sequence[int]"
+SIZED = ("size", "shape", "dims", "repeats")                         # keywords for what may be given one by one, too
 # types of arguments that a function leaves open, by the argument's name; "function.argument" comes first
 PARAMETERS = {
     "out": "Tensor | None", "dtype": "DTypeLike", "device": "DeviceLike", "other": VALUE, "exponent": VALUE, "dim": "int",
@@ -136,6 +137,8 @@ class Stub:
         namespace = {**vars(typing), **namespace_of(function)}
         parts, starred = [], False
         parameters = list(full_signature(function).parameters.values())
+        several = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        sizes = next((p.name for p in parameters if several and p.kind is p.KEYWORD_ONLY and p.name in SIZED), "")
         for i, p in enumerate(parameters):
             if p.name in drop:
                 continue
@@ -143,6 +146,11 @@ class Stub:
                 parts.append(first)
                 if p.kind is not p.VAR_POSITIONAL:
                     continue
+            if p.kind is p.VAR_POSITIONAL and sizes:             # zeros(2, 3), zeros((2, 3)), zeros(size=(2, 3)); not zeros()
+                parts += [f"{sizes}: {self.type(SIZES, namespace)}", f"*more: {self.type(SIZES, namespace)}"]
+                continue
+            if p.name == sizes:
+                continue
             if p.kind is p.KEYWORD_ONLY and not starred:
                 starred = True
                 if not any(q.kind is q.VAR_POSITIONAL for q in parameters):
@@ -198,14 +206,15 @@ class Stub:
         if name.endswith("_with_indices"):
             function = documented(getattr(ag.nn.functional, name.removesuffix("_with_indices")), function)
             options.update(returns="tuple[Tensor, Tensor]", drop=("return_indices",))
-        forms = FORMS.get(f"{self.owner}.{name}", FORMS.get(name))
+        returns = options.get("returns", "")
+        forms = FORMS.get(f"{self.owner}.{name}") or FORMS.get(name) or (FORMS.get(name[:-1]) if returns == "Self" else None)
         about = inspect.getdoc(function) or ""
         lines = about.strip().split("\n\n")[0].splitlines() if about else []
         about = " ".join(line.strip() for line in lines).replace("\\", "\\\\").replace('"""', "'''")
         body = f'\n{indent}    """{about}"""' if about else " ..."
         if about.endswith('"'):
             body = f'\n{indent}    """{about} """'
-        if forms and not options.get("returns"):
+        if forms:
             for form in forms:
                 tree = ast.parse(f"def f{form}: ...").body[0]
                 assert isinstance(tree, ast.FunctionDef) and tree.returns is not None
@@ -213,12 +222,12 @@ class Stub:
                           *filter(None, (tree.args.vararg, tree.args.kwarg))]:
                     assert a.annotation is not None, (name, form)
                     a.annotation = ast.parse(self.type(ast.unparse(a.annotation), vars(typing)), mode="eval").body
-                if method:
+                if first:
                     outs = [i for i, a in enumerate(tree.args.kwonlyargs) if a.arg == "out"]
                     for i in outs:
                         del tree.args.kwonlyargs[i], tree.args.kw_defaults[i]
-                    tree.args.args[0].arg, tree.args.args[0].annotation = "self", None
-                result = self.type(ast.unparse(tree.returns), namespace_of(function))
+                    tree.args.args[0].arg, tree.args.args[0].annotation = first, None
+                result = self.type(returns or ast.unparse(tree.returns), namespace_of(function))
                 if len(forms) > 1:
                     self.lines.append(f"{indent}@{self.name('overload', {})}")
                 self.lines.append(f"{indent}def {name}({ast.unparse(tree.args)}) -> {result}:{body}")
@@ -365,9 +374,14 @@ FORMS: dict[str, list[str]] = {
     "where": WHERE, "Tensor.where": [f"(self: Tensor, condition: Tensor, other: {VALUE}) -> Tensor"],
     "Tensor.trace": ["(self: Tensor) -> Tensor"],
     "size": ["(self: Tensor, dim: None = None) -> Size", "(self: Tensor, dim: int) -> int"],
-    "view": [f"(self: Tensor, *size: {SIZES}) -> Tensor", f"(self: Tensor, *, size: {SIZES}) -> Tensor",
+    "unsqueeze": ["(input: Tensor, dim: int) -> Tensor", "(input: Tensor, *, axis: int) -> Tensor"],
+    "scatter": [f"(input: Tensor, dim: int, index: Tensor, src: {VALUE}, *, reduce: str | None = None, {OUT}) -> Tensor",
+                f"(input: Tensor, dim: int, index: Tensor, *, value: Tensor | Number, reduce: str | None = None, {OUT}) -> Tensor"],
+    "random_": [f"(self: Tensor, {given}*, generator: Generator | None = None) -> Tensor"
+                for given in ("", "to: int, ", "from_: int, to: int | None, ")],
+    "view": [f"(self: Tensor, size: {SIZES}, *more: {SIZES}) -> Tensor", "(self: Tensor) -> Tensor",
              "(self: Tensor, dtype: np.dtype[Any] | type) -> Tensor"],
-    "view_copy": [f"(input: Tensor, *size: {SIZES}, {OUT}) -> Tensor", f"(input: Tensor, *, size: {SIZES}, {OUT}) -> Tensor",
+    "view_copy": [f"(input: Tensor, size: {SIZES}, *more: {SIZES}, {OUT}) -> Tensor",
                   f"(input: Tensor, dtype: np.dtype[Any] | type, *, {OUT}) -> Tensor"],
     "nonzero": [f"(input: Tensor, *, {OUT}, as_tuple: Literal[False] = False) -> Tensor",
                 "(input: Tensor, *, out: None = None, as_tuple: Literal[True]) -> tuple[Tensor, ...]"],
@@ -396,7 +410,7 @@ FORMS: dict[str, list[str]] = {
     "einsum": ["(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor",
                "(operand: Tensor, sublist: Sequence[int | EllipsisType], /, *args: Tensor | Sequence[int | EllipsisType]) -> Tensor"],
     "__getitem__": [f"(self: Tensor, index: {INDEX}) -> Tensor"],
-    "__setitem__": [f"(self: Tensor, index: {INDEX}, value: {VALUE} | Sequence[Any]) -> None"],
+    "__setitem__": [f"(self: Tensor, index: {INDEX}, value: {VALUE} | list[Any] | tuple[Any, ...]) -> None"],
     "__init__": [f"(self: Tensor, *data: {DATA}, device: DeviceLike = None) -> None"],
     "__iter__": ["(self: Tensor) -> Iterator[Tensor]"],
     "__complex__": ["(self: Tensor) -> complex"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...base.plugins import missing, provided
 from ...base.types import DeviceLike, DTypeLike
@@ -204,8 +204,9 @@ class SyncBatchNorm(_BatchNorm):
         SyncBatchNorm(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> SyncBatchNorm:
-        return super().__new__(cls._found())
+    if not TYPE_CHECKING:                            # checkers take what a class's __new__ gives for its instances
+        def __new__(cls, *args: Any, **kwargs: Any) -> SyncBatchNorm:
+            return super().__new__(cls._found())
 
     @classmethod
     def _found(cls) -> type[SyncBatchNorm]:

@@ -53,12 +53,12 @@ class _Numbered(Module):
         del modules[index]
         self._refill(modules)
 
-    def append(self, module: Module) -> Self:
+    def append(self, module: Module | None) -> Self:
         """Add a module at the end. Returns self."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules: Iterable[Module]) -> Self:
+    def extend(self, modules: Iterable[Module | None]) -> Self:
         """Add modules at the end. Returns self."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"{type(self).__name__}.extend should be called with an iterable, but got "
@@ -148,7 +148,7 @@ class ModuleList(_Numbered):
         3
     """
 
-    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+    def __init__(self, modules: Iterable[Module | None] | None = None) -> None:
         if modules is not None:
             self.extend(modules)
 

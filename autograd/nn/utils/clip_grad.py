@@ -52,7 +52,7 @@ def _norm(array: Array, order: float) -> Any:
     return (np.abs(array) ** order).sum() ** (1 / order)
 
 
-def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False,
+def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float | str = 2.0, error_if_nonfinite: bool = False,
                    foreach: bool | None = None) -> Tensor:
     """The norm of all elements of all tensors together. foreach chooses among PyTorch's kernels; here there is one.
 
@@ -128,7 +128,7 @@ def _scale_to_norm(parameters: list[Tensor], max_norm: float, total_norm: Tensor
         shared_counter(grad).value += 1
 
 
-def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float | str = 2.0,
                     error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
     """Scale the gradients in place so that their norm, taken together, is at most max_norm; returns the norm before.
 
@@ -158,7 +158,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
 
 
 @primitive
-def _clip_to_norm(parameters: list[Tensor], max_norm: float, norm_type: float, error_if_nonfinite: bool,
+def _clip_to_norm(parameters: list[Tensor], max_norm: float, norm_type: float | str, error_if_nonfinite: bool,
                   foreach: bool | None) -> Tensor:
     """clip_grad_norm_() of a list."""
     sliced = [p for p in parameters if hasattr(p, "norm_over_ranks")]
@@ -172,7 +172,7 @@ def _clip_to_norm(parameters: list[Tensor], max_norm: float, norm_type: float, e
     return total
 
 
-def clip_grad_norm(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+def clip_grad_norm(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float | str = 2.0,
                    error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
     """clip_grad_norm_() under its old name, with a FutureWarning.
 
