@@ -162,14 +162,14 @@ def observations(x: Any, rowvar: bool) -> Tensor:
 
 def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
         aweights: Any = None) -> Tensor:
-    """numpy.cov."""
+    """numpy.cov: covariances of the rows, or of the columns with rowvar=False."""
     x = ag.cat([observations(part, rowvar) for part in (m, y) if part is not None])
     return ag.cov(x, correction=int(not bias) if ddof is None else ddof, fweights=operand(fweights),
                   aweights=operand(aweights)).squeeze()
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Tensor:
-    """numpy.corrcoef."""
+    """numpy.corrcoef: correlations of the rows, or of the columns with rowvar=False."""
     return ag.corrcoef(ag.cat([observations(part, rowvar) for part in (x, y) if part is not None])).squeeze()
 
 
@@ -194,13 +194,13 @@ def ordered(a: Tensor, axis: int | None, kind: str | None, stable: bool | None) 
 
 
 def sort(a: Tensor, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None) -> Tensor:
-    """numpy.sort."""
+    """numpy.sort: ascending; of the flattened array without an axis."""
     a, axis, stable = ordered(a, axis, kind, stable)
     return ag.sort(a, axis, stable=stable)[0]
 
 
 def argsort(a: Tensor, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None) -> Tensor:
-    """numpy.argsort."""
+    """numpy.argsort: the positions that sort() takes its elements from."""
     a, axis, stable = ordered(a, axis, kind, stable)
     return ag.argsort(a, axis, stable=stable)
 
@@ -216,7 +216,7 @@ def expand_dims(a: Tensor, axis: Any) -> Tensor:
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
-    """numpy.meshgrid."""
+    """numpy.meshgrid: the coordinates of a grid, one array a dimension."""
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     places = [1, 0, *range(2, len(xi))] if indexing == "xy" and len(xi) > 1 else range(len(xi))
@@ -234,7 +234,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
 
 
 def take(a: Any, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Tensor:
-    """numpy.take."""
+    """numpy.take: elements along an axis, or of the flattened array."""
     (a,) = tensors([a])
     a, axis = (ag.reshape(a, -1), 0) if axis is None else (a, axis)
     places = np.asarray(plain(indices))
@@ -256,12 +256,12 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Tensor:
 
 
 def diagonal(a: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """numpy.diagonal."""
+    """numpy.diagonal: of the planes of two dimensions; they become the last one."""
     return ag.diagonal(a, offset, axis1, axis2)
 
 
 def trace(a: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None) -> Tensor:
-    """numpy.trace."""
+    """numpy.trace: the sum of each diagonal."""
     return ag.sum(ag.diagonal(a, offset, axis1, axis2), -1, dtype=dtype)
 
 
@@ -279,7 +279,7 @@ def moved(function: Callable[..., Any], place: int = 0) -> Callable[..., Any]:
 
 
 def divmod(a: Any, b: Any) -> tuple[Any, Any]:
-    """numpy.divmod."""
+    """numpy.divmod: floored quotient and remainder."""
     return ag.floor_divide(a, b), ag.remainder(a, b)
 
 
@@ -289,12 +289,12 @@ def modf(x: Tensor) -> tuple[Any, Any]:
 
 
 def matvec(a: Any, b: Any) -> Tensor:
-    """numpy.matvec."""
+    """numpy.matvec: a matrix times a vector, for each of a stack."""
     return ag.matmul(a, ag.unsqueeze(b, -1)).squeeze(-1)
 
 
 def vecmat(a: Any, b: Any) -> Tensor:
-    """numpy.vecmat."""
+    """numpy.vecmat: a vector's conjugate times a matrix, for each of a stack."""
     return ag.matmul(ag.unsqueeze(ag.conj(a), -2), b).squeeze(-2)
 
 
