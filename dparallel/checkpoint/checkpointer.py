@@ -92,7 +92,7 @@ class Checkpointer:
                  loader: Any = None, scaler: Any = None, *, comm: Communicator | None = None, keep: Any = 2,
                  background: bool = True, memory: bool = False, on_error: str = "raise", **extra: Any) -> None:
         if on_error not in ON_ERROR:
-            raise ValueError(f"on_error={on_error!r} is one of {ON_ERROR}")
+            raise ValueError(f"on_error={on_error!r} must be one of {ON_ERROR}")
         self.folder: str = os.path.abspath(os.fsdecode(folder))
         self.keep: Keep | None = keep_of(keep)
         self.background: bool = background

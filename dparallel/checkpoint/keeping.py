@@ -42,9 +42,9 @@ class Keep:
     def __init__(self, newest: int = 2, every: int | None = None, best: int = 0, mode: str = "min") -> None:
         for name, value, least in (("newest", newest, 1), ("best", best, 0), ("every", 1 if every is None else every, 1)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"Keep: {name}={value!r} is a whole number of at least {least}")
+                raise ValueError(f"Keep: {name}={value!r} must be a whole number of at least {least}")
         if mode not in ("min", "max"):
-            raise ValueError(f"Keep: mode={mode!r} is 'min' or 'max'")
+            raise ValueError(f"Keep: mode={mode!r} must be 'min' or 'max'")
         self.newest: int = newest
         self.every: int | None = every
         self.best: int = best
@@ -67,7 +67,7 @@ def keep_of(keep: Any) -> Keep | None:
         return keep
     if isinstance(keep, int) and not isinstance(keep, bool):
         return Keep(keep)
-    raise TypeError(f"keep={keep!r} is a number of newest checkpoints, a Keep, or None for all")
+    raise TypeError(f"keep={keep!r} must be a number of newest checkpoints, a Keep, or None for all")
 
 
 __all__ = ["Keep", "Kept", "keep_of"]

@@ -35,12 +35,15 @@ TAG = 2**20 - 1                      # of messages to the partner
 
 class MemoryCopies:
     """The copies of one run's state. identity: of the run's folder on the disk, `folder`. hosts: for each rank the first
-    rank of its host. All ranks construct it together, and call all methods but keep() and drop() together."""
+    rank of its host (default: asked of the communicator). base: the folder of this host's memory. All ranks construct it
+    together, and call all methods but keep() and drop() together."""
 
-    def __init__(self, identity: str, ranks: Ranks, folder: str = "") -> None:
+    def __init__(self, identity: str, ranks: Ranks, folder: str = "", *, hosts: Sequence[int] | None = None,
+                 base: str | None = None) -> None:
         self.ranks = ranks
-        self.hosts: list[int] = hosts_of(ranks)
-        base = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else tempfile.gettempdir()
+        self.hosts: list[int] = hosts_of(ranks) if hosts is None else list(hosts)
+        if base is None:
+            base = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else tempfile.gettempdir()
         user = os.getuid() if hasattr(os, "getuid") else 0
         family = f"dparallel-{user}-{hashlib.blake2b(folder.encode(), digest_size=6).hexdigest()}-"
         self.root: str = os.path.join(base, family + identity)

@@ -432,7 +432,7 @@ class Messages(ABC):
         try:
             number = operator.index(tag)
         except TypeError:
-            raise ValueError(f"tag={tag!r} is a whole number of at least 0") from None
+            raise ValueError(f"tag={tag!r} must be a whole number of at least 0") from None
         if not 0 <= number <= self.max_tag:
             raise ValueError(f"tag={number} is not one of 0 to {self.max_tag}")
         return number

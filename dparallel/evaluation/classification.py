@@ -89,7 +89,7 @@ class _OfCounts(ConfusionMatrix):
     def __init__(self, num_classes: int, comm: Communicator | None = None, *, average: str | None = "macro",
                  ignore_index: int | None = None, threshold: float = 0.5) -> None:
         if average not in AVERAGES:
-            raise ValueError(f"average={average!r} is one of {AVERAGES}")
+            raise ValueError(f"average={average!r} must be one of {AVERAGES}")
         self.average = average
         super().__init__(num_classes, comm, ignore_index=ignore_index, threshold=threshold)
 
@@ -215,7 +215,7 @@ class AUROC(Metric):
     def __init__(self, comm: Communicator | None = None, *, average: str | None = "macro",
                  ignore_index: int | None = None) -> None:
         if average not in ("macro", "weighted", None):
-            raise ValueError(f"average={average!r} is one of 'macro', 'weighted', None")
+            raise ValueError(f"average={average!r} must be one of 'macro', 'weighted', None")
         self.average, self.ignore_index = average, ignore_index
         super().__init__(comm)
 

@@ -180,7 +180,7 @@ class Config(Generic[Wrapped]):
             warnings.warn("The `check_reduction` argument is deprecated and has no effect: sums always end with backward().",
                           FutureWarning, stacklevel=5)
         if self.find_unused_parameters not in FINDS:
-            raise ValueError(f"find_unused_parameters={self.find_unused_parameters!r} is one of {FINDS}")
+            raise ValueError(f"find_unused_parameters={self.find_unused_parameters!r} must be one of {FINDS}")
 
     def _capacity(self) -> float:
         """The size of a bucket, in MiB."""
@@ -241,7 +241,7 @@ class Config(Generic[Wrapped]):
         scattered = self.local_only and not (self.stage and self.places.size == 1)     # sharded scripts on one process
         batch = self.batch or ("root" if scattered else "own")
         if batch not in BATCHES or self.average not in AVERAGES:
-            raise ValueError(f"batch={self.batch!r} is one of {BATCHES}, average={self.average!r} one of {AVERAGES}")
+            raise ValueError(f"batch={self.batch!r} must be one of {BATCHES}, average={self.average!r} one of {AVERAGES}")
         self.per_rank = batch == "own"
         if self.per_rank and len(self.places.held) > 1:
             raise ValueError("batch='own' needs one place per process; on local devices the batch is scattered")
@@ -250,7 +250,7 @@ class Config(Generic[Wrapped]):
         """ValueError or NotImplementedError, naming both, for what does not go together with shard= or verify_every=."""
         every = self.verify_every
         if not isinstance(every, int) or every < 0:
-            raise ValueError(f"verify_every={every!r} is a number of forward passes, or 0 for never")
+            raise ValueError(f"verify_every={every!r} must be a number of forward passes, or 0 for never")
         if every and not self.per_rank and not self.local_only:
             raise NotImplementedError(f"verify_every={every} with batch='root': only the root's weights count there")
         if not self.stage:

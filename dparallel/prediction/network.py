@@ -103,17 +103,17 @@ class Network:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
                 unit = "seconds" if name in TIMES else "bytes a second"
-                raise ValueError(f"network: {name}={value!r} is a number of {unit}")
+                raise ValueError(f"network: {name}={value!r} must be a number of {unit}")
             if name in RATES and not value:
                 raise ValueError(f"network: {name}=0: nothing would ever arrive")
         for name in ("ranks_per_host", "cores_per_host"):
             count = getattr(self, name)
             if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
-                raise ValueError(f"network: {name}={count!r} is a whole number of at least 1")
+                raise ValueError(f"network: {name}={count!r} must be a whole number of at least 1")
         if self.topology not in TOPOLOGIES:
-            raise ValueError(f"network: topology={self.topology!r} is one of {', '.join(TOPOLOGIES)}")
+            raise ValueError(f"network: topology={self.topology!r} must be one of {', '.join(TOPOLOGIES)}")
         if self.mpi not in IMPLEMENTATIONS:
-            raise ValueError(f"network: mpi={self.mpi!r} is one of {', '.join(IMPLEMENTATIONS)}")
+            raise ValueError(f"network: mpi={self.mpi!r} must be one of {', '.join(IMPLEMENTATIONS)}")
 
     # --- what is written ------------------------------------------------------------------------------------------------
 
@@ -262,7 +262,7 @@ def quantity(value: Any, name: str = "") -> float:
     per_second = unit.endswith("/s")
     if found is None or unit not in UNITS or (name in TIMES and per_second) or (name in RATES and unit and not per_second):
         known = [u for u in UNITS if u and (not name or u.endswith("/s") == (name in RATES))]
-        raise ValueError(f"network: {name}={value!r} is a number with one of the units {', '.join(known)}")
+        raise ValueError(f"network: {name}={value!r} must be a number with one of the units {', '.join(known)}")
     return float(found[1]) * UNITS[unit]
 
 

@@ -178,13 +178,13 @@ def check(sizes: Sequence[int], least_efficiency: float) -> None:
     """TypeError or ValueError for sizes that are none."""
     if not isinstance(sizes, Collection) or isinstance(sizes, str) or not all(
             isinstance(n, int) and not isinstance(n, bool) for n in sizes):
-        raise TypeError(f"sizes={sizes!r} is a list of numbers of ranks")
+        raise TypeError(f"sizes={sizes!r} must be a list of numbers of ranks")
     if not sizes or min(sizes) < 1:
         raise ValueError(f"sizes={sizes!r}: numbers of ranks, at least one of them, each at least 1")
     if isinstance(least_efficiency, bool) or not isinstance(least_efficiency, (int, float)):
-        raise TypeError(f"least_efficiency={least_efficiency!r} is a number above 0 and at most 1")
+        raise TypeError(f"least_efficiency={least_efficiency!r} must be a number above 0 and at most 1")
     if not 0 < least_efficiency <= 1:
-        raise ValueError(f"least_efficiency={least_efficiency!r} is above 0 and at most 1")
+        raise ValueError(f"least_efficiency={least_efficiency!r} must be above 0 and at most 1")
 
 
 def record(model: DataParallel, step: Callable[[], object] | None, steps: int, warmup: int) -> StepTrace:

@@ -122,7 +122,7 @@ class StepRecorder:
                  on_done: Callable[[], object] | None = None) -> None:
         for name, count, least in (("steps", steps, 2), ("warmup", warmup, 2)):
             if isinstance(count, bool) or not isinstance(count, int) or count < least:
-                raise ValueError(f"{name}={count!r} is a whole number of at least {least}")
+                raise ValueError(f"{name}={count!r} must be a whole number of at least {least}")
         refuse(model)
         reducer = model._needed_reducer()
         assert reducer is not None

@@ -45,12 +45,12 @@ class Option:
 
     def __post_init__(self) -> None:
         if isinstance(self.ranks, bool) or not isinstance(self.ranks, int) or self.ranks < 1:
-            raise ValueError(f"ranks={self.ranks!r} is a whole number of at least 1")
+            raise ValueError(f"ranks={self.ranks!r} must be a whole number of at least 1")
         cap = self.bucket_cap_mb
         if cap is not None and (isinstance(cap, bool) or not isinstance(cap, (int, float)) or not 0 < cap < math.inf):
-            raise ValueError(f"bucket_cap_mb={cap!r} is a number of MiB above 0, or None for the default")
+            raise ValueError(f"bucket_cap_mb={cap!r} must be a number of MiB above 0, or None for the default")
         if self.shard not in STAGES:
-            raise ValueError(f"shard={self.shard!r} is one of {', '.join(map(repr, STAGES))}")
+            raise ValueError(f"shard={self.shard!r} must be one of {', '.join(map(repr, STAGES))}")
         if self.shard and self.hook:
             raise NotImplementedError(f"hook={self.hook!r} with shard={self.shard!r}: gradients of a sharded module leave "
                                       "in slices, and a hook averages whole buckets")
@@ -155,7 +155,7 @@ def graph_of(trace: StepTrace, option: Option, programs: Mapping[str, HookProgra
     program = None
     if option.hook:
         if not programs or option.hook not in programs:
-            raise ValueError(f"hook={option.hook!r} is one of {', '.join(map(repr, programs or ()))}")
+            raise ValueError(f"hook={option.hook!r} must be one of {', '.join(map(repr, programs or ()))}")
         program = programs[option.hook]
     tasks = [*_buffers(scaled), *_spread("forward", scaled.forward, _forward_syncs(scaled, option.ranks))]
     groups = bucket_groups(scaled, option.bucket_cap_mb, fixed=scaled.fixed or program is not None)

@@ -153,9 +153,9 @@ def chosen(collective: str, ranks: int, nbytes: float, mpi: str = "openmpi") -> 
 def schedule(collective: str, ranks: int, nbytes: float, algorithm: str) -> Schedule:
     """The rounds of a collective. ValueError for a collective or an algorithm that is not there."""
     if collective not in ALGORITHMS:
-        raise ValueError(f"collective={collective!r} is one of {', '.join(ALGORITHMS)}")
+        raise ValueError(f"collective={collective!r} must be one of {', '.join(ALGORITHMS)}")
     if algorithm not in ALGORITHMS[collective]:
-        raise ValueError(f"algorithm={algorithm!r} of {collective} is one of {', '.join(ALGORITHMS[collective])}")
+        raise ValueError(f"algorithm={algorithm!r} of {collective} must be one of {', '.join(ALGORITHMS[collective])}")
     return [] if ranks == 1 else ALGORITHMS[collective][algorithm](ranks, nbytes)
 
 

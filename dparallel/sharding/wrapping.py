@@ -26,7 +26,7 @@ def by_module(module: Module, cap_bytes: float, units: Any = None) -> list[list[
     elif callable(units):
         whole = units
     elif units is not None:
-        raise ValueError(f"shard_units={units!r} is a class or classes of modules, or a function of a module that says "
+        raise ValueError(f"shard_units={units!r} must be a class or classes of modules, or a function of a module that says "
                          "whether it is one unit")
     seen: set[int] = set()
     groups: list[list[tuple[str, Any]]] = []

@@ -212,7 +212,7 @@ def test_a_rank_that_fails_is_one_error_on_all_or_a_warning(background, tmp_path
     assert {text.partition(":")[0] for text, _ in found} == {"the checkpoint of step 2 was not saved"}
     assert [steps for _, steps in found] == [[3, 4]] * 3
     assert sum("training goes on, with the checkpoints that are complete" in str(w.message) for w in heard) == 1
-    with pytest.raises(ValueError, match="on_error='ignore' is one of"):
+    with pytest.raises(ValueError, match="on_error='ignore' must be one of"):
         Checkpointer(tmp_path, on_error="ignore")
 
 
@@ -269,7 +269,7 @@ def test_keep_says_what_it_takes():
     for wrong in ({"newest": 0}, {"best": -1}, {"every": 0}, {"mode": "least"}, {"newest": True}):
         with pytest.raises(ValueError, match="Keep: "):
             Keep(**wrong)
-    with pytest.raises(TypeError, match="keep='2' is a number"):
+    with pytest.raises(TypeError, match="keep='2' must be a number"):
         Checkpointer("nowhere", keep="2")
     assert Keep(1).superfluous([Kept(1, 5, None, "a"), Kept(2, 3, None, "b")]) == [Kept(1, 5, None, "a")]
 

@@ -165,9 +165,9 @@ def test_algorithms_by_size():
         "allreduce": "ring", "allgather": "ring", "alltoall": "pairwise"}
     assert [chosen("alltoall", 8, 1e6, mpi) for mpi in ("openmpi", "mpich")] == ["linear", "pairwise"]
     assert [chosen("allgather", 8, 1e6, mpi) for mpi in ("openmpi", "mpich")] == ["linear", "ring"]
-    with pytest.raises(ValueError, match="'alltwo' is one of allreduce"):
+    with pytest.raises(ValueError, match="'alltwo' must be one of allreduce"):
         schedule("alltwo", 2, 8, "ring")
-    with pytest.raises(ValueError, match="'snake' of allreduce is one of"):
+    with pytest.raises(ValueError, match="'snake' of allreduce must be one of"):
         schedule("allreduce", 2, 8, "snake")
 
 
@@ -228,8 +228,8 @@ def test_descriptions():
 
 
 BAD = {"latency=10Gbit/s": "units s, ms", "bandwidth=10us": "B/s", "bandwidth=0": "nothing would ever arrive",
-       "latency=-1us": "-1us", "speed=4": "'speed' not known; a description has assumed, bandwidth", "topology=ring": "is one of fat-tree",
-       "fast": "no NAME=VALUE", "ranks_per_host=0": "at least 1", "mpi=mvapich": "is one of openmpi, mpich, nccl", "missing.json": "missing.json",
+       "latency=-1us": "-1us", "speed=4": "'speed' not known; a description has assumed, bandwidth", "topology=ring": "must be one of fat-tree",
+       "fast": "no NAME=VALUE", "ranks_per_host=0": "at least 1", "mpi=mvapich": "must be one of openmpi, mpich, nccl", "missing.json": "missing.json",
        "ranks_per_host=two": "at least 1", "latency=fast": "'fast'"}
 
 
@@ -396,7 +396,7 @@ def test_own_hooks():
     assert [t.nbytes for t in [*start, *finish] if t.kind == "start"] == [400, 400]
     tasks = graph_of(trace_of(), Option(4, None, "mine"), {"mine": HookProgram(twice)})
     assert play(tasks, fixed(0.01)).exposed > 0.01
-    with pytest.raises(ValueError, match="'other' is one of 'mine'"):
+    with pytest.raises(ValueError, match="'other' must be one of 'mine'"):
         graph_of(trace_of(), Option(4, None, "other"), {"mine": HookProgram(twice)})
 
     def by_size(state, bucket):
@@ -514,7 +514,7 @@ def test_what_cannot_be_traced():
     refused(lambda: DataParallel(net(), comm=dparallel.Devices(2)), NotImplementedError, "local devices")
     refused(lambda: DataParallel(net(), comm=dparallel.Devices(1), batch="own", reproducible=4), NotImplementedError, "reproducible")
     model = DataParallel(net(), comm=dparallel.Devices(1), batch="own")
-    with pytest.raises(ValueError, match="steps=1 is a whole number of at least 2"):
+    with pytest.raises(ValueError, match="steps=1 must be a whole number of at least 2"):
         StepRecorder(model, 1)
     recorder = StepRecorder(model, 6)
     with pytest.raises(RuntimeError, match="0 training steps were seen"):
@@ -622,9 +622,9 @@ def test_bad_questions():
         dparallel.predict(trace_of(passes=3), shards=["parameters"], hooks=[""])
     with pytest.raises(ValueError, match="bucket_cap_mb=-1"):
         dparallel.predict(trace, bucket_cap_mb=[-1])
-    with pytest.raises(ValueError, match="hook='zip' is one of"):
+    with pytest.raises(ValueError, match="hook='zip' must be one of"):
         dparallel.predict(trace, hooks=["zip"])
-    with pytest.raises(ValueError, match="shard='half' is one of"):
+    with pytest.raises(ValueError, match="shard='half' must be one of"):
         dparallel.predict(trace, shards=["half"])
     with pytest.raises(NotImplementedError, match="hook='fp16' with shard='gradients'"):
         Option(2, None, "fp16", "gradients")
