@@ -125,3 +125,24 @@ def test_commands_have_options_that_are_there(page):
     for span in spans:
         for option in re.findall(r"(?<= )--?[a-z][\w-]*", re.split(r" [\w/]+\.py| -m ", span)[0]):
             assert re.search(rf"(?<![\w-]){option}(?![\w-])", OPTIONS), f"{page}: {span}"
+
+
+def test_options_of_programs_are_in_their_sources():
+    """`python tests/bench/run.py --json X`: the file, or what it imports from beside it, knows "--json"."""
+    seen = 0
+    for page, text in PAGES.items():
+        for name, options in re.findall(r"(?:python|dprun[^`\n]*?)\s((?:tests|docs|examples)/[\w/]+\.py)((?:\s[^`\s#]+)*)", text):
+            if not (ROOT / name).exists():                           # a recipe makes it: test_documents.py
+                continue
+            source = (ROOT / name).read_text()
+            source += "".join(path.read_text() for path in (ROOT / name).parent.glob("*.py") if f"import {path.stem}" in source or f"from {path.stem} " in source)
+            for option in re.findall(r"(?<!\S)--[a-z][\w-]*", options):
+                assert f'"{option}"' in source, f"{page}: {name} {option}"
+                seen += 1
+    assert seen > 10, seen
+
+
+def test_extras_that_pip_is_to_install_exist():
+    known = set(re.findall(r"(?m)^(\w+) = \[", (ROOT / "pyproject.toml").read_text().partition("[project.optional-dependencies]")[2].partition("\n[")[0]))
+    named = {extra for text in PAGES.values() for found in re.findall(r"pip install (?:-e )?'[\w./]*\[([\w,]+)\]'", text) for extra in found.split(",")}
+    assert {"mpi", "fast"} <= named <= known, named - known
