@@ -95,8 +95,8 @@ LAZY = {
 if not TYPE_CHECKING:                                # for checkers a name that is not above is an error
     def __getattr__(name: str) -> Any:
         """What plain training does not need is imported when it is first used."""
-        if name == "checkpoint":
-            return import_module(".checkpoint", __name__)
+        if f".{name}" in LAZY.values():              # dparallel.checkpoint, dparallel.prediction
+            return import_module(f".{name}", __name__)
         if name in LAZY:
             return getattr(import_module(LAZY[name], __name__), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

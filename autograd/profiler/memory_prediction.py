@@ -149,7 +149,7 @@ def predict_memory(model: Any, batch: Any, loss_fn: Callable[..., Any] | None = 
         train (bool): Whether there is a backward pass; if not, the model runs inside no_grad(). Default: True.
         ranks_per_host (int): How many processes do the same on this host, by default as many as a launcher has started here.
         held (dict[str, int]): Bytes by use that are taken for granted in place of what is measured, such as
-            dparallel.sharding.memory.model_memory() says of a sharded model.
+            dparallel.sharding.model_memory() says of a sharded model.
 
     Returns:
         A MemoryPrediction.

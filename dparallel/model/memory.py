@@ -41,7 +41,7 @@ class MeasuredModel:
         """
         if self.shard:
             raise NotImplementedError("predict_memory() of a sharded model: predict the module before it is wrapped, with "
-                                      "held=dparallel.sharding.memory.model_memory(parameters, optimizer, world_size=..., "
+                                      "held=dparallel.sharding.model_memory(parameters, optimizer, world_size=..., "
                                       "shard=...)")
         if isinstance(self.comm, Devices) or (self.devices is not None and self.devices.size > 1):
             raise NotImplementedError("predict_memory() of a model on local devices: predict the module, with the rows of "

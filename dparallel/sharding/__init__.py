@@ -5,8 +5,9 @@ May import: clipping, comm, consistency, hooks, pytree, reduction. Read first: u
 
 from __future__ import annotations
 
+from .memory import model_memory
 from .parameters import ParameterSlice, Shard
 from .reducer import ShardedReducer, stage_of
 from .zero import ZeroRedundancyOptimizer
 
-__all__ = ["ParameterSlice", "Shard", "ShardedReducer", "ZeroRedundancyOptimizer", "stage_of"]
+__all__ = ["ParameterSlice", "Shard", "ShardedReducer", "ZeroRedundancyOptimizer", "model_memory", "stage_of"]

@@ -18,12 +18,28 @@ def model_memory(parameters: Iterable[Any], optimizer: Optimizer | None = None, 
     """Bytes that rank 0 of `world_size` keeps of a model and its optimiser, by the uses that memory_summary() names:
     "parameters", "gradient buckets" (with all gradients; "gradients" on one rank) and "optimizer state".
 
-    parameters: of the whole model, or the slices of one that is sharded already; tied ones count once, and of frozen ones
-    only the values. optimizer: made of any of these, stepped or not; None: no state. shard: as DataParallel's; a rank has
-    one `world_size`-th, rounded up. What else a step takes (activations, units gathered in stage 3, whole gradients before
-    they leave) is not here: model.predict_memory() measures it.
+    A rank has one `world_size`-th of what is sharded, rounded up. What else a step takes (activations, units gathered in
+    stage 3, whole gradients before they leave) is not here: model.predict_memory() measures it.
 
-    >>> model_memory(net.parameters(), optim.Adam(net.parameters()), world_size=8, shard="optimizer")
+    Args:
+        parameters (Iterable of Parameters): Of the whole model, or the slices of one that is sharded already. Tied ones
+            count once, and of frozen ones only the values.
+        optimizer (Optimizer): Made of any of these, stepped or not. Default: None, no state.
+        world_size (int): How many ranks there are. Default: 1.
+        shard (str or int): As DataParallel's. Default: None.
+
+    Returns:
+        dict: Bytes by use.
+
+    Raises:
+        ValueError: world_size is less than 1, or shard is none of DataParallel's.
+
+    Example:
+        >>> import dparallel
+        >>> net = ag.nn.Linear(100, 10)
+        >>> adam = ag.optim.Adam(net.parameters())       # a number of steps for each parameter, too
+        >>> dparallel.sharding.model_memory(net.parameters(), adam, world_size=8, shard="optimizer")
+        {'parameters': 4040, 'gradient buckets': 4040, 'optimizer state': 1011}
     """
     if world_size < 1:
         raise ValueError(f"world_size={world_size} is the number of ranks, at least 1")
