@@ -20,6 +20,8 @@ IN_SDIST = ("README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITEC
             "dprun.py", "docs/README.md", "examples/digits.py", "tests/conftest.py", "tests/installed.py",
             "autograd/core/graph.pxd", "autograd/__init__.pyi", "autograd/py.typed", "autograd_plugins/dparallel.py")
 NOT_IN_SDIST = (".so", ".pyc")
+LEFT_OUT = {".ci/run", ".gitignore"}                 # of what git has
+ADDED = ("PKG-INFO", "setup.cfg", "dparallel.egg-info/")
 
 
 def run(*words, **options):
@@ -33,17 +35,22 @@ def run(*words, **options):
 
 
 def sdist(out):
-    """The archive of the sources; AssertionError if something is missing in it."""
+    """The archive of the sources: what git has, no less and no more. AssertionError otherwise, or if another version's files
+    are there, which `twine upload dist/*` would take along."""
     run(sys.executable, "-m", "build", "--sdist", "-o", out, ROOT)
     path = max(out.glob("dparallel-*.tar.gz"), key=os.path.getmtime)
     with tarfile.open(path) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
+        names = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
     lacking = [name for name in IN_SDIST if name not in names]
     extra = [name for name in names if name.endswith(NOT_IN_SDIST)]
-    tracked = subprocess.run(["git", "ls-files", "autograd", "dparallel", "launch", "docs", "examples", "tests"], cwd=ROOT,
-                             capture_output=True, text=True).stdout.split("\n")
-    lacking += [name for name in tracked if name and name not in names and not name.endswith((".png",))]
+    tracked = {*subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()} - LEFT_OUT
+    if tracked:                                      # a checkout
+        lacking += sorted(tracked - names)
+        extra += sorted(name for name in names - tracked if not name.startswith(ADDED))
     assert not lacking and not extra, f"{path.name}: not there {lacking}, too much {extra}"
+    version = path.name.removeprefix("dparallel-").removesuffix(".tar.gz")
+    others = sorted(file.name for file in out.iterdir() if not file.name.startswith(f"dparallel-{version}"))
+    assert not others, f"{out} has other files than of {version}, remove them: {others}"
     return path
 
 

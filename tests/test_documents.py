@@ -73,6 +73,8 @@ def test_names_exist(name):
             try:
                 resolve(dotted)
             except (AttributeError, ImportError) as error:
+                if error.name == "llvmlite":         # the module is there, and needs the extra fast
+                    continue
                 raise AssertionError(f"{name} names {dotted}: {error}") from None
 
 
