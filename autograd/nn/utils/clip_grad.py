@@ -21,19 +21,26 @@ from ...kernels.threads import alone
 MSG_NONFINITE = ("The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be clipped. "
                  "To disable this error and scale the gradients by the non-finite norm anyway, set "
                  "`error_if_nonfinite=False`")
+MSG_TENSORS = "gradients are clipped of Tensors, not of {}: give model.parameters()"
 
 
 def _as_list(tensors: Any) -> list[Tensor]:
-    """A list of Tensors. TypeError for anything else."""
-    listed = [tensors] if isinstance(tensors, Tensor) else list(tensors) if isinstance(tensors, Iterable) else [tensors]
-    for tensor in listed:
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"gradients are clipped of Tensors, not of {type(tensor).__name__}: give model.parameters()")
-    return listed
+    """A list of Tensors; TypeError for what can't be one."""
+    if isinstance(tensors, Tensor):
+        return [tensors]
+    if not isinstance(tensors, Iterable):
+        raise TypeError(MSG_TENSORS.format(type(tensors).__name__))
+    return list(tensors)
 
 
 def _grads(parameters: Iterable[Tensor]) -> list[Tensor]:
-    return [p.grad for p in parameters if p.grad is not None]
+    try:
+        return [p.grad for p in parameters if p.grad is not None]
+    except AttributeError:
+        wrong = next((p for p in parameters if not isinstance(p, Tensor)), None)
+        if wrong is None:
+            raise
+        raise TypeError(MSG_TENSORS.format(type(wrong).__name__)) from None
 
 
 def _norm(array: Array, order: float) -> Any:

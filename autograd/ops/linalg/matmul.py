@@ -317,9 +317,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
     if casting.used:
         input, weight, bias = lower(input, weight, bias)
     x = input
-    if not hasattr(x, "shape"):
+    shape = x.array.shape if isinstance(x, Tensor) else getattr(x, "shape", None)
+    if shape is None:
         raise TypeError(f"linear(): the input must be a Tensor, not {type(x).__name__}")
-    shape = x.array.shape if isinstance(x, Tensor) else x.shape
     matrix = weight.array.shape if isinstance(weight, Tensor) else weight.shape
     if len(matrix) > 2:
         raise RuntimeError(f"linear: weight must be a matrix (m, k), or a vector, but it is of shape {list(matrix)}")
