@@ -91,7 +91,13 @@ class NeuralNet(BaseEstimator):
             net = copy.deepcopy(self.module)
         else:
             net = self.module(**self._settings("module__"))
-        self.criterion_ = (self.criterion or self._criterion)(**self._settings("criterion__"))
+        if isinstance(self.criterion, nn.Module):
+            if settings := self._settings("criterion__"):
+                names = ", ".join("criterion__" + name for name in settings)
+                raise TypeError(f"{names}: pass the class of the criterion, not a criterion that is made")
+            self.criterion_ = copy.deepcopy(self.criterion)
+        else:
+            self.criterion_ = (self.criterion or self._criterion)(**self._settings("criterion__"))
         net.eval()
         with ag.no_grad():
             net(x[:2])
@@ -107,7 +113,35 @@ class NeuralNet(BaseEstimator):
             return int(state)
         return int(import_module("sklearn.utils").check_random_state(state).randint(2**31))
 
-    def _epochs(self, x: ag.Tensor, y: ag.Tensor, epochs: int) -> None:
+    def _check(self, epochs: int) -> None:
+        """Whether there are rows in a batch."""
+        for name, value, least in (("batch_size", self.batch_size, 1), ("max_epochs", epochs, 0)):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+                raise ValueError(f"{type(self).__name__}: {name}={value!r}; a whole number from {least} on is expected")
+
+    def _weights(self, x: ag.Tensor, sample_weight: Any) -> list[ag.Tensor]:
+        """The rows' weights with a mean of 1, as one more column of the data set; none if there are none."""
+        if sample_weight is None:
+            return []
+        if not hasattr(self.criterion_, "reduction"):
+            raise TypeError(f"sample_weight needs a criterion with a reduction; {type(self.criterion_).__name__} has none")
+        given = sample_weight.detach().numpy() if isinstance(sample_weight, ag.Tensor) else sample_weight
+        check = import_module("sklearn.utils.validation")._check_sample_weight
+        weights = check(given, x.numpy(), dtype=np.float64)
+        if weights.min() < 0 or not weights.any():
+            raise ValueError(f"sample_weight: negative weights, or all are 0: from {weights.min()} to {weights.max()}")
+        return [ag.tensor((weights / weights.mean()).astype(np.float32))]
+
+    def _loss(self, output: ag.Tensor, targets: ag.Tensor, weights: list[ag.Tensor]) -> ag.Tensor:
+        """The mean loss of rows, each times its weight."""
+        if not weights:
+            return self.criterion_(output, targets)  # type: ignore[no-any-return]
+        each = copy.copy(self.criterion_)
+        each.reduction = "none"
+        losses = each(output, targets)
+        return ((losses.flatten(1).mean(1) if losses.ndim > 1 else losses) * weights[0]).mean()
+
+    def _epochs(self, x: ag.Tensor, y: ag.Tensor, sample_weight: Any, epochs: int) -> None:
         """Train; history_ gets each epoch's mean loss over this rank's rows."""
         comm = communicator(self.comm)
         rows = max(min(self.batch_size, len(x)), comm.size)
@@ -115,13 +149,13 @@ class NeuralNet(BaseEstimator):
         sampler = GlobalBatchSampler(x, rows, comm=comm, shuffle=self.shuffle,
                                      seed=seed if comm.alone else comm.broadcast_object(seed, 0))
         sampler.set_epoch(len(self.history_))
-        loader: DataLoader[Any] = DataLoader(TensorDataset(x, y), batch_sampler=sampler)
+        loader: DataLoader[Any] = DataLoader(TensorDataset(x, y, *self._weights(x, sample_weight)), batch_sampler=sampler)
         self.module_.train()
         for _ in range(epochs):
             total, count = 0.0, 0
-            for inputs, targets in loader:
+            for inputs, targets, *weights in loader:
                 self.optimizer_.zero_grad()
-                loss = self.criterion_(self._shaped(self.model_(inputs), targets), targets)
+                loss = self._loss(self._shaped(self.model_(inputs), targets), targets, weights)
                 loss.backward()
                 self.optimizer_.step()
                 total, count = total + loss.item() * len(inputs), count + len(inputs)
@@ -159,7 +193,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
     Args:
         module: A Module, of which fit() trains a copy, or a class or function that makes one of module__* arguments; the
             last layer has an output for each class.
-        criterion: The class of the loss. Default: nn.CrossEntropyLoss.
+        criterion: The class of the loss, or a loss that is made. Default: nn.CrossEntropyLoss.
         optimizer: The class of the optimiser. Default: optim.SGD.
         lr (float): The learning rate. Default: 0.01.
         max_epochs (int): Epochs of one fit(). Default: 10.
@@ -193,17 +227,21 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
 
     _criterion = nn.CrossEntropyLoss
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Train from the start (with warm_start go on) on rows X, with classes y of any kind. Returns self."""
-        self._train(X, y, None, self.max_epochs, go_on=self.warm_start)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train from the start (with warm_start go on) on rows X, with classes y of any kind. Returns self.
+
+        sample_weight: how much each row's loss counts, relative to their mean.
+        """
+        self._train(X, y, None, sample_weight, self.max_epochs, go_on=self.warm_start)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Train one epoch more. classes: all there will be, at the first call. Returns self."""
-        self._train(X, y, classes, 1, go_on=True)
+        self._train(X, y, classes, sample_weight, 1, go_on=True)
         return self
 
-    def _train(self, X: Any, y: Any, classes: Any, epochs: int, go_on: bool) -> None:
+    def _train(self, X: Any, y: Any, classes: Any, sample_weight: Any, epochs: int, go_on: bool) -> None:
+        self._check(epochs)
         fitted = go_on and hasattr(self, "module_")
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
@@ -222,7 +260,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         if wrong.any():
             raise ValueError(f"classes {np.unique(np.asarray(y)[wrong]).tolist()} are none of {self.classes_.tolist()}, "
                              "with which training began; pass all classes to the first partial_fit()")
-        self._epochs(x, ag.tensor(place), epochs)
+        self._epochs(x, ag.tensor(place), sample_weight, epochs)
 
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class for each row: softmax of the outputs; exp of the log-probabilities of NLLLoss."""
@@ -245,7 +283,7 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
     Args:
         module: A Module, of which fit() trains a copy, or a class or function that makes one of module__* arguments; it has
             one output, or as many as y has columns.
-        criterion: The class of the loss. Default: nn.MSELoss.
+        criterion: The class of the loss, or a loss that is made. Default: nn.MSELoss.
         optimizer: The class of the optimiser. Default: optim.SGD.
         lr (float): The learning rate. Default: 0.01.
         max_epochs (int): Epochs of one fit(). Default: 10.
@@ -267,17 +305,21 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
 
     _criterion = nn.MSELoss
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Train from the start (with warm_start go on) on rows X, with numbers y, or rows of numbers. Returns self."""
-        self._train(X, y, self.max_epochs, go_on=self.warm_start)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train from the start (with warm_start go on) on rows X, with numbers y, or rows of numbers. Returns self.
+
+        sample_weight: how much each row's loss counts, relative to their mean.
+        """
+        self._train(X, y, sample_weight, self.max_epochs, go_on=self.warm_start)
         return self
 
-    def partial_fit(self, X: Any, y: Any) -> Any:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train one epoch more. Returns self."""
-        self._train(X, y, 1, go_on=True)
+        self._train(X, y, sample_weight, 1, go_on=True)
         return self
 
-    def _train(self, X: Any, y: Any, epochs: int, go_on: bool) -> None:
+    def _train(self, X: Any, y: Any, sample_weight: Any, epochs: int, go_on: bool) -> None:
+        self._check(epochs)
         fitted = go_on and hasattr(self, "module_")
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
@@ -289,11 +331,15 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
         y = validation.column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
         if not fitted:
             self.initialize(x)
-        self._epochs(x, ag.tensor(y), epochs)
+        self._epochs(x, ag.tensor(y), sample_weight, epochs)
 
     def _shaped(self, output: ag.Tensor, targets: ag.Tensor) -> ag.Tensor:
         """One output as a vector where the targets are one."""
-        return output.squeeze(-1) if output.ndim == targets.ndim + 1 and output.shape[-1] == 1 else output
+        output = output.squeeze(-1) if output.ndim == targets.ndim + 1 and output.shape[-1] == 1 else output
+        if output.ndim == targets.ndim and output.shape != targets.shape:             # which would broadcast
+            raise ValueError(f"the module gives outputs of shape {list(output.shape)} for targets of shape "
+                             f"{list(targets.shape)}; its last layer needs one output for each column of y")
+        return output
 
     def predict(self, X: Any) -> Array:
         """The outputs for each row; of a module with one output a vector."""

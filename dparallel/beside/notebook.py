@@ -96,6 +96,8 @@ def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] 
         raise TypeError(f"notebook_launcher(function, n={n!r}): n is the number of ranks; arguments are given as args=(...)")
     if not callable(function):
         raise TypeError(f"notebook_launcher({function!r}): a function is needed")
+    if isinstance(args, str) or not isinstance(args, Sequence):
+        raise TypeError(f"notebook_launcher(function, n, args={args!r}): args is a tuple of arguments, as in (0.1,)")
     try:
         cloudpickle = import_module("cloudpickle")
     except ModuleNotFoundError:
@@ -119,7 +121,8 @@ def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] 
         if code == TIMED_OUT:
             raise TimeoutError(f"notebook_launcher: the ranks were ended after {timeout:g} s")
         if code or not Path(folder, "result").exists():
-            raise RankFailure(f"notebook_launcher: the job of {n} ranks ended with exit code {code}\n{said}")
+            raise RankFailure(f"notebook_launcher: the job of {n} ranks ended with exit code {code}"
+                              f"{'' if code else ', before the function returned on rank 0'}\n{said}")
         return pickle.loads(Path(folder, "result").read_bytes())
 
 

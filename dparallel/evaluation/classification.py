@@ -332,12 +332,18 @@ class MeanAbsoluteError(Metric):
 
 
 class R2Score(Metric):
-    """The coefficient of determination, 1 - sum (y - output)^2 / sum (y - mean of y)^2, over all elements of all ranks.
+    """The coefficient of determination, 1 - sum (y - output)^2 / sum (y - mean of y)^2, of each column over the rows of all
+    ranks. Of equal targets it is 1 if they are met and else 0, as in scikit-learn; of less than two rows nan.
 
     Means and squared deviations of the ranks are combined as in Chan, Golub and LeVeque 1983: no cancellation.
 
     Args:
         comm (Communicator): The ranks, by default those of evaluate(), or world().
+        multioutput (str): Of targets (n, columns): "uniform_average", "variance_weighted", or "raw_values", one for each
+            column. Default: 'uniform_average'.
+
+    Raises:
+        ValueError: multioutput is none of these; in update(), shapes, or numbers of columns, that differ.
 
     Example:
         >>> import dparallel
@@ -347,37 +353,57 @@ class R2Score(Metric):
         0.5
     """
 
-    count = 4                                        # rows, mean of targets, squared deviations from it, squared errors
+    def __init__(self, comm: Communicator | None = None, *, multioutput: str = "uniform_average") -> None:
+        if multioutput not in ("uniform_average", "variance_weighted", "raw_values"):
+            raise ValueError(f"multioutput={multioutput!r} is one of 'uniform_average', 'variance_weighted', 'raw_values'")
+        self.multioutput = multioutput
+        super().__init__(comm)
+
+    def reset(self) -> None:
+        """Forget all rows."""
+        self.totals = np.zeros((0, 4))               # of each column: rows, mean, squared deviations from it, squared errors
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
         """Add rows; both of one shape."""
         difference, right = _difference("R2Score", output, target), np.asarray(values_of(target), np.float64)
         if right.size:
-            mean = right.mean()
-            squares = ((right - mean)**2).sum(), (difference**2).sum()
-            self.totals = combined(self.totals, np.array([right.size, mean, *squares]))
+            difference, right = (x.reshape(len(x) if x.ndim else 1, -1) for x in (difference, right))
+            if len(self.totals) not in (0, right.shape[1]):
+                raise ValueError(f"R2Score: targets of {right.shape[1]} columns, before of {len(self.totals)}")
+            mean = right.mean(0)
+            squares = ((right - mean)**2).sum(0), (difference**2).sum(0)
+            self.totals = combined(self.totals, np.stack([np.full_like(mean, len(right)), mean, *squares], 1))
 
-    def compute(self, comm: Communicator | None = None) -> float:
-        """The score over all rows of all ranks, on every rank; nan of less than two rows, or of equal targets."""
+    def compute(self, comm: Communicator | None = None) -> Any:
+        """The score over all rows of all ranks, on every rank."""
         comm = communicator(self.comm or comm)
-        parts = self.totals[None] if comm.alone else comm.allgather([self.totals[None]])[0]
-        totals = np.zeros(4)
+        parts = [self.totals] if comm.alone else comm.allgather_object([self.totals])
+        totals = np.zeros((0, 4))
         for part in parts:
+            if len(part) and len(totals) not in (0, len(part)):
+                raise ValueError(f"R2Score: targets of {len(totals)} columns on some ranks, of {len(part)} on others")
             totals = combined(totals, part)
         return self.result(totals)
 
-    def result(self, totals: Array) -> float:
+    def result(self, totals: Array) -> Any:
         """Of the totals of all ranks."""
-        return float(1 - totals[3] / totals[2]) if totals[0] > 1 and totals[2] > 0 else float("nan")
+        if not len(totals) or totals[0, 0] < 2:
+            return np.full(len(totals), np.nan) if self.multioutput == "raw_values" else float("nan")
+        squares, errors = totals[:, 2], totals[:, 3]
+        scores = np.where(squares > 0, 1 - errors / np.where(squares > 0, squares, 1), np.where(errors > 0, 0.0, 1.0))
+        if self.multioutput == "raw_values":
+            return scores
+        weighted = self.multioutput == "variance_weighted" and squares.any()
+        return float(np.average(scores, weights=squares if weighted else None))
 
 
 def combined(a: Array, b: Array) -> Array:
     """Two of R2Score's totals as one."""
-    n = a[0] + b[0]
-    if not n:
-        return a
-    gap = b[1] - a[1]
-    return np.array([n, a[1] + gap * b[0] / n, a[2] + b[2] + gap**2 * a[0] * b[0] / n, a[3] + b[3]])
+    if not len(a) or not len(b):
+        return a if len(a) else b
+    (na, mean_a, square_a, error_a), (nb, mean_b, square_b, error_b) = a.T, b.T
+    n, gap = na + nb, mean_b - mean_a
+    return np.stack([n, mean_a + gap * nb / n, square_a + square_b + gap**2 * na * nb / n, error_a + error_b], 1)
 
 
 def _difference(name: str, output: ArrayLike, target: ArrayLike) -> Array:

@@ -43,11 +43,21 @@ def test_datasets(monkeypatch, tmp_path):
         assert sorted(sum(numbers(DataLoader(stream(shards), batch_size=3, num_workers=workers, multiprocessing_context=context)), [])) == list(range(N))
     halves = [sum(numbers(DataLoader(split_dataset_by_node(stream(), rank=rank, world_size=2), batch_size=3)), []) for rank in range(2)]
     assert sorted(sum(halves, [])) == list(range(N)) and halves[0] and halves[1]
-    loader = DataLoader(stream(), batch_size=3)
-    next(iter(loader))
-    later = DataLoader(stream(), batch_size=3)
-    later.load_state_dict(loader.state_dict())
-    assert sum(numbers(later), []) == list(range(3, N))
+    for workers, shards, read in [(0, 4, 1), (0, 1, 3), (1, 1, 2), (2, 1, 0), (2, 1, 3), (2, 4, 2), (3, 2, 4)]:
+        loader, later, whole = (DataLoader(stream(shards), batch_size=2, num_workers=workers) for _ in range(3))
+        every, reading = numbers(whole), iter(loader)
+        before = [next(reading)["y"].tolist() for _ in range(read)]
+        later.load_state_dict(loader.state_dict())
+        assert before + numbers(later) == every and numbers(later) == every and sorted(sum(every, [])) == list(range(N))
+        later.load_state_dict(whole.state_dict())                         # of a pass that has ended: the next one is whole
+        assert numbers(later) == every
+    for persistent in (False, True):
+        orders = rows.to_iterable_dataset(num_shards=2).shuffle(seed=0).with_format("numpy")
+        loader, seen = DataLoader(orders, batch_size=5, num_workers=2, persistent_workers=persistent), set()
+        for epoch in range(3):
+            orders.set_epoch(epoch)
+            seen.add(str(numbers(loader)))
+        assert len(seen) == 3
     assert datasets.Dataset.from_dict({"x": ag.ones(3, 2)})[0] == {"x": [1.0, 1.0]}
 
 

@@ -18,7 +18,7 @@ from .fetch import Recipe
 from .iteration import ParallelIterator, SerialIterator
 from .resume import Progress, apply, check, save
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
-from .shards import ShardedStream, is_stream
+from .shards import is_stream, sharded
 from .workers import get_worker_info
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class DataLoader(Generic[T_co, Batch_co]):
                  generator: Generator | None = None, *, prefetch_factor: int | None = None, persistent_workers: bool = False,
                  pin_memory_device: str = "", in_order: bool = True) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        items: Any = ShardedStream(dataset) if is_stream(dataset) and not isinstance(dataset, IterableDataset) else dataset
+        items: Any = sharded(dataset) if is_stream(dataset) and not isinstance(dataset, IterableDataset) else dataset
         iterable = isinstance(items, IterableDataset)
         if iterable:
             _check_stream(shuffle, sampler, batch_sampler)
