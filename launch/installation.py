@@ -20,7 +20,7 @@ def faults() -> list[str]:
 def other_package() -> str:
     """What autograd/base/namesake.py says."""
     module = namesake()
-    return "" if module is None else str(module.fault())
+    return "" if module is None else str(module.fault() or module.behind())
 
 
 def namesake() -> Any:

@@ -84,8 +84,7 @@ assert not hasattr(ag.core, "nonsense")
 try:
     import autograd.numpy
 except ImportError as error:
-    assert not OVER or "has overwritten autograd/__init__.py of HIPS's autograd 1.9.1; needed by lifelines 0.30" in str(error), error
-    assert not OVER or "both: `pip install --force-reinstall --no-deps autograd==1.9.1`, and `import dpar" in str(error), error
+    assert all(text in str(error) for text in OVER), error
 else:
     raise AssertionError
 """
@@ -98,6 +97,10 @@ except ImportError as error:
 else:
     raise AssertionError
 """
+OVER = {"ours over theirs": ("has overwritten autograd/__init__.py of HIPS's autograd 1.9.1; needed by lifelines 0.30",
+                             "both: `pip install --force-reinstall --no-deps autograd==1.9.1`, and `import dpar"),
+        "ours before theirs": ("/site), which Python finds before HIPS's autograd 1.9.1", "; needed by lifelines 0.30. To have both: put ",
+                               "/before before ", "/site on the path, and `import dparallel.autograd as ag` in")}
 GONE = """
 import autograd
 assert not hasattr(autograd, "tensor")
@@ -129,7 +132,7 @@ def installed(folder):
     shutil.copy(ROOT / "autograd" / "__init__.py", folder / "dparallel" / "autograd" / "whole_init.py")
 
 
-@pytest.mark.parametrize("state", ["ours", "theirs over ours", "ours over theirs", "uninstalled", "theirs before ours", "theirs broken"])
+@pytest.mark.parametrize("state", ["ours", "theirs over ours", "ours over theirs", "uninstalled", "theirs before ours", "theirs broken", "ours before theirs"])
 def test_states(state, tmp_path):
     site, before = tmp_path / "site", tmp_path / "before"
     installed(site)
@@ -140,21 +143,21 @@ def test_states(state, tmp_path):
         write(site / "autograd", {**THEIRS, "tracer.py": "import future\n"} if "broken" in state else THEIRS)
     elif state == "ours over theirs":
         write(site / "autograd", {name: text for name, text in THEIRS.items() if name != "__init__.py"})
-    elif state == "theirs before ours":
+    elif state in ("theirs before ours", "ours before theirs"):
         write(before / "autograd", THEIRS)
     if state not in ("ours", "uninstalled"):
-        write(site, {f"{name}.dist-info/METADATA": f"Metadata-Version: 2.1\n{text}" for name, text in METADATA.items()})
+        write(before if state == "ours before theirs" else site, {f"{name}.dist-info/METADATA": f"Metadata-Version: 2.1\n{text}" for name, text in METADATA.items()})
         (tmp_path / "my copy").mkdir()
         url = f"file://{tmp_path}/my%20copy"           # what pip notes for `pip install FOLDER`
         write(site, {"dparallel-0.1.0.dist-info/direct_url.json": f'{{"dir_info": {{}}, "url": "{url}"}}'})
-    code = GONE if state == "uninstalled" else BROKEN if "broken" in state else OURS.replace("OVER", str(state != "ours")) if "ours" in (
+    code = GONE if state == "uninstalled" else BROKEN if "broken" in state else OURS.replace("OVER", repr(OVER.get(state, ()))) if "ours" in (
         state, state.split()[0]) else BOTH
     import autograd
     code = code.replace("COMPILED", str(autograd.show_config()["compiled core"]))
     code = code.replace("MEND", repr("`pip uninstall -y autograd`. To have both" if state == "theirs before ours" else
                                      f"`pip uninstall -y autograd`, then `pip install --force-reinstall --no-deps '{tmp_path}/my copy'`. To"))
     packages = sysconfig.get_path("purelib")         # without -S the path of an editable installation of ours would be there
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (before, site, packages)))}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (site, before, packages) if state == "ours before theirs" else (before, site, packages)))}
     done = subprocess.run([sys.executable, "-S", "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert not done.returncode, done.stderr
 

@@ -19,11 +19,15 @@ MARK = '__distribution__ = "dparallel"'              # in our autograd/__init__.
 MSG_THEIRS = "`autograd` is {other} here, not dparallel's: installed later, it has overwritten autograd/__init__.py"
 MSG_APART = "`autograd` is {other} here ({file}), which Python finds before dparallel's"
 MSG_OURS = "`autograd` is dparallel's here: installed later, it has overwritten autograd/__init__.py of {other}"
+MSG_BEHIND = "`autograd` is dparallel's here ({ours}), which Python finds before {other} ({theirs})"
+MSG_ORDER = (". To have both: put {theirs} before {ours} on the path, and `import dparallel.autograd as ag` in scripts for "
+             "dparallel")
 MSG_GONE = "dparallel's autograd/__init__.py is not there any more: uninstalling HIPS's autograd deletes it"
 MSG_NEEDED = "; needed by {names}"
 MSG_MEND = (". To have dparallel's: {commands}. To have both: {both}`import dparallel.autograd as ag` in scripts for "
             "dparallel")
 MSG_OTHER = "`autograd` is {file} here, which Python finds before dparallel's: rename it, or take its folder from the path"
+MODULES = "builtins differential_operators extend misc numpy scipy test_util tracer util wrap_util".split()    # HIPS's alone
 AGAIN = "`pip install --force-reinstall --no-deps {source}`"
 
 
@@ -66,6 +70,28 @@ def fault() -> str:
     whole = apart or what.startswith(MSG_THEIRS.format(other=other))
     both = "" if whole else AGAIN.format(source=source("autograd")) + ", and "
     return what + needed + MSG_MEND.format(commands=", then ".join(commands), both=both)
+
+
+def behind() -> str:
+    """The same where HIPS's package is whole, in a folder that Python looks into later; "" if it is not."""
+    version = _version()
+    theirs = str(importlib.import_module("importlib.metadata").distribution("autograd").locate_file("")) if version else ""
+    if not os.path.exists(os.path.join(theirs, "autograd", "differential_operators.py")) or not version:
+        return ""
+    ours, theirs = os.path.dirname(FOLDER), os.path.abspath(theirs)
+    what = MSG_BEHIND.format(ours=ours, other=f"HIPS's autograd {version}", theirs=theirs)
+    needed = MSG_NEEDED.format(names=", ".join(found)) if (found := needs()) else ""
+    return what + needed + MSG_ORDER.format(ours=ours, theirs=theirs)
+
+
+class Missing:
+    """The last finder: it says why a module of HIPS's is not found, where theirs is installed."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> None:
+        """None, or ImportError."""
+        package, _, name = fullname.partition(".")
+        if package == "autograd" and name in MODULES and (text := fault() or behind()):
+            raise ImportError(text)
 
 
 def source(name: str) -> str:

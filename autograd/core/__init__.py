@@ -9,5 +9,6 @@ from ..base import namesake as _namesake
 
 if _namesake.is_ours(_sys.modules[__name__.rpartition(".")[0]]):
     __getattr__ = _namesake.asked
+    _sys.meta_path.append(_namesake.Missing())       # type: ignore[arg-type]
 else:
     _namesake.host(_sys.modules[__name__])
