@@ -68,7 +68,7 @@ class Written:
             if len(heads) == 1:
                 return f"{marks}{indent}def {name}{heads[0]}:\n{text}"
             forms = "".join(f"{indent}@overload\n{indent}def {name}{head}: ...\n" for head in heads)
-            return f"{forms}{marks}{indent}def {name}{max(heads, key=len)}:\n{text}"  # not shown, but read for types and defaults
+            return f"{forms}{marks}{indent}def {name}{max(heads, key=len)}:\n{text}"  # not shown; gives types, defaults
         head = signature(value)
         return f"{marks}{indent}def {name}{head}:\n{text}" if head else ""
 
