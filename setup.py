@@ -92,9 +92,13 @@ class BuildPy(build_py):
 
     def run(self):
         """Copy autograd/__init__.py, which HIPS's overwrites; name all modules for type checkers."""
+        if not self.editable_mode:                    # build/lib*: wheels would have what an earlier build has left there
+            shutil.rmtree(self.build_lib, ignore_errors=True)
         super().run()
         root = Path(__file__).parent if self.editable_mode else Path(self.build_lib)
         folder = root / "dparallel" / "autograd"
+        for door in folder.rglob("*.pyi"):            # of modules that are gone too
+            door.unlink()
         if not self.editable_mode:
             shutil.copy(Path(__file__).parent / "autograd" / "__init__.py", folder / "whole_init.py")
         for file in sorted((Path(__file__).parent / "autograd").rglob("[!_]*.py")) + sorted(

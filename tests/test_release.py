@@ -46,6 +46,21 @@ def test_what_the_sdist_must_have_is_there():
     assert [name for name in release.IN_SDIST if not (ROOT / name).exists()] == []
 
 
+def test_a_build_has_nothing_of_an_earlier_one(tmp_path):
+    """In a checkout `pip install .` finds the last one's build/lib. What it adds beside HIPS's package is there."""
+    stale = [tmp_path / "lib" / name for name in ("autograd/core/gone.py", "dparallel/autograd/gone.pyi")]
+    for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    subprocess.run([sys.executable, "setup.py", "-q", "egg_info", "-e", tmp_path, "build_py", "-d", tmp_path / "lib"], cwd=ROOT, check=True)
+    assert not any(path.exists() for path in stale)
+    assert {path.name for path in (tmp_path / "lib").iterdir()} == {"autograd", "autograd_plugins", "dparallel", "dprun.py", "launch"}
+    copy = tmp_path / "lib" / "dparallel" / "autograd"
+    assert (copy / "whole_init.py").read_text() == (ROOT / "autograd" / "__init__.py").read_text()
+    assert (copy / "nn" / "functional.pyi").read_text() == "from autograd.nn.functional import *\n"
+    assert (tmp_path / "lib" / "autograd" / "core" / "graph.pxd").exists() and not list(tmp_path.rglob("*.so"))
+
+
 @pytest.mark.parametrize("words", [["--short"], []], ids=["sdist", "all"])
 def test_recipe(words, tmp_path):
     """Up to the upload. Minutes: where the tools are installed (`make release` does that)."""
