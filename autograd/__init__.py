@@ -218,4 +218,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *MODULES, *HOMES})
+    in_place = (name for name in dir(Tensor) if name.endswith("_") and not name.startswith("_"))
+    return sorted({*globals(), *MODULES, *HOMES, *in_place})

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+if TYPE_CHECKING:
+    @overload
+    def compile(model: F, *, fullgraph: bool = False, dynamic: bool | None = None,
+                backend: str | Callable[..., Any] = "inductor", mode: str | None = None,
+                options: dict[str, Any] | None = None, disable: bool = False) -> F: ...
+    @overload
+    def compile(model: None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
+                backend: str | Callable[..., Any] = "inductor", mode: str | None = None,
+                options: dict[str, Any] | None = None, disable: bool = False) -> Callable[[F], F]: ...
 
 
 def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .modes import GRAD, Modal, modes
 from .tensor import Tensor
 from .versions import InferenceCounter, count_blocks
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from .modes import F
 
 
 def is_inference(input: Tensor) -> bool:
@@ -41,13 +46,20 @@ class inference_mode(Modal):
         True
     """
 
-    def __init__(self, mode: bool = True) -> None:
-        self.mode = mode
+    def __init__(self, mode: bool | Callable[..., Any] = True) -> None:
+        self.mode: Any = mode
         self._before: list[tuple[int, bool]] = []
 
-    def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
-        """`@inference_mode` without parentheses decorates too."""
-        return super().__new__(cls) if not callable(mode) else inference_mode()(mode)
+    if TYPE_CHECKING:
+        @overload
+        def __new__(cls, mode: bool = True) -> Self: ...
+        @overload
+        def __new__(cls, mode: F) -> F: ...          # type: ignore[misc]
+        def __new__(cls, mode: Any = True) -> Any: ...
+    else:
+        def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
+            """`@inference_mode` without parentheses decorates too."""
+            return super().__new__(cls) if not callable(mode) else inference_mode()(mode)
 
     def clone(self) -> inference_mode:
         """Another block that sets the same."""

@@ -9,7 +9,10 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -80,7 +83,13 @@ class Modal:
     def __exit__(self, *exception: object) -> None:
         raise NotImplementedError
 
-    def __call__(self, function: F) -> F:
+    if TYPE_CHECKING:
+        @overload
+        def __call__(self, function: F) -> F: ...
+        @overload                                    # under `@no_grad` mypy takes what __new__ gives for a no_grad
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    def __call__(self, function: Any) -> Any:
         clone = self.clone
         if inspect.isgeneratorfunction(function):
             return _wrap_generator(function, clone)
@@ -90,7 +99,7 @@ class Modal:
             with clone():
                 return function(*args, **kwargs)
 
-        return wrapped  # type: ignore[return-value]
+        return wrapped
 
 
 class _Recording(Modal):
@@ -143,6 +152,9 @@ def _wrap_generator(function: Callable[..., Any], block: Callable[[], Any]) -> A
 class no_grad(_Recording):
     """Context manager and decorator: operations inside are not recorded.
 
+    Args:
+        function: What is decorated, where there are no parentheses.
+
     Example:
         >>> x = ag.ones(2, requires_grad=True)
         >>> with ag.no_grad():
@@ -150,16 +162,26 @@ class no_grad(_Recording):
         False
     """
 
-    def __init__(self) -> None:
+    def __init__(self, function: Any = None) -> None:
         super().__init__(False)
 
-    def __new__(cls, function: Any = None) -> Any:
-        """`@no_grad` without parentheses decorates too."""
-        return super().__new__(cls) if function is None else no_grad()(function)
+    if TYPE_CHECKING:
+        @overload
+        def __new__(cls) -> Self: ...
+        @overload
+        def __new__(cls, function: F) -> F: ...      # type: ignore[misc]
+        def __new__(cls, function: Any = None) -> Any: ...
+    else:
+        def __new__(cls, function: Any = None) -> Any:
+            """`@no_grad` without parentheses decorates too."""
+            return super().__new__(cls) if function is None else no_grad()(function)
 
 
 class enable_grad(_Recording):
     """Context manager and decorator: operations inside are recorded, even within `no_grad`.
+
+    Args:
+        function: What is decorated, where there are no parentheses.
 
     Example:
         >>> x = ag.ones(2, requires_grad=True)
@@ -168,12 +190,19 @@ class enable_grad(_Recording):
         True
     """
 
-    def __init__(self) -> None:
+    def __init__(self, function: Any = None) -> None:
         super().__init__(True)
 
-    def __new__(cls, function: Any = None) -> Any:
-        """`@enable_grad` without parentheses decorates too."""
-        return super().__new__(cls) if function is None else enable_grad()(function)
+    if TYPE_CHECKING:
+        @overload
+        def __new__(cls) -> Self: ...
+        @overload
+        def __new__(cls, function: F) -> F: ...      # type: ignore[misc]
+        def __new__(cls, function: Any = None) -> Any: ...
+    else:
+        def __new__(cls, function: Any = None) -> Any:
+            """`@enable_grad` without parentheses decorates too."""
+            return super().__new__(cls) if function is None else enable_grad()(function)
 
 
 class set_grad_enabled(_Recording):

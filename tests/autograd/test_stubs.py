@@ -127,7 +127,7 @@ def completions(text, names):
 def test_lazy_names_are_listed_completed_and_explained():
     """dir(), completion and help() know names before anything has used them: in a young process."""
     names = {"ag": ag, "dparallel": dparallel, "x": ag.ones(2)}
-    for text, expected in (("ag.linalg.in", "ag.linalg.inv("), ("ag.exp", "ag.expm1("), ("x.masked_f", "x.masked_fill_("),
+    for text, expected in (("ag.linalg.in", "ag.linalg.inv("), ("ag.exp", "ag.expm1("), ("ag.clamp_", "ag.clamp_("), ("x.masked_f", "x.masked_fill_("),
                            ("ag.nn.functional.scaled", "ag.nn.functional.scaled_dot_product_attention("),
                            ("ag.optim.lr_scheduler.CosineAnnealingL", "ag.optim.lr_scheduler.CosineAnnealingLR("),
                            ("dparallel.pred", "dparallel.predict("), ("dparallel.tim", "dparallel.timeline("),

@@ -273,4 +273,3 @@ def misspelt(net: nn.Linear, opt: optim.Optimizer, comm: dparallel.Communicator)
     ag.cuda.nonsense()  # bad
     ag.multiprocessing.spawns()  # bad
     ag.jit.nonsense()  # bad
-    ag.onnx  # bad

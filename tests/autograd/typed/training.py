@@ -18,6 +18,7 @@ import dparallel
 from autograd import Tensor, nn, optim
 from autograd.autograd.function import FunctionCtx
 from autograd.distributed.optim import ZeroRedundancyOptimizer
+from autograd.multiprocessing import cpu_count, get_context
 from autograd.nn.parallel import DistributedDataParallel
 from autograd.optim.lr_scheduler import LRScheduler
 from autograd.utils.data import (
@@ -169,6 +170,34 @@ def what_loaders_give(untyped: Dataset) -> None:
     DataLoader(digits, batchsize=4)  # bad
     DataLoader(digits, batch_size="4")  # bad
     DataLoader(digits).nonsense()  # bad
+
+
+@ag.no_grad()
+def quietly(x: Tensor, times: int = 1) -> Tensor:
+    return x * times
+
+
+@ag.no_grad
+def bare(x: Tensor) -> Tensor:
+    return x
+
+
+@ag.compile(mode="max-autotune")
+def compiled(x: Tensor) -> Tensor:
+    return x
+
+
+def decorated(net: Net, x: Tensor) -> None:
+    assert_type(quietly(x, times=2), Tensor)
+    assert_type(compiled(x), Tensor)
+    print(bare(x))
+    assert_type(ag.compile(net).scale, nn.Parameter)
+    assert_type(ag.compile(net)(x), Tensor)
+    print(cpu_count(), get_context("spawn"))
+    quietly(x, 2, 3)  # bad
+    quietly("x")  # bad
+    quietly(x).nonsense()  # bad
+    compiled("x")  # bad
 
 
 def hooks_and_states(net: Net, x: Tensor) -> None:
