@@ -50,6 +50,21 @@ class Given(NamedTuple):
         return CPU
 
 
+class Writable(NamedTuple):
+    """The memory of an array that NumPy has marked as read-only for want of knowledge."""
+
+    array: np.ndarray[Any, Any]
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return {**self.array.__array_interface__, "data": (self.array.ctypes.data, False)}
+
+
+def named(capsule: Any, name: bytes) -> bool:
+    """Whether a capsule has this name."""
+    return bool(ctypes.pythonapi.PyCapsule_IsValid(ctypes.py_object(capsule), name))
+
+
 def _dtype_of(capsule: Any) -> DataType:
     """The dtype in a capsule, in place."""
     api = ctypes.pythonapi
@@ -79,7 +94,10 @@ def exported(array: np.ndarray[Any, Any], **settings: Any) -> Any:
 
 
 def imported(source: Any, copy: bool | None = None) -> np.ndarray[Any, Any]:
-    """An array on the memory of another library's tensor."""
+    """An array on the memory of another library's tensor, or in a capsule that it has made."""
+    if type(source).__name__ == "PyCapsule":
+        array = received(source)
+        return array.copy() if copy else array
     settings: dict[str, Any] = {} if copy is None else {"copy": copy}
     is_neg = getattr(source, "is_neg", None)
     if callable(is_neg) and is_neg():                # PyTorch exports these with the wrong sign
@@ -95,8 +113,22 @@ def imported(source: Any, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is not None:
             raise
         capsule = source.__dlpack__()
-    _dtype_of(capsule).code = UINT
-    return np.from_dlpack(Given(capsule)).view(bfloat16())
+    return received(capsule)
+
+
+def received(capsule: Any) -> np.ndarray[Any, Any]:
+    """An array on a capsule's memory, the CPU's. One of before DLPack 1.0 can't say whether it may be written to: it may."""
+    versioned = named(capsule, b"dltensor_versioned")
+    if not versioned and not named(capsule, b"dltensor"):
+        raise BufferError(f"{capsule!r} is no DLPack capsule, or one that was taken already; each can be taken once")
+    dtype = _dtype_of(capsule)
+    brain = dtype.code == BFLOAT
+    if brain:
+        dtype.code = UINT
+    array = np.from_dlpack(Given(capsule))
+    if not versioned and array.size:
+        array = np.asarray(Writable(array))
+    return array.view(bfloat16()) if brain else array
 
 
 __all__ = ["exported", "imported"]

@@ -169,7 +169,11 @@ class NeuralNet(BaseEstimator):
 
     def _rows(self, X: Any, reset: bool) -> ag.Tensor:
         """X, checked by scikit-learn, as float32 (what is another float stays)."""
-        validate = import_module("sklearn.utils.validation").validate_data
+        validation = import_module("sklearn.utils.validation")
+        if not hasattr(validation, "validate_data"):
+            version = import_module("sklearn").__version__
+            raise ImportError(f"{type(self).__name__} needs scikit-learn 1.6 or later, not {version}")
+        validate = validation.validate_data
         X = X.detach().numpy() if isinstance(X, ag.Tensor) else X
         array = validate(self, X, reset=reset, dtype=[np.float32, np.float64], allow_nd=True)
         return ag.tensor(array.astype(np.float32, copy=False))

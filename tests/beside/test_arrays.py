@@ -127,6 +127,13 @@ def test_pytorch_shares_memory(name):
     back[0, 1] = 1                                                        # the memory lives as long as anyone holds it
     assert back.tolist() == [[0, 1, 1], [0, 1, 1]]
     assert ag.from_dlpack(theirs, copy=True).data_ptr() != theirs.data_ptr()
+    capsule = torch.utils.dlpack.to_dlpack(theirs)                        # of before DLPack 1.0, without a word on writing
+    found = ag.from_dlpack(capsule)
+    found[1, 0] = 1
+    assert found.dtype == mine and found.data_ptr() == theirs.data_ptr() and theirs[1, 0].item() == 1
+    with pytest.raises(BufferError, match="taken once"):
+        ag.from_dlpack(capsule)
+    assert ag.from_dlpack(torch.utils.dlpack.to_dlpack(theirs), copy=True).data_ptr() != theirs.data_ptr()
     assert ag.as_tensor(theirs, dtype=ag.float64).tolist() == theirs.to(torch.complex128).real.tolist() if name[0] != "c" else True
 
 

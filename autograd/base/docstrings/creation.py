@@ -46,7 +46,8 @@ Example:
 "from_dlpack": """A Tensor on the memory of another library's tensor, handed over by the DLPack protocol.
 
 Args:
-    ext_tensor: An object with __dlpack__(), in the CPU's memory.
+    ext_tensor: An object with __dlpack__(), or a capsule that one has made, in the CPU's
+        memory.
     device (device): The CPU, under any of its names.
     copy (bool): True: always; False: never, with a ValueError where there is no other way;
         None: where it is needed.
