@@ -178,11 +178,15 @@ def leave_mark(kind: str, text: str = "", rank: str = "") -> None:
     """
     folder, rank = environment.report_folder, rank or environment.rank_in_reports
     if folder and rank:
-        path = os.path.join(folder, f"{rank}.{kind}")
         with contextlib.suppress(OSError):
-            with open(path + ".part", "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(path + ".part", path)         # whole, also if this rank is killed meanwhile
+            write_whole(os.path.join(folder, f"{rank}.{kind}"), text)
+
+
+def write_whole(path: str, text: str) -> None:
+    """Write a small file that others read meanwhile: they find the old text or the new one, also if this rank is killed."""
+    with open(path + ".part", "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+    os.replace(path + ".part", path)
 
 
 def host_identity() -> tuple[str, str]:
@@ -195,4 +199,4 @@ def host_identity() -> tuple[str, str]:
         return socket.gethostname(), ""
 
 
-__all__ = ["PLACES_JOB", "SIZES", "Environment", "environment", "host_identity", "leave_mark"]
+__all__ = ["PLACES_JOB", "SIZES", "Environment", "environment", "host_identity", "leave_mark", "write_whole"]

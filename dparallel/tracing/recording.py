@@ -34,7 +34,7 @@ from autograd.core.spans import BLOCK, COUNTER, USER, Recorder, Ring, complete
 from autograd.optim.optimizer import register_optimizer_step_post_hook
 
 from ..comm import Communicator, Devices, communicator
-from ..comm.environment import environment, host_identity
+from ..comm.environment import environment, host_identity, write_whole
 from ..comm.job import this_job
 from ..comm.run_delay import RunDelay
 from .clock_thread import ClockThread, thinned
@@ -195,7 +195,6 @@ class Part:
 
     def write(self) -> None:
         """Write the file that describes this rank, whole or not at all."""
-        path = self.folder / f"rank-{self.rank}.json"
         host, boot = host_identity()
         item = {"version": 1, "rank": self.rank, "size": self.size, "host": host, "boot": boot, "process": self._process,
                 "started": self.recorder.started, "stopped": self.recorder.stopped, "finished": self.finished,
@@ -203,8 +202,7 @@ class Part:
                 "memberships": self.memberships, "cores": usable_cores(), "threads": environment.text("OMP_NUM_THREADS"),
                 "main": threading.main_thread().native_id, "script": sys.argv[0] if sys.argv else ""}
         with contextlib.suppress(OSError):
-            path.with_suffix(".new").write_text(json.dumps(item), encoding="utf-8")
-            path.with_suffix(".new").replace(path)
+            write_whole(str(self.folder / f"rank-{self.rank}.json"), json.dumps(item))
 
     # --- what happens beside spans --------------------------------------------------------------------------------------
 

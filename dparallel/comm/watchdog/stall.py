@@ -31,7 +31,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..environment import environment, leave_mark
+from ..environment import environment, leave_mark, write_whole
 from ..lost import RankLost
 from ..mpi.mpi_types import Intracomm, MPIModule
 from .board import Board
@@ -482,12 +482,9 @@ def write_report(rank: int, text: str, code: int = 1) -> bool:
     folder = environment.report_folder
     if not folder:
         return False
-    path = os.path.join(folder, f"{rank}.json")
+    item = {"rank": rank, "time": time.time(), "code": code, "text": text, "remedy": "", "how": "ended the job"}
     try:
-        with open(path + ".part", "w", encoding="utf-8", errors="backslashreplace") as file:
-            json.dump({"rank": rank, "time": time.time(), "code": code, "text": text, "remedy": "",
-                       "how": "ended the job"}, file)
-        os.replace(path + ".part", path)
+        write_whole(os.path.join(folder, f"{rank}.json"), json.dumps(item))
     except OSError:
         return False
     return True
