@@ -31,7 +31,7 @@ ROOMS = ["autograd", "autograd.Tensor", "autograd.nn", "autograd.nn.functional",
          "dparallel", "dparallel.Communicator", "dparallel.hooks", "dparallel.metrics",
          "dparallel.checkpoint", "dparallel.testing", "dparallel.survival", "dparallel.distributed",
          "autograd.distributed", "autograd.jit", "autograd.cuda", "autograd.cpu", "autograd.compiler", "dparallel.sharding",
-         "autograd.accelerator", "autograd.fx", "autograd.hub", "autograd.onnx", "autograd.multiprocessing", "autograd.utils.module_tracker"]
+         "autograd.accelerator", "autograd.fx", "autograd.hub", "autograd.onnx", "autograd.serialization", "autograd.multiprocessing", "autograd.utils.module_tracker"]
 # Fields of Tensor that the engine uses. They have no "_", since compiled code reads them faster so, and a field of a
 # compiled class can't have a docstring.
 FIELDS = {"accumulate_grad", "accumulator", "array", "base", "collects", "counter", "dual", "edge", "hooks", "made_at",

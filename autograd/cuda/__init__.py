@@ -13,6 +13,15 @@ from ..tensor_api.tensor_types import TensorType, types
 from . import amp
 
 
+class OutOfMemoryError(RuntimeError):
+    """What scripts catch to try again with a smaller batch. Never raised: where memory ends, Python raises MemoryError.
+
+    Example:
+        >>> issubclass(ag.cuda.OutOfMemoryError, RuntimeError)
+        True
+    """
+
+
 def is_available() -> bool:
     """False: tensors live in the CPU's memory.
 
@@ -164,5 +173,6 @@ if TYPE_CHECKING:
     IntTensor: TensorType
     LongTensor: TensorType
     ShortTensor: TensorType
-__all__ = ["amp", "device_count", "empty_cache", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
-           "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved"]
+__all__ = ["OutOfMemoryError", "amp", "device_count", "empty_cache", "is_available", "is_bf16_supported", "is_initialized",
+           "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated",
+           "memory_reserved"]
