@@ -101,9 +101,10 @@ class BuildPy(build_py):
             door.unlink()
         if not self.editable_mode:
             shutil.copy(Path(__file__).parent / "autograd" / "__init__.py", folder / "whole_init.py")
-        for file in sorted((Path(__file__).parent / "autograd").rglob("[!_]*.py")) + sorted(
-                (Path(__file__).parent / "autograd").glob("*/**/__init__.py")):
-            place = file.relative_to(Path(__file__).parent).with_suffix("")
+        modules = Path(__file__).parent / "autograd"
+        found = [*modules.rglob("[!_]*.py*"), *modules.glob("*/**/__init__.py*")]                    # .py, .pyi, .pyc
+        for file in sorted({file.with_suffix("") for file in found if file.suffix in (".py", ".pyi")}):
+            place = file.relative_to(Path(__file__).parent)
             door = (folder / place.relative_to("autograd")).with_suffix(".pyi")
             door.parent.mkdir(parents=True, exist_ok=True)
             name = ".".join(place.parts).removesuffix(".__init__")

@@ -46,10 +46,10 @@ class DataParallel(Wrapper[Wrapped_co]):
                 raise NotImplementedError(f"nn.DataParallel(shard={kwargs['shard']!r}): use dparallel.DataParallel")
             super().__init__(*args, **kwargs)
 
-    named_parameters = Module.named_parameters
-    named_buffers = Module.named_buffers
-    state_dict = Module.state_dict
-    load_state_dict = Module.load_state_dict
+        named_parameters = Module.named_parameters
+        named_buffers = Module.named_buffers
+        state_dict = Module.state_dict
+        load_state_dict = Module.load_state_dict
 
 
 class DistributedDataParallel(DataParallel[Wrapped_co]):
