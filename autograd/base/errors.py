@@ -42,6 +42,9 @@ def unsupported(name: str, *operands: Any, numbers: bool = True) -> Any:
         if type(x).__module__ == "builtins" and not (numbers and isinstance(x, (bool, int, float, complex))):
             raise TypeError(f"{name}(): unsupported operand of type {type(x).__name__}; it must be a Tensor"
                             f"{' or a number' if numbers else ''}")
+        if hasattr(x, "tocsr") and type(x).__name__.endswith("_matrix"):         # of which * is the product of matrices
+            raise TypeError(f"{name}(): unsupported operand of type {type(x).__name__}: the product with a "
+                            "Tensor is x @ matrix, for the others use matrix.toarray()")
         if hasattr(type(x), "__dlpack__") and not hasattr(type(x), "array"):          # another library's tensor
             raise TypeError(f"{name}(): unsupported operand of type {type(x).__module__}.{type(x).__name__}; "
                             "as_tensor(x) is a Tensor on the same memory")

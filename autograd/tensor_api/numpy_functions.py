@@ -13,6 +13,7 @@ from ..base.namesake import public
 from ..base.types import DTypeLike, SizeLike
 from ..core.tensor import Tensor, result
 from ..core.types import TensorOrArray
+from ..ops.linalg.sparse_products import is_sparse
 
 
 class Operations:
@@ -109,6 +110,8 @@ def operand(x: Any) -> Any:
 
 def dot(a: Any, b: Any) -> Any:
     """numpy.dot: over the last dimension of a and the last but one of b; of a number the product."""
+    if is_sparse(a) or is_sparse(b):
+        return ag.matmul(a, b)
     a, b = of_one_dtype(a, b)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
@@ -126,7 +129,11 @@ def einsum(*operands: Any, optimize: Any = False) -> Tensor:
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Tensor:
     """numpy.clip, with the limits under either of their names."""
-    return ag.clamp(*tensors([a]), operand(a_min if min is None else min), operand(a_max if max is None else max))
+    (a,) = tensors([a])
+    low, high = operand(a_min if min is None else min), operand(a_max if max is None else max)
+    if isinstance(low, Tensor) != isinstance(high, Tensor):              # both are Tensors, or none
+        low, high = (x if x is None or isinstance(x, Tensor) else ag.tensor(x, dtype=a.dtype) for x in (low, high))
+    return ag.clamp(a, low, high)
 
 
 def prod(a: Tensor, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Tensor:
@@ -238,6 +245,7 @@ def take(a: Any, indices: Any, axis: int | None = None, *, mode: str = "raise") 
     (a,) = tensors([a])
     a, axis = (ag.reshape(a, -1), 0) if axis is None else (a, axis)
     places = np.asarray(plain(indices))
+    places = places if places.size else places.astype(np.int64)          # an empty list is of floats
     places = places if mode == "raise" else np.take(np.arange(a.shape[axis]), places, mode=mode)  # type: ignore[call-overload]
     return a[(slice(None),) * (axis % a.ndim) + (result(places),)]
 
@@ -397,7 +405,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     """numpy.cross of vectors of three elements, along one axis."""
     if axis is None and (axisa, axisb, axisc) != (axisa,) * 3:
         raise TypeError(f"numpy.cross on Tensors: axisa={axisa}, axisb={axisb}, axisc={axisc}: only one axis is supported")
-    a, b = tensors([a, b])
+    a, b = of_one_dtype(a, b)
     return ag.linalg.cross(*ag.broadcast_tensors(a, b), dim=axisa if axis is None else axis)
 
 

@@ -40,7 +40,7 @@ np.dot(x,np.ones((2,3,2))) np.dot(2.0,x) np.einsum('ij,kj->ik',x,x,optimize=True
 np.pad(x,2,'wrap') np.pad(x,1,constant_values=(1,2)) np.pad(x,(2,1),constant_values=[3]) np.prod(x[None],axis=(0,2)) np.prod(x,keepdims=True) np.ravel(x,order='F') np.reshape(x,(3,-1),order='F') np.repeat(x,[1,2,0],axis=1) np.std(x,axis=0,correction=1)
 np.take(x,[5,9],mode='clip') np.take(x,[[0,-1]],axis=1) np.take_along_axis(x[:,:1],np.array([[0,-1]]),axis=1) np.take_along_axis(x,np.array([4]),axis=None) np.trace(x,offset=1) np.tile(x,reps=(1,2)) np.delete(x,1,axis=1) np.compress([True,False],x,axis=0)
 np.extract(x>2,x) np.resize(x,(2,4)) np.rollaxis(x,1) np.vsplit(x,2)[1] np.average(x,axis=1,weights=[1,2,3],returned=True)[0] np.clip(2.5,x,x+1) np.greater(2.5,x)*x np.maximum(2.5,x) np.arctan2(x,2) np.fmax(x,3) np.hypot(3,x) np.logaddexp(x,0) np.copysign(1.5,x)
-np.vecdot(x,x) np.matvec(x,x[0]) np.vecmat(x[:,0],x) np.modf(x/2)[0] np.divmod(x,2.5)[1] np.add.outer(x[0],x[1]) np.power.outer(x,[1.,2.]) np.add.accumulate(x) np.maximum.accumulate(x,axis=1) np.multiply.reduce(x,axis=(0,1)) np.angle(x)+x np.where(x-1,x,2)"""
+np.vecdot(x,x) np.matvec(x,x[0]) np.vecmat(x[:,0],x) np.modf(x/2)[0] np.divmod(x,2.5)[1] np.add.outer(x[0],x[1]) np.power.outer(x,[1.,2.]) np.add.accumulate(x) np.maximum.accumulate(x,axis=1) np.multiply.reduce(x,axis=(0,1)) np.angle(x)+x np.where(x-1,x,2) np.clip(x,[1.5,2.5,3.5],4.5) np.cross(x,[1,2,3]) np.take(x,[],axis=1)"""
 
 
 @pytest.mark.parametrize("text", [text for text in MORE.split("\n") if hasattr(np, "vecmat") or "vecmat" not in text])

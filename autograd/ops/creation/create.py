@@ -108,7 +108,8 @@ def _refuse(data: Any, array: Array) -> None:
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(data, int):
         raise ValueError(f"Overflow when unpacking long long: {data} is beyond int64")
-    raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+    dense = "; use its toarray()" if hasattr(data, "toarray") else ""                 # SciPy's sparse matrices
+    raise RuntimeError(f"Could not infer dtype of {type(data).__name__}{dense}")
 
 
 def unwrapped(data: Any) -> Any:
