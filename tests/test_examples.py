@@ -162,6 +162,20 @@ def test_char_gpt_learns(tmp_path):
     assert json.loads((tmp_path / "log.jsonl").read_text().splitlines()[-1])["test_loss"] == pytest.approx(last, rel=1e-5)
 
 
+def test_char_gpt_on_arguments_at_the_edge(tmp_path, capsys):
+    small, text = ("--steps", "2", "--width", "8", "--heads", "2", "--layers", "1", "--context", "8", "--length", "3"), tmp_path / "text"
+    text.write_text("to be or not to be " * 9)
+    with pytest.raises(SystemExit):
+        LARGE["char_gpt"].main(["--width", "30"])
+    assert "--width 30: a multiple of --heads, 4" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="text: a tenth of the text has to be longer than --context 64"):
+        LARGE["char_gpt"].main(["--data", str(text), "--out", str(tmp_path / "none")])
+    LARGE["said"](LARGE["char_gpt"], *small, "--warmup", 0, "--data", text, "--out", tmp_path / "out")
+    lines = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
+    assert lines[-1]["step"] == 2 and [line["test_loss"] < 4 for line in lines if "test_loss" in line] == [True]
+    assert not (tmp_path / "none").exists()
+
+
 def test_cifar_resnet_recognises_digits():
     text, _ = LARGE["said"](LARGE["cifar_resnet"], "--width", 8, "--batch", 32, "--rows", 800, "--epochs", 3)
     assert float(re.search(r"on 360 held-out images: ([\d.]+)%", text)[1]) > 50

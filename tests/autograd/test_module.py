@@ -502,3 +502,9 @@ def test_a_property_that_fails_says_why():
 
     with pytest.raises(AttributeError, match="'M' object has no attribute 'layers'"):
         _ = M().depth
+
+
+@pytest.mark.parametrize("where", [0, "cuda", "cuda:1", "meta"])
+def test_other_devices_are_named(where):
+    with pytest.raises(NotImplementedError, match=rf"to\(device='{where}'\): modules live in the CPU's memory"):
+        ag.nn.Linear(1, 1).to(where)
