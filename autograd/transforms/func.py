@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from ..core.tensor import AccumulateGrad, Tensor, result
 from ..ops.creation.fill import zeros_like
 from ..ops.shape import movedim, reshape, stack, unbind
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 Argnums = int | tuple[int, ...]
 
 
@@ -134,7 +136,7 @@ class _Call:
 
 # --- products -------------------------------------------------------------------------------------------------------------
 
-def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad_and_value(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[Arguments, Any]:
     """A function that gives the gradient of func, and func's value.
 
     Args:
@@ -168,7 +170,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
     return wrapper
 
 
-def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[Arguments, Any]:
     """A function that gives the gradient of func.
 
     Args:
@@ -317,8 +319,8 @@ def _checked_chunks(chunk_size: int | None, caller: str) -> None:
         raise ValueError(f"{caller}: `chunk_size` should be greater than 0.")
 
 
-def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False,
-           chunk_size: int | None = None) -> Callable[..., Any]:
+def jacrev(func: Callable[Arguments, Any], argnums: Argnums = 0, *, has_aux: bool = False,
+           chunk_size: int | None = None) -> Callable[Arguments, Any]:
     """A function that gives func's Jacobian, by a backward pass for each element of the output.
 
     Args:
@@ -359,8 +361,8 @@ def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fa
     return wrapper
 
 
-def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, chunk_size: int | None = None,
-           randomness: str = "error") -> Callable[..., Any]:
+def jacfwd(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = False, *, chunk_size: int | None = None,
+           randomness: str = "error") -> Callable[Arguments, Any]:
     """A function that gives func's Jacobian, by a pass for each element of the inputs.
 
     Args:
@@ -403,7 +405,7 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
     return wrapper
 
 
-def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def hessian(func: Callable[Arguments, Any], argnums: Argnums = 0) -> Callable[Arguments, Any]:
     """A function that gives func's second derivatives: jacfwd(jacrev(func)).
 
     Args:
@@ -424,8 +426,8 @@ def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any
 
 # --- one call for each sample ---------------------------------------------------------------------------------------------
 
-def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
-         chunk_size: int | None = None) -> Callable[..., Any]:
+def vmap(func: Callable[Arguments, Result], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
+         chunk_size: int | None = None) -> Callable[Arguments, Result]:
     """A function that calls func for each sample along a dimension of its arguments, and stacks what comes out.
 
     It is a loop: PyTorch's vmap gives operations whole batches and is quicker, but knows rules for some functions only. Here
