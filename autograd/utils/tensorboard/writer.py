@@ -35,17 +35,31 @@ def writes(method: F) -> F:
 class SummaryWriter:
     """Write figures of a run to log_dir, for `tensorboard --logdir runs`.
 
-    log_dir: by default runs/DATE_HOST with `comment` behind it. purge_step: TensorBoard forgets what an earlier run, which
-    ended early, wrote from this step on. max_queue, flush_secs: bounds of how many events wait, and how long, to be written;
-    they hold, since each is written at once. filename_suffix: of the files. all_ranks: in a job of several ranks rank 0
-    alone writes, and the methods of others do nothing; True: each rank writes, to log_dir/rank_N.
-
     Tensors are taken with or without gradients; `global_step` is the place on the horizontal axis, `walltime` the time in
     seconds if it is not now. After close() the next call begins a new file.
 
-    >>> with SummaryWriter("runs/first") as writer:
-    ...     for step, (x, y) in enumerate(loader):
-    ...         writer.add_scalar("loss", train_step(x, y), step)
+    Args:
+        log_dir (str or PathLike): The folder. Default: runs/DATE_HOST with `comment` behind it.
+        comment (str): The end of the default folder's name. Default: "".
+        purge_step (int): TensorBoard forgets what an earlier run, which ended early, wrote from this step on. Default: None.
+        max_queue (int): How many events may wait to be written. It holds, since each is written at once. Default: 10.
+        flush_secs (int): How many seconds they may wait. It holds, for the same reason. Default: 120.
+        filename_suffix (str): The end of the files' names. Default: "".
+        all_ranks (bool): In a job of several ranks rank 0 alone writes, and the methods of others do nothing; True: each
+            rank writes, to log_dir/rank_N. Default: False.
+
+    Raises:
+        OSError: the folder cannot be made or written.
+
+    Example:
+        >>> import os, tempfile
+        >>> from autograd.utils.tensorboard import SummaryWriter
+        >>> folder = tempfile.mkdtemp()
+        >>> with SummaryWriter(folder) as writer:
+        ...     for step in range(3):
+        ...         writer.add_scalar("loss", 1 / (step + 1), step)
+        >>> len(os.listdir(folder))
+        1
     """
 
     def __init__(self, log_dir: str | os.PathLike[str] | None = None, comment: str = "", purge_step: int | None = None,
