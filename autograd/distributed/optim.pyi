@@ -2,3 +2,5 @@
 
 from dparallel.distributed.optim import PostLocalSGDOptimizer as PostLocalSGDOptimizer
 from dparallel.distributed.optim import ZeroRedundancyOptimizer as ZeroRedundancyOptimizer
+
+__all__ = ["PostLocalSGDOptimizer", "ZeroRedundancyOptimizer"]

@@ -9,3 +9,5 @@ from dparallel.distributed.stores import HashStore as HashStore
 from dparallel.distributed.stores import PrefixStore as PrefixStore
 from dparallel.distributed.stores import Store as Store
 from dparallel.distributed.stores import TCPStore as TCPStore
+
+__all__ = ["DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "FileStore", "HashStore", "PrefixStore", "Store", "TCPStore"]

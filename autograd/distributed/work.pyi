@@ -2,3 +2,5 @@
 
 from dparallel.distributed.work import Future as Future
 from dparallel.distributed.work import Work as Work
+
+__all__ = ["Future", "Work"]

@@ -8,3 +8,5 @@ from dparallel.distributed.parallel import parallel_apply as parallel_apply
 from dparallel.distributed.parallel import replicate as replicate
 from dparallel.distributed.parallel import scatter as scatter
 from dparallel.distributed.parallel import scatter_kwargs as scatter_kwargs
+
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply", "replicate", "scatter", "scatter_kwargs"]

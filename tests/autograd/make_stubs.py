@@ -564,7 +564,9 @@ def provided() -> dict[str, str]:
             source = plugins.provided(home).__name__ if name == home else module.__name__
             package = home == "autograd.distributed" and (name == home or any(n.startswith(f"{name}.") for n in inside))
             path = name.removeprefix("autograd.").replace(".", "/") + ("/__init__" if package else "")
-            made[path] = HEAD + "".join(f"from {source} import {n} as {n}\n" for n in sorted(module.__all__))
+            names = sorted(module.__all__)
+            made[path] = (HEAD + "".join(f"from {source} import {n} as {n}\n" for n in names)
+                          + "\n__all__ = [" + ", ".join(f'"{n}"' for n in names) + "]\n")
     return made
 
 

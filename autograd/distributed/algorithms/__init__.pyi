@@ -2,3 +2,5 @@
 
 from dparallel.distributed.algorithms import ddp_comm_hooks as ddp_comm_hooks
 from dparallel.distributed.algorithms import join as join
+
+__all__ = ["ddp_comm_hooks", "join"]

@@ -3,3 +3,5 @@
 from dparallel.distributed.algorithms.join import Join as Join
 from dparallel.distributed.algorithms.join import JoinHook as JoinHook
 from dparallel.distributed.algorithms.join import Joinable as Joinable
+
+__all__ = ["Join", "JoinHook", "Joinable"]

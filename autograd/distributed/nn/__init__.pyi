@@ -9,3 +9,5 @@ from dparallel.distributed.nn import gather as gather
 from dparallel.distributed.nn import reduce as reduce
 from dparallel.distributed.nn import reduce_scatter as reduce_scatter
 from dparallel.distributed.nn import scatter as scatter
+
+__all__ = ["all_gather", "all_reduce", "all_to_all", "all_to_all_single", "broadcast", "gather", "reduce", "reduce_scatter", "scatter"]

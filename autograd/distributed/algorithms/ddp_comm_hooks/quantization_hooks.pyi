@@ -19,3 +19,5 @@ from dparallel.hooks import quantization_hook as quantization_hook
 from dparallel.hooks import quantization_perchannel_hook as quantization_perchannel_hook
 from dparallel.hooks import quantization_pertensor_hook as quantization_pertensor_hook
 from dparallel.hooks import topk_hook as topk_hook
+
+__all__ = ["HierarchicalState", "PostLocalSGDState", "PowerSGDState", "QuantizationState", "TopKState", "allreduce_hook", "batched_powerSGD_hook", "bf16_compress_hook", "bf16_compress_wrapper", "fp16_compress_hook", "fp16_compress_wrapper", "hierarchical_hook", "noop_hook", "post_localSGD_hook", "powerSGD_hook", "quantization_hook", "quantization_perchannel_hook", "quantization_pertensor_hook", "topk_hook"]
