@@ -1,13 +1,16 @@
 """Which public names lack a part of their docstring: `python tests/public_docstrings.py [ROOM]` prints them by room.
 
 A complete docstring has a summary; "Args:", which names every argument; "Raises:", where the function itself raises; and an
-example. test_public_docstrings.py demands that nothing lacks, and runs the examples.
+example. Of a method, the docstrings of the bases' methods of its name count too, and an example of the class that uses it;
+a layer's forward() says its arguments as "input (n, c) -> (n, d)", and the class's example calls the layer.
+test_public_docstrings.py demands that nothing lacks, and runs the examples.
 """
 
 from __future__ import annotations
 
 import ast
 import doctest
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -19,23 +22,58 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "autograd")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "autograd"), str(ROOT / "docs" / "site")]
 
-ROOMS = ["autograd", "autograd.Tensor", "autograd.nn", "autograd.nn.functional", "autograd.nn.init", "autograd.nn.utils",
-         "autograd.nn.utils.rnn", "autograd.nn.utils.parametrize", "autograd.nn.utils.parametrizations",
-         "autograd.nn.utils.prune", "autograd.optim", "autograd.optim.lr_scheduler", "autograd.optim.swa_utils",
-         "autograd.linalg", "autograd.fft", "autograd.special", "autograd.signal.windows", "autograd.random",
-         "autograd.utils.data", "autograd.utils.checkpoint", "autograd.utils.flop_counter", "autograd.utils.summary",
-         "autograd.utils.hooks", "autograd.utils.tensorboard", "autograd.profiler", "autograd.amp", "autograd.graph",
-         "autograd.functional", "autograd.forward_ad", "autograd.func", "autograd.nn.attention", "autograd.distributions",
-         "dparallel", "dparallel.Communicator", "dparallel.hooks", "dparallel.metrics",
-         "dparallel.checkpoint", "dparallel.testing", "dparallel.survival", "dparallel.distributed",
-         "autograd.distributed", "autograd.jit", "autograd.cuda", "autograd.cpu", "autograd.compiler", "dparallel.sharding",
-         "autograd.accelerator", "autograd.fx", "autograd.hub", "autograd.onnx", "autograd.serialization", "autograd.multiprocessing", "autograd.utils.module_tracker"]
+from reference import PAGES  # noqa: E402
+
+ROOMS = [*dict.fromkeys(entry.partition(":")[0] for _, entries in PAGES.values() for entry in entries), "autograd.Tensor",
+         "dparallel.Communicator", "dparallel.sharding"]         # all modules of the reference, and the two largest classes
 # Fields of Tensor that the engine uses. They have no "_", since compiled code reads them faster so, and a field of a
 # compiled class can't have a docstring.
 FIELDS = {"accumulate_grad", "accumulator", "array", "base", "collects", "counter", "dual", "edge", "hooks", "made_at",
           "tracked", "view_from"}
+# Public methods that are no user's to call: the engine, an optimiser's step or a collective does. A summary is enough.
+INSIDE = {f"{owner}.{name}" for owner, names in {
+    "Node": "run run_in_place joined custom_push sources ensure_hooks", "FunctionCtx": "run custom_push sources",
+    "Function": "records", "Tensor": "accumulate_grad",
+    "Elementwise": "arrays numbers rule formula check_state", "OneByOne": "update", "Optimizer": "check_state",
+    **dict.fromkeys(("ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "Adamax", "LAMB", "LARS", "Muon", "NAdam", "RAdam",
+                     "RMSprop", "Rprop", "SGD"), "arrays numbers rule formula update"),
+    "CyclicLR": "scale_fn", "SWALR": "anneal_func", "ReduceLROnPlateau": "is_better", "SequentialLR": "recursive_undo",
+    "RNNBase": "check_input get_expected_hidden_size check_hidden_size check_forward_args permute_hidden",
+    "LSTM": "get_expected_cell_size check_forward_args permute_hidden", "MultiheadAttention": "merge_masks",
+    "TransformerEncoderLayer": "activation_relu_or_gelu", "Module": "direct_modules direct_parameters direct_buffers",
+    "_BatchNorm": "normalize", "SyncBatchNorm": "normalize", "ntuple.<locals>": "parse",
+    "ConcatDataset": "cumsum", "DistributedSampler": "begin_pass",
+    "DataLoader": "end_of_dataloader check_worker_number_rationality multiprocessing_context",
+    "GradBucket": "refuse_complex", "ProcessGroup": "issue settle raise_on_all_ranks", "Send": "token", "Recv": "complete",
+    "PowerSGDState": "count initial_q", "HierarchicalState": "levels", "GlobalBatchSampler": "order mine",
+}.items() for name in names.split()}
+# Owners, a class or a module, of which a method or name still lacks a part besides its summary. Nothing is to be added.
+LATER = set("""
+    AUROC Accuracy AdaptiveLogSoftmaxWithLoss AllGather AllReduce AllToAll Averaged Backend Barrier BasePruningMethod
+    Bernoulli Broadcast Categorical ChainedScheduler CheckpointFunction Checkpointer Collective ConfusionMatrix
+    Constraint CopyToPlaces CrossMapLRN2d CustomFromMask DataLoader DataParallel Devices DistributedDataParallel
+    DistributedTrial Embedding EmbeddingBag EventList F1Score FlopCounterMode Function FunctionCtx FunctionEvent
+    FunctionEventAvg FunctionNode GRUCell Gather GlobalBatchSampler GradBucket GreaterThan HookProgram Hooked Identity
+    Independent IntegerInterval Interval Irecv Isend Join JoinHook Joinable JoinableModel Keep L1Unstructured LSTMCell
+    LayerInfo LazyLinear LnStructured Logger Mean MeanAbsoluteError MeanSquaredError MeasuredModel MemoryPrediction
+    Metric ModuleTracker MultiheadAttention Network NeuralNet NeuralNetClassifier NeuralNetRegressor Node
+    OneHotCategorical PackedSequence ParameterSlice ParametrizationList Partnered Pending PeriodicModelAverager
+    Permute Point PostLocalSGDOptimizer PostLocalSGDState PowerSGDState Precision Prediction ProcessGroup
+    PruningContainer QuantizationState R2Score RNNBase RNNCell RNNCellBase RandomSampler RandomStructured
+    RandomUnstructured Recall Recv Reduce ReduceFromPlaces ReduceLROnPlateau ReduceScatter Reducer Reduction Run
+    SavedTensor Scan Scatter Send SendRecv SequentialLR Softmax2d StepTrace Sum SummaryWriter SummedModel SyncBatchNorm TensorBase
+    TopKState Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer
+    Uniform UninitializedTensorMixin Wait WrappedModule ZeroRedundancyOptimizer _CircularPadNd _ConvNd _InstanceNorm
+    _LazyConvNd _LazyNormBase _OfCounts _Recording _Table allow_mutation_on_saved_tensors autocast
+    autograd.amp.grad_scaler autograd.backends.cuda autograd.backends.cudnn autograd.backends.mkldnn
+    autograd.backends.mps autograd.config autograd.cpu.amp autograd.cuda.amp autograd.distributions.constraints
+    autograd.function autograd.nn.parameter autograd.nn.utils.stateless autograd.optim.optimizer
+    dparallel.prediction dparallel.testing.strategies
+    graceful_exit inference_mode profile set_multithreading_enabled
+""".split())
+INSIDE_BASES = ("Interceptor", "Collective", "Partnered", "ShardedReducer")       # all of their methods but apply() and start()
 NEED_COMPILED_CORE = {"autograd.profiler.predict_memory"}
 # Names whose examples need a package or system that need not be there: they run where it is.
 NEEDS = {"dparallel.NeuralNetClassifier": "sklearn", "dparallel.NeuralNetRegressor": "sklearn",
@@ -64,6 +102,21 @@ def public(room):
         if not hasattr(value, "__name__") or (not hasattr(owner, "__all__") and home != owner.__name__):
             continue
         yield name, value
+
+
+def methods(owner):
+    """(name, method or property) that a class, or a base of it in these packages, defines, beside those of rooms."""
+    seen = set()
+    for cls in owner.__mro__:
+        if cls.__module__.startswith(("autograd", "dparallel")) and cls.__name__ not in ("Tensor", "Communicator"):
+            for name, value in vars(cls).items():
+                function = getattr(value, "__func__", value)
+                slot = type(value).__name__ in ("member_descriptor", "getset_descriptor", "_tuplegetter", "attribute")
+                if name.startswith("_") or name in seen or slot or inspect.isclass(value):
+                    continue
+                seen.add(name)
+                if inspect.isroutine(function) or isinstance(value, (property, functools.cached_property)):
+                    yield name, getattr(value, "func", function)
 
 
 def parts(doc):
@@ -127,8 +180,29 @@ def lacking(name, value):
     return missing
 
 
-def report(rooms=ROOMS):
-    """{room: {name: what it lacks}}, and the number of names."""
+def method_lacks(owner, name, value):
+    """What the docstring of a method lacks, where bases' docstrings of it count, and examples of the class that use it."""
+    bases = [vars(cls).get(name) for cls in owner.__mro__]
+    docs = [inspect.cleandoc(doc) for doc in [value.__doc__, *(getattr(base, "__doc__", None) for base in bases)] if doc]
+    missing = lacking(name, value)
+    if not docs or missing == ["all"]:
+        return ["all"] if not docs else []
+    classes = [inspect.cleandoc(cls.__doc__ or "") for cls in owner.__mro__]
+    told = "\n".join(parts(doc).get("Args", "") for doc in docs + classes)
+    layer = name == "forward" and "__call__" in {n for cls in owner.__mro__ for n in vars(cls)}
+    own = [a for a in arguments(value) if not re.search(rf"^ {{4}}\**(\w+, )*{a}(, \w+)*( \(|:)", told, re.M)]
+    own = [a for a in own if not (layer and re.search(rf"\b{a}\b", docs[0]))]       # "input (n, c) -> (n, d)"
+    left = [f"Args of {', '.join(own)}"] if own else []
+    if "Raises" in missing and not any("Raises" in parts(doc) for doc in docs):
+        left.append("Raises")
+    shown = "".join(re.findall(r"^ *(?:>>>|\.\.\.)(.*\n?)", "\n".join(docs + classes), re.M))
+    if not re.search(rf"\.{name}\b" + (r"|\)\(|\w\(" if layer else ""), shown):
+        left.append("Example")
+    return left
+
+
+def report(rooms=ROOMS, later=LATER):
+    """{room: {name: what it lacks}}, and the number of names, without the parts that those of LATER lack."""
     result, seen, count = {}, {}, 0
     for room in rooms:
         try:
@@ -140,8 +214,19 @@ def report(rooms=ROOMS):
             if id(value) in seen:
                 continue
             seen[id(value)] = value
-            if missing := lacking(name, value):
+            if (missing := lacking(name, value)) and (missing == ["all"] or room not in later):
                 result.setdefault(room, {})[name] = missing
+            for method, function in methods(value) if inspect.isclass(value) else ():
+                if id(function) not in seen:
+                    count += 1
+                    seen[id(function)] = function
+                    own = getattr(getattr(function, "fget", function), "__qualname__", f"{name}.{method}")
+                    inside = own in INSIDE or any(
+                        cls.__name__ in INSIDE_BASES and method in vars(cls) and method not in ("apply", "start")
+                        for cls in value.__mro__)
+                    missing = method_lacks(value, method, function)
+                    if missing and (missing == ["all"] or not (inside or own.partition(".")[0] in later)):
+                        result.setdefault(room, {})[own] = missing
     return result, count
 
 

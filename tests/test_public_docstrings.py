@@ -7,12 +7,12 @@ from pathlib import Path
 import public_docstrings
 
 ROOT = Path(__file__).parent.parent
-PROFILER = ["autograd.profiler", "autograd.cpu"]         # autograd.cpu has the profiler's names of memory, too
+PROFILER = ["autograd.profiler", "autograd.cpu", "autograd.autograd.profiler"]     # autograd.cpu has its names of memory, too
 
 
 def test_no_public_name_lacks_a_part():
     found, count = public_docstrings.report()
-    assert count > 1800 and not found, f"python tests/public_docstrings.py: {found}"
+    assert count > 3000 and not found, f"python tests/public_docstrings.py: {found}"
 
 
 def test_the_check_sees_what_lacks():
@@ -24,6 +24,39 @@ def test_the_check_sees_what_lacks():
     assert public_docstrings.lacking("bare", bare) == ["Args of y", "Raises", "Example"]
     bare.__doc__ += "    y (int): two.\n\nRaises:\n    ValueError: always.\n\nExample:\n    >>> bare\n"
     assert public_docstrings.lacking("bare", bare) == []
+
+
+def test_the_check_sees_what_methods_lack():
+    class Base:
+        """Has an example.
+
+        Example:
+            >>> Base().twice(1), Base().half
+        """
+
+        def twice(self, x):
+            """Two of x.
+
+            Args:
+                x: one.
+            """
+
+    class Derived(Base):
+        """Nothing of its own."""
+
+        def twice(self, x, y):
+            """Two of x and y."""
+            raise ValueError("no")
+
+        def other(self):
+            pass
+
+    lacks = public_docstrings.method_lacks
+    assert lacks(Base, "twice", Base.twice) == []
+    assert lacks(Derived, "twice", Derived.twice) == ["Args of y", "Raises"]
+    assert lacks(Derived, "other", Derived.other) == ["all"]
+    Derived.other.__doc__ = "Another."
+    assert lacks(Derived, "other", Derived.other) == ["Example"]
 
 
 def test_examples_print_what_they_say():

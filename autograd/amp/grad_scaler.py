@@ -74,6 +74,19 @@ class GradScaler:
         >>> scaler.update()
         >>> w, scaler.get_scale()
         (tensor([0.9000, 0.9000], requires_grad=True), 32768.0)
+        >>> scaler = ag.GradScaler(init_scale=4.0)
+        >>> scaler.set_growth_factor(3.0)
+        >>> scaler.set_backoff_factor(0.25)
+        >>> scaler.set_growth_interval(10)
+        >>> scaler.get_growth_factor(), scaler.get_backoff_factor(), scaler.get_growth_interval(), scaler.is_enabled()
+        (3.0, 0.25, 10, False)
+        >>> scaler.load_state_dict(scaler.state_dict())
+        >>> w = ag.ones(1, requires_grad=True)
+        >>> optimizer = ag.optim.SGD([w], lr=1.0)
+        >>> scaler.scale(w.sum()).backward()
+        >>> scaler.unscale_(optimizer)
+        >>> w.grad
+        tensor([1.])
     """
 
     def __init__(self, device: str = "cuda", init_scale: float = 2.0 ** 16, growth_factor: float = 2.0,
@@ -108,7 +121,14 @@ class GradScaler:
         def scale(self, outputs: Iterable[Tensor]) -> Iterable[Tensor]: ...
 
     def scale(self, outputs: Any) -> Any:
-        """A Tensor, or an iterable of them, times the scale."""
+        """A Tensor, or an iterable of them, times the scale.
+
+        Args:
+            outputs: A Tensor, or a sequence of Tensors.
+
+        Raises:
+            ValueError: outputs must be a Tensor or an iterable of Tensors.
+        """
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
@@ -119,7 +139,17 @@ class GradScaler:
         return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled  # type: ignore[call-arg]
 
     def unscale_(self, optimizer: OptimizerLike) -> None:
-        """Divide the gradients of an optimiser's parameters by the scale, in place, and check them for inf and nan."""
+        """Divide the gradients of an optimiser's parameters by the scale, in place, and check them for inf and nan.
+
+        Args:
+            optimizer (OptimizerLike): Whose parameters' gradients are divided by the scale.
+
+        Raises:
+            RuntimeError: unscale_() has already been called on this optimizer since the last update().
+            RuntimeError: unscale_() is being called after step().
+            ValueError: Attempting to unscale FP16 gradients.
+            AssertionError: expected param to be Tensor, got {...}.
+        """
         if not self._enabled:
             return
         scale, _ = self._checked("unscale_")
@@ -133,7 +163,16 @@ class GradScaler:
         state.stage = OptState.UNSCALED
 
     def step(self, optimizer: OptimizerLike, *args: Any, **kwargs: Any) -> Any:
-        """optimizer.step(*args, **kwargs), unless a gradient was inf or nan; unscale_() first if that was not done."""
+        """optimizer.step(*args, **kwargs), unless a gradient was inf or nan; unscale_() first if that was not done.
+
+        Args:
+            optimizer (OptimizerLike): Whose step is made, unless a gradient is not finite.
+
+        Raises:
+            RuntimeError: Closure use is not currently supported if GradScaler is enabled.
+            RuntimeError: step() has already been called since the last update().
+            AssertionError: No inf checks were recorded for this optimizer.
+        """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
@@ -172,7 +211,15 @@ class GradScaler:
         return out
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """End the iteration: adapt the scale, or set it."""
+        """End the iteration: adapt the scale, or set it.
+
+        Args:
+            new_scale (float or Tensor): The scale from now on; None: it grows or shrinks as usual.
+
+        Raises:
+            AssertionError: new_scale should be a float or a 1-element FloatTensor with requires_grad=False.
+            AssertionError: No inf checks were recorded prior to update.
+        """
         if not self._enabled:
             return
         scale, tracker = self._checked("update")
@@ -248,7 +295,11 @@ class GradScaler:
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Set the factor by which the scale grows; not checked, as in PyTorch."""
+        """Set the factor by which the scale grows; not checked, as in PyTorch.
+
+        Args:
+            new_factor (float): The factor.
+        """
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
@@ -256,7 +307,11 @@ class GradScaler:
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set the factor by which the scale shrinks after an overflow; not checked, as in PyTorch."""
+        """Set the factor by which the scale shrinks after an overflow; not checked, as in PyTorch.
+
+        Args:
+            new_factor (float): The factor.
+        """
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
@@ -264,7 +319,11 @@ class GradScaler:
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set the number of consecutive steps without overflow after which the scale grows."""
+        """Set the number of consecutive steps without overflow after which the scale grows.
+
+        Args:
+            new_interval (int): The number of steps.
+        """
         self._growth_interval = new_interval
 
     def is_enabled(self) -> bool:
@@ -279,7 +338,15 @@ class GradScaler:
                 "growth_interval": self._growth_interval, "_growth_tracker": self._get_growth_tracker()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore what state_dict() returned. RuntimeError if that is empty: it came from a disabled scaler."""
+        """Restore what state_dict() returned. RuntimeError if that is empty: it came from a disabled scaler.
+
+        Args:
+            state_dict (dict[str, Any]): What state_dict() returned.
+
+        Raises:
+            RuntimeError: The source state dict is empty, possibly because it was saved from a disabled instance of
+                GradScaler.
+        """
         if not self._enabled:
             return
         if not state_dict:

@@ -31,6 +31,15 @@ class Generator:
         >>> generator = ag.Generator().manual_seed(0)
         >>> ag.rand(2, generator=generator).shape
         Size([2])
+        >>> generator = ag.Generator().manual_seed(3)
+        >>> generator.initial_seed()
+        3
+        >>> state = generator.get_state()
+        >>> first = ag.rand(2, generator=generator)
+        >>> other = generator.clone_state()
+        >>> generator = generator.set_state(state)
+        >>> ag.equal(first, ag.rand(2, generator=generator)), isinstance(generator.seed(), int)
+        (True, True)
     """
 
     device = CPU
@@ -42,7 +51,11 @@ class Generator:
         self.seed()
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of this seed (any integer; negative ones wrap at 2^64)."""
+        """Start the stream of this seed (any integer; negative ones wrap at 2^64).
+
+        Args:
+            seed (int): The seed.
+        """
         self._seed = int(seed) % 2**64
         vars(self).pop("numpy", None)
         return self
@@ -69,7 +82,15 @@ class Generator:
         return result(np.frombuffer(packed, np.uint8).copy())
 
     def set_state(self, new_state: Tensor) -> Generator:
-        """Go on from where get_state was called."""
+        """Go on from where get_state was called.
+
+        Args:
+            new_state (Tensor): What get_state() returned.
+
+        Raises:
+            TypeError: it is no Tensor of dtype uint8.
+            RuntimeError: it is of another size.
+        """
         if not isinstance(new_state, Tensor) or new_state.dtype != np.uint8:
             raise TypeError(f"expected a ByteTensor, but got {getattr(new_state, 'dtype', type(new_state).__name__)}")
         packed = new_state.array.tobytes()

@@ -31,6 +31,17 @@ class Distribution:
         True
         >>> normal.batch_shape, normal.event_shape, normal.sample((5,)).shape
         (Size([3]), Size([]), Size([5, 3]))
+        >>> normal.mean, normal.stddev, normal.variance, normal.mode
+        (tensor([0., 0., 0.]), tensor([1., 1., 1.]), tensor([1., 1., 1.]), tensor([0., 0., 0.]))
+        >>> normal.log_prob(ag.zeros(3)), normal.entropy(), normal.perplexity()
+        (tensor([-0.9189, -0.9189, -0.9189]), tensor([1.4189, 1.4189, 1.4189]), tensor([4.1327, 4.1327, 4.1327]))
+        >>> normal.cdf(ag.zeros(3)), normal.icdf(ag.full((3,), 0.5))
+        (tensor([0.5000, 0.5000, 0.5000]), tensor([0., 0., 0.]))
+        >>> normal.rsample().shape, normal.sample_n(2).shape, normal.expand((2, 3)).batch_shape
+        (Size([3]), Size([2, 3]), Size([2, 3]))
+        >>> ag.distributions.Bernoulli(ag.tensor(0.5)).enumerate_support()
+        tensor([0., 1.])
+        >>> ag.distributions.Distribution.set_default_validate_args(True)
     """
 
     has_rsample = False
@@ -41,7 +52,14 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Set whether parameters and values are checked when validate_args is not given."""
+        """Set whether parameters and values are checked when validate_args is not given.
+
+        Args:
+            value (bool): Whether distributions made from now on check.
+
+        Raises:
+            ValueError: value is neither True nor False.
+        """
         if value not in (True, False):
             raise ValueError("validate_args must be True or False")
         Distribution._validate_args = value
@@ -95,7 +113,11 @@ class Distribution:
 
     @property
     def mode(self) -> Tensor:
-        """The likeliest value, of shape batch_shape + event_shape."""
+        """The likeliest value, of shape batch_shape + event_shape.
+
+        Raises:
+            NotImplementedError: the distribution does not have it.
+        """
         raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
@@ -109,28 +131,65 @@ class Distribution:
         return self.variance.sqrt()
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        """Draw a tensor of shape sample_shape + batch_shape + event_shape, without a gradient."""
+        """Draw a tensor of shape sample_shape + batch_shape + event_shape, without a gradient.
+
+        Args:
+            sample_shape (ints): The shape of independent draws, in front of batch_shape.
+        """
         with no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        """Draw by the reparameterisation trick: the sample is differentiable in the parameters."""
+        """Draw by the reparameterisation trick: the sample is differentiable in the parameters.
+
+        Args:
+            sample_shape (ints): The shape of independent draws, in front of batch_shape.
+
+        Raises:
+            NotImplementedError: the distribution has no such samples.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no reparameterized samples")
 
     def sample_n(self, n: int) -> Tensor:
-        """Draw n samples: sample((n,)), kept for old code."""
+        """Draw n samples: sample((n,)), kept for old code.
+
+        Args:
+            n (int): The number of draws.
+        """
         return self.sample((n,))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The log of the density (or of the probability) at value."""
+        """The log of the density (or of the probability) at value.
+
+        Args:
+            value (Tensor): Of a shape that broadcasts with batch_shape + event_shape.
+
+        Raises:
+            NotImplementedError: the distribution does not have it.
+            ValueError: value is outside the support, and validation is on.
+        """
         raise NotImplementedError
 
     def cdf(self, value: Tensor) -> Tensor:
-        """The cumulative distribution function: the probability of a draw <= value."""
+        """The cumulative distribution function: the probability of a draw <= value.
+
+        Args:
+            value (Tensor): Of a shape that broadcasts with batch_shape + event_shape.
+
+        Raises:
+            NotImplementedError: the distribution does not have it.
+        """
         raise NotImplementedError
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The quantile function: the inverse of cdf()."""
+        """The quantile function: the inverse of cdf().
+
+        Args:
+            value (Tensor): probabilities.
+
+        Raises:
+            NotImplementedError: the distribution does not have it.
+        """
         raise NotImplementedError
 
     def entropy(self) -> Tensor:
@@ -142,11 +201,23 @@ class Distribution:
         return self.entropy().exp()
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """All values of a discrete distribution along a new first dimension."""
+        """All values of a discrete distribution along a new first dimension.
+
+        Args:
+            expand (bool): Whether the values have batch_shape, and not ones in its place. Default: True.
+
+        Raises:
+            NotImplementedError: the support is not finite.
+        """
         raise NotImplementedError
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """The same distribution with its parameters expanded to a larger batch_shape."""
+        """The same distribution with its parameters expanded to a larger batch_shape.
+
+        Args:
+            batch_shape (ints): The new batch_shape.
+            _instance (Distribution): The object to fill, given by subclasses.
+        """
         raise NotImplementedError
 
     def _expanded(self, batch_shape: Sequence[int], _instance: Distribution | None = None,

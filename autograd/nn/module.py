@@ -42,6 +42,35 @@ class Module(Hooked, Stateful):
         ...         return 2 * x
         >>> Twice()(ag.tensor([1.0, 2.0]))
         tensor([2., 4.])
+        >>> class Scale(ag.nn.Module):
+        ...     def __init__(self):
+        ...         self.w = ag.nn.Parameter(ag.tensor([2.0]))
+        ...         self.add_module("inner", ag.nn.Linear(1, 1, bias=False))
+        ...         self.register_buffer("calls", ag.tensor(0))
+        ...     def forward(self, x):
+        ...         return self.inner(x) * self.w
+        ...     def extra_repr(self):
+        ...         return "one factor"
+        >>> net = Scale().train()
+        >>> [name for name, _ in net.named_parameters()], [name for name, _ in net.named_buffers()]
+        (['w', 'inner.weight'], ['calls'])
+        >>> [name for name, _ in net.named_modules()], [name for name, _ in net.named_children()]
+        (['', 'inner'], ['inner'])
+        >>> len(list(net.parameters())), len(list(net.buffers())), len(list(net.modules())), len(list(net.children()))
+        (2, 1, 2, 1)
+        >>> net.get_submodule("inner"), net.get_parameter("inner.weight").shape, net.get_buffer("calls")
+        (Linear(in_features=1, out_features=1, bias=False), Size([1, 1]), tensor(0))
+        >>> net.set_submodule("inner", ag.nn.Identity())
+        >>> list(net.state_dict())
+        ['w', 'calls']
+        >>> net.load_state_dict({"w": ag.tensor([3.0]), "calls": ag.tensor(1)})
+        <All keys matched successfully>
+        >>> net.eval().requires_grad_(False).double()
+        Scale(
+          one factor
+          (inner): Identity()
+        )
+        >>> net.zero_grad()
     """
 
     training: bool = True
@@ -102,7 +131,17 @@ class Module(Hooked, Stateful):
             raise KeyError(f"attribute {name!r} already exists")
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Hold a tensor that is no parameter but part of the state (unless not persistent)."""
+        """Hold a tensor that is no parameter but part of the state (unless not persistent).
+
+        Args:
+            name (str): Without dots, and not yet taken.
+            tensor (Tensor): The value; None: only the name is reserved.
+            persistent (bool): Whether state_dict() has it. Default: True.
+
+        Raises:
+            TypeError: tensor is neither a Tensor nor None, or name is no string.
+            KeyError: the name is taken, empty, or has a dot.
+        """
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (Tensor or None required)")
@@ -110,7 +149,22 @@ class Module(Hooked, Stateful):
         self.__dict__[name] = tensor
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """The same as assigning the attribute."""
+        """The same as assigning the attribute.
+
+        Args:
+            name (str): Without dots, and not yet taken.
+            param (Parameter): The parameter; None: only the name is reserved.
+
+        Raises:
+            TypeError: param is neither a Parameter nor None, or name is no string.
+            KeyError: the name is taken, empty, or has a dot.
+
+        Example:
+            >>> layer = ag.nn.Linear(2, 2)
+            >>> layer.register_parameter("scale", ag.nn.Parameter(ag.ones(2)))
+            >>> layer.scale.tolist()
+            [1.0, 1.0]
+        """
         self._check_name("parameter", name, self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(f"cannot assign '{type(param).__name__}' object to parameter '{name}' (Parameter or None "
@@ -120,7 +174,16 @@ class Module(Hooked, Stateful):
         setattr(self, name, param)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """The same as assigning the attribute; the name may be a number."""
+        """The same as assigning the attribute; the name may be a number.
+
+        Args:
+            name (str): Without dots, and not yet taken.
+            module (Module): The submodule; None: only the name is reserved.
+
+        Raises:
+            TypeError: module is neither a Module nor None, or name is no string.
+            KeyError: the name is taken, empty, or has a dot.
+        """
         self._check_name("module", name, self._modules)
         if module is not None and not isinstance(module, Module):
             kind = type(module)
@@ -145,7 +208,14 @@ class Module(Hooked, Stateful):
         return Members(self, "module")
 
     def get_submodule(self, target: str) -> Module:
-        """The module of a dotted name; "" is this one. AttributeError if there is none."""
+        """The module of a dotted name; "" is this one.
+
+        Args:
+            target (str): Names with dots between, as named_modules() gives them.
+
+        Raises:
+            AttributeError: there is no such attribute, or it is no module.
+        """
         module: Any = self
         for name in target.split(".") if target else ():
             if not hasattr(module, name):
@@ -156,7 +226,17 @@ class Module(Hooked, Stateful):
         return module                                # type: ignore[no-any-return]
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Set a module at a dotted name; strict: AttributeError unless there is one."""
+        """Set a module at a dotted name.
+
+        Args:
+            target (str): Names with dots between.
+            module (Module): The module that is put there.
+            strict (bool): Whether there must be one already. Default: False.
+
+        Raises:
+            ValueError: target is empty.
+            AttributeError: there is no module on the way; or none at the end, and strict.
+        """
         path, _, name = target.rpartition(".")
         if not target:
             raise ValueError("Cannot set the submodule without a target name!")
@@ -175,11 +255,25 @@ class Module(Hooked, Stateful):
         return getattr(parent, name)
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter of a dotted name. AttributeError if there is none."""
+        """The parameter of a dotted name.
+
+        Args:
+            target (str): Names with dots between.
+
+        Raises:
+            AttributeError: there is none.
+        """
         return self._get_leaf(target, "parameter")   # type: ignore[no-any-return]
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer of a dotted name. AttributeError if there is none."""
+        """The buffer of a dotted name.
+
+        Args:
+            target (str): Names with dots between.
+
+        Raises:
+            AttributeError: there is none.
+        """
         return self._get_leaf(target, "buffer")      # type: ignore[no-any-return]
 
     def direct_modules(self) -> Iterator[tuple[str, Module]]:
@@ -202,7 +296,13 @@ class Module(Hooked, Stateful):
 
     def named_modules(self, memo: set[Any] | None = None, prefix: str = "",
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:
-        """This module and all submodules, each once, by dotted name."""
+        """This module and all submodules, each once, by dotted name.
+
+        Args:
+            memo (set): Modules that are left out.
+            prefix (str): This module's own name. Default: ''.
+            remove_duplicate (bool): Whether what is there under several names is given once. Default: True.
+        """
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -242,20 +342,40 @@ class Module(Hooked, Stateful):
 
     def named_parameters(self, prefix: str = "", recurse: bool = True,
                          remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
-        """All parameters by dotted name, a shared one once."""
+        """All parameters by dotted name, a shared one once.
+
+        Args:
+            prefix (str): What the names begin with. Default: ''.
+            recurse (bool): Whether submodules' are included. Default: True.
+            remove_duplicate (bool): Whether what is there under several names is given once. Default: True.
+        """
         return self._named(lambda module: module.direct_parameters(), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """All parameters, a shared one once."""
+        """All parameters, a shared one once.
+
+        Args:
+            recurse (bool): Whether submodules' are included. Default: True.
+        """
         return (value for _, value in self.named_parameters(recurse=recurse))
 
     def named_buffers(self, prefix: str = "", recurse: bool = True,
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """All buffers by dotted name."""
+        """All buffers by dotted name.
+
+        Args:
+            prefix (str): What the names begin with. Default: ''.
+            recurse (bool): Whether submodules' are included. Default: True.
+            remove_duplicate (bool): Whether what is there under several names is given once. Default: True.
+        """
         return self._named(lambda module: module.direct_buffers(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All buffers of this module and, if recurse, of its submodules."""
+        """All buffers of this module and, if recurse, of its submodules.
+
+        Args:
+            recurse (bool): Whether submodules' are included. Default: True.
+        """
         return (value for _, value in self.named_buffers(recurse=recurse))
 
     def _held_arrays(self) -> Iterator[tuple[str, str, Any]]:
@@ -266,7 +386,14 @@ class Module(Hooked, Stateful):
     # --- modes and types ----------------------------------------------------------------------------------------------
 
     def train(self, mode: bool = True) -> Self:
-        """Set training mode here and below. Returns self."""
+        """Set training mode here and below. Returns self.
+
+        Args:
+            mode (bool): True: training; False: evaluation. Default: True.
+
+        Raises:
+            ValueError: training mode is expected to be boolean.
+        """
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         for module in self.modules():
@@ -279,7 +406,11 @@ class Module(Hooked, Stateful):
 
     @primitive
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget (or fill with zeros) the gradients of all parameters."""
+        """Forget (or fill with zeros) the gradients of all parameters.
+
+        Args:
+            set_to_none (bool): True: .grad becomes None; False: zeros. Default: True.
+        """
         for p in self.parameters():
             if set_to_none or p._grad is None:
                 p._grad = None
@@ -287,13 +418,28 @@ class Module(Hooked, Stateful):
                 p.grad = zeros_like(p)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set requires_grad of all parameters. Returns self."""
+        """Set requires_grad of all parameters. Returns self.
+
+        Args:
+            requires_grad (bool): The value. Default: True.
+        """
         for p in self.parameters():
             p.requires_grad = requires_grad
         return self
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Call fn on every module below and on this one. Returns self."""
+        """Call fn on every module below and on this one. Returns self.
+
+        Args:
+            fn (callable): Called with each module; its result is ignored.
+
+        Example:
+            >>> net = ag.nn.Sequential(ag.nn.Linear(2, 1), ag.nn.ReLU())
+            >>> _ = net.apply(lambda module: print(type(module).__name__))
+            Linear
+            ReLU
+            Sequential
+        """
         for module in self.children():
             module.apply(fn)
         fn(self)
@@ -316,6 +462,25 @@ class Module(Hooked, Stateful):
         memory that those of 4 or 5 dimensions get. Returns self.
 
         As in PyTorch a real dtype drops the imaginary parts of complex ones; double(), float() and half() leave those alone.
+
+        Args:
+            dtype (dtype): Of parameters and buffers from now on, floating point or complex.
+            device (device): Only the CPU.
+            non_blocking (bool): Has no effect. Default: False.
+            copy (bool): Not accepted.
+            memory_format (memory_format): Order in memory of those of 4 or 5 dimensions.
+
+        Raises:
+            RuntimeError: Module.to() does not accept the argument copy: it changes the module in place.
+            TypeError: Module.to() takes (device, dtype, non_blocking), (dtype, non_blocking) or (tensor, non_blocking),
+                but got {args}.
+            NotImplementedError: to(device={...}): modules live in the CPU's memory.
+            TypeError: Module.to({first}, {...}): a dtype follows the device.
+            TypeError: nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}.
+
+        Example:
+            >>> ag.nn.Linear(1, 1).to(ag.float64).weight.dtype
+            dtype('float64')
         """
         rest = list(args)                            # (tensor, ...), (dtype, ...) or (device, dtype, ...)
         first = rest.pop(0) if rest else None
@@ -347,7 +512,15 @@ class Module(Hooked, Stateful):
         return self
 
     def type(self, dst_type: Any) -> Self:
-        """Cast all parameters and buffers. Returns self."""
+        """Cast all parameters and buffers. Returns self.
+
+        Args:
+            dst_type (dtype): Of all of them from now on.
+
+        Example:
+            >>> ag.nn.Linear(1, 1).type(ag.float64).weight.dtype
+            dtype('float64')
+        """
         return self._apply(lambda t: cast(t, dst_type))
 
     def _floating(self, dtype: DTypeLike) -> Self:
@@ -358,23 +531,57 @@ class Module(Hooked, Stateful):
         return self._floating(np.float64)
 
     def float(self) -> Self:
-        """Cast floating point parameters and buffers to float32; complex ones stay. Returns self."""
+        """Cast floating point parameters and buffers to float32; complex ones stay. Returns self.
+
+        Example:
+            >>> ag.nn.Linear(1, 1, dtype=ag.float64).float().weight.dtype
+            dtype('float32')
+        """
         return self._floating(np.float32)
 
     def half(self) -> Self:
-        """Cast floating point parameters and buffers to float16; complex ones stay. Returns self."""
+        """Cast floating point parameters and buffers to float16; complex ones stay. Returns self.
+
+        Example:
+            >>> ag.nn.Linear(1, 1).half().weight.dtype
+            dtype('float16')
+        """
         return self._floating(np.float16)
 
     def bfloat16(self) -> Self:
-        """Cast floating point parameters and buffers to bfloat16; complex ones stay. Returns self."""
+        """Cast floating point parameters and buffers to bfloat16; complex ones stay. Returns self.
+
+        Example:
+            >>> ag.nn.Linear(1, 1).bfloat16().weight.dtype
+            dtype(bfloat16)
+        """
         return self._floating(bfloat16())
 
     def cpu(self) -> Self:
-        """This module, which is on the CPU already."""
+        """This module, which is on the CPU already.
+
+        Example:
+            >>> ag.nn.Linear(1, 1).cpu()
+            Linear(in_features=1, out_features=1, bias=True)
+        """
         return self
 
     def cuda(self, device: DeviceLike = None) -> Self:
-        """There is no other device: NotImplementedError."""
+        """There is no other device: NotImplementedError.
+
+        Args:
+            device (device): None is accepted.
+
+        Raises:
+            NotImplementedError: always.
+
+        Example:
+            >>> try:
+            ...     ag.nn.Linear(1, 1).cuda()
+            ... except NotImplementedError as error:
+            ...     print(str(error)[:33])
+            cuda(): modules live in the CPU's
+        """
         raise NotImplementedError("cuda(): modules live in the CPU's memory")
 
     def _get_name(self) -> str:
@@ -382,7 +589,12 @@ class Module(Hooked, Stateful):
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """What print() shows between the parentheses."""
+        """What print() shows between the parentheses.
+
+        Example:
+            >>> ag.nn.Linear(2, 3).extra_repr()
+            'in_features=2, out_features=3, bias=True'
+        """
         return ""
 
     def __repr__(self) -> str:

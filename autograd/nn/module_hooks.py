@@ -144,6 +144,17 @@ class Hooked:
                                   with_kwargs: bool = False) -> RemovableHandle:
         """Call hook(module, args) before forward, hook(module, args, kwargs) if with_kwargs; what it returns replaces
         the arguments.
+
+        Args:
+            hook (PreHook): Called before forward.
+            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+            with_kwargs (bool): Whether the hook gets the keyword arguments too. Default: False.
+
+        Example:
+            >>> layer = ag.nn.Identity()
+            >>> handle = layer.register_forward_pre_hook(lambda module, args: (args[0] + 1,))
+            >>> layer(ag.tensor([1.0]))
+            tensor([2.])
         """
         return self._add_hook("pre", Hook(hook, with_kwargs), prepend)
 
@@ -151,16 +162,54 @@ class Hooked:
                               always_call: bool = False) -> RemovableHandle:
         """Call hook(module, args, output) after forward, hook(module, args, kwargs, output) if with_kwargs; what it
         returns replaces the output. always_call: also when forward raised, with None as output.
+
+        Args:
+            hook (PostHook): Called after forward.
+            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+            with_kwargs (bool): Whether the hook gets the keyword arguments too. Default: False.
+            always_call (bool): Whether the hook runs also when forward raised. Default: False.
+
+        Example:
+            >>> layer = ag.nn.Identity()
+            >>> handle = layer.register_forward_hook(lambda module, args, output: output * 2)
+            >>> layer(ag.tensor([1.0]))
+            tensor([2.])
+            >>> handle.remove()
         """
         return self._add_hook("post", Hook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[[Any, Any], Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(module, grad_output) when the gradients of the outputs are there; what it returns replaces them."""
+        """Call hook(module, grad_output) when the gradients of the outputs are there; what it returns replaces them.
+
+        Args:
+            hook (callable): Called with the module and a tuple of gradients.
+            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+
+        Example:
+            >>> layer, x = ag.nn.Identity(), ag.ones(2, requires_grad=True)
+            >>> handle = layer.register_full_backward_pre_hook(lambda module, grad_output: (grad_output[0] * 3,))
+            >>> layer(x * 1).sum().backward()
+            >>> x.grad
+            tensor([3., 3.])
+        """
         return self._add_hook("backward_pre", hook, prepend)
 
     def register_full_backward_hook(self, hook: Callable[[Any, Any, Any], Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(module, grad_input, grad_output) when the gradients of the inputs are there; what it returns
         replaces grad_input. One entry per positional argument, None for what is no tensor.
+
+        Args:
+            hook (callable): Called with the module and two tuples of gradients.
+            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+
+        Raises:
+            RuntimeError: the module has a hook of register_backward_hook().
+
+        Example:
+            >>> layer, x = ag.nn.Linear(2, 1), ag.ones(2, requires_grad=True)
+            >>> handle = layer.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_output))
+            >>> layer(x).sum().backward()
+            (tensor([1.]),)
         """
         if self._is_full_backward_hook is False:
             raise RuntimeError(MSG_MIXED.format(where="on a single Module"))
@@ -170,6 +219,18 @@ class Hooked:
     def register_backward_hook(self, hook: Callable[[Any, Any, Any], Any]) -> RemovableHandle:
         """The older form: hook(module, grad_input, grad_output) is a hook of the node that made the output (its first
         tensor), so grad_input is what that one call hands on. register_full_backward_hook() sees the module's own inputs.
+
+        Args:
+            hook (callable): Called with the module and two tuples of gradients.
+
+        Raises:
+            RuntimeError: the module has a hook of register_full_backward_hook().
+
+        Example:
+            >>> layer = ag.nn.Linear(2, 1)
+            >>> handle = layer.register_backward_hook(lambda module, grad_input, grad_output: print(grad_output))
+            >>> layer(ag.ones(2)).sum().backward()
+            (tensor([1.]),)
         """
         if self._is_full_backward_hook is True:
             raise RuntimeError(MSG_MIXED.format(where="on a single Module"))
@@ -177,7 +238,11 @@ class Hooked:
         return self._add_hook("backward", hook, False)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output. Overridden by every module."""
+        """Compute the output. Overridden by every module.
+
+        Raises:
+            NotImplementedError: the class does not write it.
+        """
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     if TYPE_CHECKING:                                # a call takes and gives what forward does

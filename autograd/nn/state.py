@@ -51,11 +51,32 @@ class Stateful:
     # --- hooks and extra state ------------------------------------------------------------------------------------
 
     def register_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call hook(module, prefix, keep_vars) before the module's state is collected."""
+        """Call hook(module, prefix, keep_vars) before the module's state is collected.
+
+        Args:
+            hook (callable): Its result is ignored.
+
+        Example:
+            >>> layer = ag.nn.Identity()
+            >>> handle = layer.register_state_dict_pre_hook(lambda module, prefix, keep_vars: print("saving"))
+            >>> layer.state_dict()
+            saving
+            OrderedDict()
+        """
         return RemovableHandle(self._hook_dict("state_pre"), hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(module, state_dict, prefix, local_metadata) when the module's state is collected; it may change it."""
+        """Call hook(module, state_dict, prefix, local_metadata) when the module's state is collected; it may change it.
+
+        Args:
+            hook (callable): Changes the dict in place.
+
+        Example:
+            >>> layer = ag.nn.Identity()
+            >>> handle = layer.register_state_dict_post_hook(lambda module, state, prefix, _: state.update(version=2))
+            >>> layer.state_dict()
+            OrderedDict([('version', 2)])
+        """
         return RemovableHandle(self._hook_dict("state"), functools.partial(_giving_nothing, hook))
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -63,7 +84,17 @@ class Stateful:
         return RemovableHandle(self._hook_dict("state"), hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before loading."""
+        """Call hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before loading.
+
+        Args:
+            hook (callable): Changes the dict in place.
+
+        Example:
+            >>> layer = ag.nn.Identity()
+            >>> handle = layer.register_load_state_dict_pre_hook(lambda module, state, *others: state.pop("version"))
+            >>> layer.load_state_dict({"version": 2})
+            <All keys matched successfully>
+        """
         return RemovableHandle(self._hook_dict("load_pre"), hook)
 
     def _register_load_state_dict_pre_hook(self, hook: Callable[..., None], with_module: bool = False) -> RemovableHandle:
@@ -73,15 +104,57 @@ class Stateful:
         return self.register_load_state_dict_pre_hook(functools.partial(_without_module, hook))
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call hook(module, incompatible_keys) when the module is loaded; it may change the lists of keys."""
+        """Call hook(module, incompatible_keys) when the module is loaded; it may change the lists of keys.
+
+        Args:
+            hook (callable): Changes the lists in place.
+
+        Example:
+            >>> layer = ag.nn.Identity()
+            >>> handle = layer.register_load_state_dict_post_hook(lambda module, keys: keys.unexpected_keys.clear())
+            >>> layer.load_state_dict({"version": ag.ones(1)})
+            <All keys matched successfully>
+        """
         return RemovableHandle(self._hook_dict("load"), hook)
 
     def get_extra_state(self) -> Any:
-        """What a module keeps in its state besides tensors. Overridden together with set_extra_state."""
+        """What a module keeps in its state besides tensors. Overridden together with set_extra_state.
+
+        Raises:
+            RuntimeError: the class does not write it.
+
+        Example:
+            >>> class Counter(ag.nn.Module):
+            ...     count = 0
+            ...     def get_extra_state(self):
+            ...         return {"count": self.count}
+            ...     def set_extra_state(self, state):
+            ...         self.count = state["count"]
+            >>> counter = Counter()
+            >>> counter.set_extra_state({"count": 3})
+            >>> counter.get_extra_state(), counter.state_dict()["_extra_state"]
+            ({'count': 3}, {'count': 3})
+        """
         raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
 
     def set_extra_state(self, state: Any) -> None:
-        """Restore what get_extra_state() returned."""
+        """Restore what get_extra_state() returned.
+
+        Args:
+            state: What get_extra_state() returned.
+
+        Raises:
+            RuntimeError: the class does not write it.
+
+        Example:
+            >>> class Counter(ag.nn.Module):
+            ...     def set_extra_state(self, state):
+            ...         self.count = state["count"]
+            >>> counter = Counter()
+            >>> counter.set_extra_state({"count": 3})
+            >>> counter.count
+            3
+        """
         raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
 
     # --- out ----------------------------------------------------------------------------------------------------------
@@ -90,6 +163,11 @@ class Stateful:
         """Parameters and persistent buffers by dotted name, sharing memory with the module.
 
         The dict has an attribute `_metadata`, as in PyTorch: by module a dict with the `_version` of its class.
+
+        Args:
+            destination (dict): The dict to fill; a new one if None.
+            prefix (str): What the names begin with. Default: ''.
+            keep_vars (bool): Whether values are the parameters themselves, not detached. Default: False.
         """
         if args:
             given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
@@ -125,6 +203,15 @@ class Stateful:
         """Copy values into parameters and buffers by name; RuntimeError, and nothing changed, if any does not fit.
 
         strict: every name must be there, and no other. assign: take over the given tensors instead of copying.
+
+        Args:
+            state_dict (Mapping[str, Any]): What state_dict() returned.
+            strict (bool): Whether all names, and no others, must be there. Default: True.
+            assign (bool): Whether the given tensors are taken, not copied. Default: False.
+
+        Raises:
+            TypeError: state_dict is no mapping.
+            RuntimeError: a name is missing or unknown (strict), or a shape does not fit.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")

@@ -46,7 +46,11 @@ class Elementwise(Optimizer):
         raise NotImplementedError
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient. closure recomputes the loss, which is returned."""
+        """Update every parameter that has a gradient. closure recomputes the loss, which is returned.
+
+        Args:
+            closure (callable): Computes the loss again, with gradients, and returns it.
+        """
         loss = evaluate(closure)
         for index, group in enumerate(self.param_groups):
             arrays, numbers = self.arrays(group), self.numbers(group)

@@ -61,7 +61,16 @@ class LBFGS(Optimizer):
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Tensor:
-        """Minimise what closure computes; returns its value from before. closure must clear the gradients itself."""
+        """Minimise what closure computes; returns its value from before. closure must clear the gradients itself.
+
+        Args:
+            closure (callable): Computes the loss again, with gradients, and returns it.
+
+        Raises:
+            TypeError: LBFGS.step() needs a closure that recomputes the loss.
+            AssertionError: Expected exactly one param_group, but got {...}.
+            RuntimeError: only 'strong_wolfe' is supported.
+        """
         if closure is None:
             raise TypeError("LBFGS.step() needs a closure that recomputes the loss")
         if len(self.param_groups) != 1:

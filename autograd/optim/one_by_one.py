@@ -22,7 +22,14 @@ class OneByOne(Optimizer):
         raise NotImplementedError
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient. closure recomputes the loss, which is returned."""
+        """Update every parameter that has a gradient. closure recomputes the loss, which is returned.
+
+        Args:
+            closure (callable): Computes the loss again, with gradients, and returns it.
+
+        Raises:
+            RuntimeError: {...} does not support complex parameters.
+        """
         loss = evaluate(closure)
         for group in self.param_groups:
             for p in group["params"]:

@@ -104,6 +104,24 @@ class Optimizer:
     Example:
         >>> isinstance(ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=0.1), ag.optim.Optimizer)
         True
+        >>> w = ag.ones(2, requires_grad=True)
+        >>> optimizer = ag.optim.SGD([w], lr=0.1)
+        >>> optimizer.add_param_group({"params": [ag.ones(1, requires_grad=True)], "lr": 0.5})
+        >>> handles = [optimizer.register_step_pre_hook(lambda optimizer, args, kwargs: print("before")),
+        ...            optimizer.register_step_post_hook(lambda optimizer, args, kwargs: print("after"))]
+        >>> w.sum().backward()
+        >>> optimizer.step()
+        before
+        after
+        >>> optimizer.zero_grad()
+        >>> handle = optimizer.register_state_dict_pre_hook(lambda optimizer: print("saving"))
+        >>> handle = optimizer.register_state_dict_post_hook(lambda optimizer, state: {**state, "version": 2})
+        >>> handle = optimizer.register_load_state_dict_pre_hook(lambda optimizer, state: print("loading"))
+        >>> handle = optimizer.register_load_state_dict_post_hook(lambda optimizer: print("loaded"))
+        >>> optimizer.load_state_dict(optimizer.state_dict())
+        saving
+        loading
+        loaded
     """
 
     _optimizer_step_pre_hooks: OrderedDict[int, Any]
@@ -159,7 +177,15 @@ class Optimizer:
         return text + ")"
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add parameters with options of their own; missing options are the defaults."""
+        """Add parameters with options of their own; missing options are the defaults.
+
+        Args:
+            param_group (dict[str, Any]): "params" and the settings that differ from the defaults.
+
+        Raises:
+            TypeError: param_group is no dict, a parameter no Tensor, or the parameters come in a set.
+            ValueError: a parameter is in a group already, or is no leaf.
+        """
         complete_group(param_group, self.defaults)
         check_against(param_group, self.param_groups)
         self.param_groups.append(param_group)
@@ -170,7 +196,11 @@ class Optimizer:
 
     @primitive
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget (or fill with zeros) the gradients."""
+        """Forget (or fill with zeros) the gradients.
+
+        Args:
+            set_to_none (bool): True: .grad becomes None; False: zeros. Default: True.
+        """
         span = begin(self._zero_grad_number)
         for group in self.param_groups:
             for p in group["params"]:
@@ -199,7 +229,14 @@ class Optimizer:
                 yield "optimizer state", "", value
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient. closure recomputes the loss, which is returned."""
+        """Update every parameter that has a gradient. closure recomputes the loss, which is returned.
+
+        Args:
+            closure (callable): Computes the loss again, with gradients, and returns it.
+
+        Raises:
+            NotImplementedError: {...} has no step().
+        """
         raise NotImplementedError(f"{type(self).__name__} has no step()")
 
     # --- state in and out ---------------------------------------------------------------------------------------------
@@ -215,7 +252,14 @@ class Optimizer:
         return packed
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over (copies of) what state_dict() gave; ValueError, and nothing changed, if it does not fit."""
+        """Take over (copies of) what state_dict() gave; ValueError, and nothing changed, if it does not fit.
+
+        Args:
+            state_dict (dict[str, Any]): What state_dict() returned.
+
+        Raises:
+            ValueError: the groups, or their parameters, are not as many as here.
+        """
         state_dict = state_dict.copy()
         for hook in list(self._optimizer_load_state_dict_pre_hooks.values()):
             changed = hook(self, state_dict)
@@ -250,27 +294,55 @@ class Optimizer:
         return handle
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(optimizer, args, kwargs) before each step; a returned (args, kwargs) replaces them."""
+        """Call hook(optimizer, args, kwargs) before each step; a returned (args, kwargs) replaces them.
+
+        Args:
+            hook (callable): The function.
+        """
         return self._hook("_optimizer_step_pre_hooks", hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(optimizer, args, kwargs) after each step."""
+        """Call hook(optimizer, args, kwargs) after each step.
+
+        Args:
+            hook (callable): The function.
+        """
         return self._hook("_optimizer_step_post_hooks", hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer) before state_dict()."""
+        """Call hook(optimizer) before state_dict().
+
+        Args:
+            hook (callable): The function.
+            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+        """
         return self._hook("_optimizer_state_dict_pre_hooks", hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer, state_dict) after state_dict(); what it returns replaces the dict."""
+        """Call hook(optimizer, state_dict) after state_dict(); what it returns replaces the dict.
+
+        Args:
+            hook (callable): The function.
+            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+        """
         return self._hook("_optimizer_state_dict_post_hooks", hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer, state_dict) before load_state_dict(); what it returns replaces the dict."""
+        """Call hook(optimizer, state_dict) before load_state_dict(); what it returns replaces the dict.
+
+        Args:
+            hook (callable): The function.
+            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+        """
         return self._hook("_optimizer_load_state_dict_pre_hooks", hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer) after load_state_dict()."""
+        """Call hook(optimizer) after load_state_dict().
+
+        Args:
+            hook (callable): The function.
+            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+        """
         return self._hook("_optimizer_load_state_dict_post_hooks", hook, prepend)
 
 

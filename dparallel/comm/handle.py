@@ -61,6 +61,11 @@ class Handle(Generic[Result_co]):
         ...     return work + handle.wait()[0].item()
         >>> dparallel.run_ranks(2, overlapped)
         [47.0, 47.0]
+        >>> import numpy as np, dparallel
+        >>> handle = dparallel.Devices(2).start_reduce([np.array([1.0]), np.array([2.0])])
+        >>> doubled = handle.then(lambda handle: handle.value() * 2)
+        >>> doubled.wait(), doubled.done(), doubled.value()
+        (array([6.]), True, array([6.]))
     """
 
     __slots__ = ("_error", "_finish", "_test", "_value", "flight")
@@ -122,6 +127,9 @@ class Handle(Generic[Result_co]):
         of the waits, which is the same on all ranks.
 
         >>> comm.start_allreduce([x]).then(lambda handle: handle.value()[0] / comm.size).wait()
+
+        Args:
+            function (callable): Called with this handle, by wait().
         """
         def finish() -> Any:
             self.wait()

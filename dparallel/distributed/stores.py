@@ -94,6 +94,17 @@ class Store(ABC):
         >>> store.set('key', 'value')
         >>> store.get('key'), store.add('count', 2), store.num_keys()
         (b'value', 2, 2)
+        >>> store.append('key', '!')
+        >>> store.check(['key']), store.compare_set('key', 'value!', 'new'), store.delete_key('key')
+        (True, b'new', True)
+        >>> store.multi_set(['a', 'b'], ['1', '2'])
+        >>> store.wait(['a', 'b'])
+        >>> store.multi_get(['a', 'b']), store.has_extended_api()
+        ([b'1', b'2'], True)
+        >>> from datetime import timedelta
+        >>> store.set_timeout(timedelta(seconds=10))
+        >>> store.timeout
+        datetime.timedelta(seconds=10)
     """
 
     def __init__(self, timeout: timedelta = timedelta(seconds=300)) -> None:
@@ -105,7 +116,14 @@ class Store(ABC):
         return self._timeout
 
     def set_timeout(self, timeout: timedelta) -> None:
-        """Set the timeout; TypeError if it is not a timedelta."""
+        """Set the timeout.
+
+        Args:
+            timeout (timedelta): How long get() and wait() wait.
+
+        Raises:
+            TypeError: it is not a timedelta.
+        """
         if not isinstance(timeout, timedelta):
             raise TypeError(f"a store's timeout is a datetime.timedelta, not {timeout!r}")
         self._timeout = timeout
@@ -115,36 +133,86 @@ class Store(ABC):
         """Send a request of apply_request() and return its result. DistStoreError if keys are not set within the timeout."""
 
     def set(self, key: str, value: str | bytes) -> None:
-        """Set a key, also one that has a value."""
+        """Set a key, also one that has a value.
+
+        Args:
+            key (str): The key.
+            value (str or bytes): The value.
+
+        Raises:
+            TypeError: value is neither a string nor bytes.
+        """
         self._request("set", [key], [_bytes(value)])
 
     def get(self, key: str) -> bytes:
-        """Wait until a key is set, and return its value."""
+        """Wait until a key is set, and return its value.
+
+        Args:
+            key (str): The key.
+
+        Raises:
+            DistStoreError: the key was not set within the timeout.
+        """
         return self._request("get", [key], timeout=self._timeout.total_seconds())[0]
 
     def add(self, key: str, amount: int) -> int:
-        """Add to the number of a key, which is 0 at first, and return the sum. ValueError if its value is not a number."""
+        """Add to the number of a key, which is 0 at first, and return the sum.
+
+        Args:
+            key (str): The key.
+            amount (int): What is added.
+
+        Raises:
+            ValueError: the key's value is not a number.
+        """
         return int(self._request("add", [key], [str(int(amount)).encode()])[0])
 
     def append(self, key: str, value: str | bytes) -> None:
-        """Append to the value of a key, which is empty at first."""
+        """Append to the value of a key, which is empty at first.
+
+        Args:
+            key (str): The key.
+            value (str or bytes): What is appended.
+        """
         self._request("append", [key], [_bytes(value)])
 
     def compare_set(self, key: str, expected_value: str | bytes, desired_value: str | bytes) -> bytes:
         """Set a key to `desired_value` if its value is `expected_value`, or if it is not set and `expected_value` is
-        empty. Returns the key's value afterwards (`expected_value` if it is not set)."""
+        empty. Returns the key's value afterwards (`expected_value` if it is not set).
+
+        Args:
+            key (str): The key.
+            expected_value (str or bytes): What the key must have.
+            desired_value (str or bytes): What it then gets.
+        """
         return self._request("compare_set", [key], [_bytes(expected_value), _bytes(desired_value)])[0]
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
-        """Wait until all keys are set."""
+        """Wait until all keys are set.
+
+        Args:
+            keys (sequence of str): The keys.
+            timeout (timedelta): In place of the store's.
+
+        Raises:
+            DistStoreError: a key was not set within the timeout.
+        """
         self._request("wait", list(keys), timeout=(self._timeout if timeout is None else timeout).total_seconds())
 
     def check(self, keys: Sequence[str]) -> bool:
-        """Whether all keys are set."""
+        """Whether all keys are set.
+
+        Args:
+            keys (sequence of str): The keys.
+        """
         return self._request("check", list(keys))[0] == b"1"
 
     def delete_key(self, key: str) -> bool:
-        """Delete a key. Returns whether it was set."""
+        """Delete a key. Returns whether it was set.
+
+        Args:
+            key (str): The key.
+        """
         return self._request("delete", [key])[0] == b"1"
 
     def num_keys(self) -> int:
@@ -152,11 +220,26 @@ class Store(ABC):
         return int(self._request("count", [])[0])
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
-        """Wait until all keys are set, and return their values."""
+        """Wait until all keys are set, and return their values.
+
+        Args:
+            keys (sequence of str): The keys.
+
+        Raises:
+            DistStoreError: a key was not set within the timeout.
+        """
         return self._request("get", list(keys), timeout=self._timeout.total_seconds())
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
-        """Set several keys."""
+        """Set several keys.
+
+        Args:
+            keys (sequence of str): The keys.
+            values (Sequence[str or bytes]): One for each key.
+
+        Raises:
+            ValueError: there are more keys than values, or fewer.
+        """
         if len(keys) != len(values):
             raise ValueError(f"multi_set: {len(keys)} keys, but {len(values)} values")
         self._request("set", list(keys), [_bytes(value) for value in values])

@@ -30,6 +30,27 @@ class Work:
         ...     return done, x.tolist()
         >>> dparallel.run_ranks(2, main)
         [(True, [2.0, 2.0]), (True, [2.0, 2.0])]
+        >>> def states(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     work = dist.all_reduce(ag.ones(1), async_op=True)
+        ...     work.when_done(lambda: None)
+        ...     work.synchronize()
+        ...     work.complete()                              # nothing is left to do
+        ...     future = work.get_future()
+        ...     future.add_done_callback(lambda future: None)
+        ...     said = [work.is_completed(), work.is_success(), work.exception(), work.result()[0].item(), future.done()]
+        ...     dist.destroy_process_group()
+        ...     return said
+        >>> dparallel.run_ranks(2, states)[0]
+        [True, True, None, 2.0, True]
+        >>> def receive(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     work = dist.irecv(ag.zeros(1)) if comm.rank == 0 else dist.isend(ag.ones(1), 0)
+        ...     source = work.source_rank() if comm.rank == 0 else work.wait()
+        ...     dist.destroy_process_group()
+        ...     return source
+        >>> dparallel.run_ranks(2, receive)
+        [1, True]
     """
 
     def __init__(self, handle: Handle, write: Callable[[Any], list[Any]], source: Callable[[], int] | None = None) -> None:
@@ -52,15 +73,26 @@ class Work:
             callback()
 
     def when_done(self, callback: Callable[[], None]) -> None:
-        """Call the callback at the end of complete(), or now if the operation has completed."""
+        """Call the callback at the end of complete(), or now if the operation has completed.
+
+        Args:
+            callback (callable): Called without arguments.
+        """
         if self._write is None:
             callback()
         else:
             self._callbacks.append(callback)
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """Block until the tensors are written, and return True. Raises the operation's error; RuntimeError after timeout,
-        after which wait() may be called again."""
+        """Block until the tensors are written, and return True. After a timeout wait() may be called again.
+
+        Args:
+            timeout (timedelta): How long; None: as long as it takes.
+
+        Raises:
+            RuntimeError: the operation has not ended in time.
+            Exception: the error that the operation ended with.
+        """
         if timeout is not None and timeout > timedelta(0):
             deadline = time.monotonic() + timeout.total_seconds()
             while not self.is_completed():
@@ -79,7 +111,11 @@ class Work:
         return self._write is None
 
     def is_success(self) -> bool:
-        """Whether the operation has completed without an error. RuntimeError while it is pending."""
+        """Whether the operation has completed without an error.
+
+        Raises:
+            RuntimeError: the operation is pending.
+        """
         if not self.is_completed():
             raise RuntimeError("is_success() of an operation that is under way; call wait() first")
         return self._error is None
@@ -100,7 +136,11 @@ class Work:
     block_current_stream = synchronize
 
     def source_rank(self) -> int:
-        """Wait for a receive, and return the sender's global rank. RuntimeError for other operations."""
+        """Wait for a receive, and return the sender's global rank.
+
+        Raises:
+            RuntimeError: the operation is no receive.
+        """
         if self._source is None:
             raise RuntimeError("source_rank() may only be called on work objects that correspond to a recv or recv-from-any")
         self.wait()
@@ -135,6 +175,16 @@ class Future:
         ...     return half.tolist()
         >>> dparallel.run_ranks(2, main)
         [[1.0, 1.0], [1.0, 1.0]]
+        >>> from dparallel.distributed import Future
+        >>> def states(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     future = dist.all_reduce(ag.ones(1), async_op=True).get_future()
+        ...     future.add_done_callback(lambda future: None)
+        ...     future.wait()
+        ...     dist.destroy_process_group()
+        ...     return future.done()
+        >>> dparallel.run_ranks(2, states)
+        [True, True]
     """
 
     def __init__(self, work: Work, function: Callable[[Future], Any] | None = None, before: Future | None = None) -> None:
@@ -164,13 +214,21 @@ class Future:
         return self.wait()
 
     def then(self, function: Callable[[Future], Any]) -> Future:
-        """A Future of function(this Future), which is called when the operation is waited for."""
+        """A Future of function(this Future), which is called when the operation is waited for.
+
+        Args:
+            function (callable): Called with this Future.
+        """
         following = Future(self._work, function, self)
         self._work.when_done(lambda: _run(following))
         return following
 
     def add_done_callback(self, function: Callable[[Future], Any]) -> None:
-        """Call function(this Future) when the operation is waited for."""
+        """Call function(this Future) when the operation is waited for.
+
+        Args:
+            function (callable): Called with this Future.
+        """
         self.then(function)
 
 

@@ -68,6 +68,17 @@ class GradBucket:
         ...     return seen
         >>> dparallel.run_ranks(2, train)[0]
         [(0, ['bias', 'weight'], Size([3]))]
+        >>> def twice(state, bucket):
+        ...     state.append((bucket.is_last(), len(bucket.parameters()), [g.shape for g in bucket.gradients()]))
+        ...     bucket.set_buffer(bucket.buffer() * 2)
+        ...     return dparallel.hooks.allreduce_hook(bucket.over(None), bucket)
+        >>> def train_twice(comm):
+        ...     seen, model = [], dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+        ...     model.register_comm_hook(seen, twice)
+        ...     model(ag.ones(1, 1)).mean().backward()
+        ...     return seen[0], model.module.weight.grad.item()
+        >>> dparallel.run_ranks(2, train_twice)[0]
+        ((True, 2, [Size([1]), Size([1, 1])]), 2.0)
     """
 
     comm: Communicator
@@ -104,7 +115,11 @@ class GradBucket:
         return [as_tensor(view) for view in unflatten(self.array, [p.array.shape for p in self._bucket.params])]
 
     def over(self, process_group: Communicator | None) -> Communicator:
-        """The communicator that a hook averages over: process_group, or the model's for None."""
+        """The communicator that a hook averages over: process_group, or the model's for None.
+
+        Args:
+            process_group (Communicator): What a hook got as its process group.
+        """
         return self.comm if process_group is None else communicator(process_group)
 
     def parameters(self) -> list[Tensor]:
@@ -117,7 +132,14 @@ class GradBucket:
 
     def set_buffer(self, buffer: Tensor) -> None:
         """Replace the buffer by another one of as many elements, for hooks that call this hook's function. The gradients
-        become what the hook returns."""
+        become what the hook returns.
+
+        Args:
+            buffer (Tensor): Of as many elements.
+
+        Raises:
+            ValueError: it has another number of elements.
+        """
         if buffer.array.size != self._bucket.gradients.size:
             raise ValueError(f"set_buffer: the bucket has {self._bucket.gradients.size} elements, the new buffer "
                              f"{buffer.array.size}")

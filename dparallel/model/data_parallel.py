@@ -126,6 +126,16 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         ...     return model.module.weight.grad.tolist()
         >>> dparallel.run_ranks(2, train)
         [[[1.0]], [[1.0]]]
+        >>> def accumulate(comm):
+        ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1, bias=False), comm=comm)
+        ...     with model.no_sync():                        # added up on this rank only
+        ...         model(ag.ones(1, 1)).mean().backward()
+        ...     with model.weighted(2):                      # counts twice
+        ...         model(ag.ones(1, 1)).mean().backward()
+        ...     assert "forward" in model.report() and isinstance(model.logging_data(), dict)
+        ...     return model.unused_parameters(), list(model.local_state()), model.comm_hook, model.broadcast_buffers
+        >>> dparallel.run_ranks(2, accumulate)[0]
+        ([], ['weight'], None, True)
     """
 
     module: Wrapped_co                               # type: ignore[assignment]

@@ -90,7 +90,11 @@ class SummedModel:
 
     @contextlib.contextmanager
     def no_sync(self, when: bool = True) -> Iterator[None]:
-        """Backward passes inside add up gradients on this rank only (if `when`); the next one outside sums them all."""
+        """Backward passes inside add up gradients on this rank only (if `when`); the next one outside sums them all.
+
+        Args:
+            when (bool): False: the block does nothing. Default: True.
+        """
         reducer = self._needed_reducer()
         if reducer is None:
             yield

@@ -42,6 +42,9 @@ class WrappedModule(Module):
         the other stages parameters are always whole and changes stay.
 
         >>> with model.summon_full_params(): print(model.module.weight)
+
+        Args:
+            writeback (bool): Whether changes made in the block stay. Default: True.
         """
         if self._sharded is None:
             yield

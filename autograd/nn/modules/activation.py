@@ -321,6 +321,8 @@ class PReLU(Module):
     Example:
         >>> ag.nn.PReLU()(ag.tensor([-4.0, 2.0]))
         tensor([-1.,  2.], grad_fn=<PreluKernelBackward0>)
+        >>> layer = ag.nn.PReLU()
+        >>> layer.reset_parameters()
     """
 
     weight: Parameter

@@ -129,6 +129,14 @@ class BatchNorm1d(_BatchNorm):
     Example:
         >>> ag.nn.BatchNorm1d(3)(ag.ones(4, 3)).shape
         Size([4, 3])
+        >>> layer = ag.nn.BatchNorm1d(2)
+        >>> _ = layer(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        >>> layer.running_mean
+        tensor([0.2000, 0.3000])
+        >>> layer.reset_running_stats()
+        >>> layer.reset_parameters()
+        >>> layer.running_mean
+        tensor([0., 0.])
     """
 
     def _check_input_dim(self, input: Tensor) -> None:

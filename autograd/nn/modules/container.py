@@ -54,12 +54,23 @@ class _Numbered(Module):
         self._refill(modules)
 
     def append(self, module: Module | None) -> Self:
-        """Add a module at the end. Returns self."""
+        """Add a module at the end. Returns self.
+
+        Args:
+            module (Module): The module.
+        """
         self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules: Iterable[Module | None]) -> Self:
-        """Add modules at the end. Returns self."""
+        """Add modules at the end. Returns self.
+
+        Args:
+            modules (Iterable[Module or None]): The modules.
+
+        Raises:
+            TypeError: {...}.extend should be called with an iterable, but got {...}.
+        """
         if not isinstance(modules, Iterable):
             raise TypeError(f"{type(self).__name__}.extend should be called with an iterable, but got "
                             f"{type(modules).__name__}")
@@ -68,7 +79,11 @@ class _Numbered(Module):
         return self
 
     def pop(self, key: Any) -> Any:
-        """Take the module at an index out and return it."""
+        """Take the module at an index out and return it.
+
+        Args:
+            key (int): The index.
+        """
         module = self._item_at(key)[1]
         del self[key]
         return module
@@ -80,6 +95,9 @@ class Sequential(_Numbered):
     Example:
         >>> ag.nn.Sequential(ag.nn.Linear(3, 4), ag.nn.ReLU(), ag.nn.Linear(4, 2))(ag.ones(5, 3)).shape
         Size([5, 2])
+        >>> layers = ag.nn.Sequential(ag.nn.ReLU())
+        >>> layers.append(ag.nn.Tanh()).extend([ag.nn.GELU()]).insert(0, ag.nn.Identity()).pop(-1)
+        GELU(approximate='none')
     """
 
     def __init__(self, *args: Module | Mapping[str, Module]) -> None:
@@ -99,7 +117,16 @@ class Sequential(_Numbered):
         return self._item_at(index)[1]
 
     def insert(self, index: int, module: Module) -> Sequential:
-        """Insert a module before the one at `index`. Returns self."""
+        """Insert a module before the one at `index`. Returns self.
+
+        Args:
+            index (int): Before which one.
+            module (Module): The module.
+
+        Raises:
+            AssertionError: module should be of type: {Module}.
+            IndexError: Index out of range: {index}.
+        """
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
         modules = list(self)
@@ -146,6 +173,9 @@ class ModuleList(_Numbered):
         >>> layers = ag.nn.ModuleList([ag.nn.Linear(2, 2) for _ in range(3)])
         >>> len(layers)
         3
+        >>> layers.insert(0, ag.nn.ReLU())
+        >>> layers.append(ag.nn.Tanh()).extend([ag.nn.GELU()]).pop(-1)
+        GELU(approximate='none')
     """
 
     def __init__(self, modules: Iterable[Module | None] | None = None) -> None:
@@ -156,7 +186,12 @@ class ModuleList(_Numbered):
         return type(self)(list(self)[index]) if isinstance(index, slice) else self._item_at(index)[1]
 
     def insert(self, index: int, module: Module) -> None:
-        """Insert a module before the one at `index`."""
+        """Insert a module before the one at `index`.
+
+        Args:
+            index (int): Before which one.
+            module (Module): The module.
+        """
         modules = list(self)
         modules.insert(index, module)
         self._refill(modules)
@@ -190,6 +225,12 @@ class ModuleDict(Module):
         >>> layers = ag.nn.ModuleDict({"a": ag.nn.Linear(2, 3), "b": ag.nn.ReLU()})
         >>> list(layers)
         ['a', 'b']
+        >>> layers.update({"c": ag.nn.Tanh()})
+        >>> list(layers.keys()), len(layers.values()), len(layers.items())
+        (['a', 'b', 'c'], 3, 3)
+        >>> layers.pop("c")
+        Tanh()
+        >>> layers.clear()
     """
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
@@ -219,7 +260,14 @@ class ModuleDict(Module):
         self._modules.clear()
 
     def pop(self, key: str) -> Module:
-        """Remove the module named `key` and return it. KeyError if there is none."""
+        """Remove the module named `key` and return it.
+
+        Args:
+            key (str): The module's name.
+
+        Raises:
+            KeyError: there is none.
+        """
         module = self[key]
         del self[key]
         return module
@@ -237,7 +285,11 @@ class ModuleDict(Module):
         return dict(self._modules).items()
 
     def update(self, modules: Any) -> None:
-        """Add or replace modules: a mapping, or pairs."""
+        """Add or replace modules: a mapping, or pairs.
+
+        Args:
+            modules (mapping or pairs): Modules by name.
+        """
         for key, module in pairs(modules, "ModuleDict"):
             self[key] = module
 

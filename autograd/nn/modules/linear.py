@@ -44,6 +44,7 @@ class Linear(Module):
         >>> layer = ag.nn.Linear(3, 2)
         >>> layer(ag.ones(4, 3)).shape
         Size([4, 2])
+        >>> layer.reset_parameters()
     """
 
     weight: Parameter
@@ -90,6 +91,8 @@ class Bilinear(Module):
     Example:
         >>> ag.nn.Bilinear(2, 3, 4)(ag.ones(5, 2), ag.ones(5, 3)).shape
         Size([5, 4])
+        >>> layer = ag.nn.Bilinear(2, 3, 4)
+        >>> layer.reset_parameters()
     """
 
     weight: Parameter

@@ -29,6 +29,8 @@ class LayerNorm(Module):
     Example:
         >>> ag.nn.LayerNorm(2)(ag.tensor([[1.0, 3.0]])).shape
         Size([1, 2])
+        >>> layer = ag.nn.LayerNorm(4)
+        >>> layer.reset_parameters()
     """
 
     weight: Parameter                       # None without it
@@ -74,6 +76,8 @@ class RMSNorm(Module):
     Example:
         >>> ag.nn.RMSNorm(2)(ag.tensor([[3.0, 4.0]])).shape
         Size([1, 2])
+        >>> layer = ag.nn.RMSNorm(4)
+        >>> layer.reset_parameters()
     """
 
     weight: Parameter                       # None without it
@@ -120,6 +124,8 @@ class GroupNorm(Module):
     Example:
         >>> ag.nn.GroupNorm(2, 4)(ag.ones(1, 4, 8)).shape
         Size([1, 4, 8])
+        >>> layer = ag.nn.GroupNorm(2, 4)
+        >>> layer.reset_parameters()
     """
 
     weight: Parameter                       # None without it

@@ -33,6 +33,8 @@ class ParameterList(Module):
     Example:
         >>> len(ag.nn.ParameterList([ag.ones(2), ag.zeros(3)]))
         2
+        >>> len(ag.nn.ParameterList().append(ag.ones(2)).extend([ag.zeros(3)]))
+        2
     """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
@@ -62,13 +64,24 @@ class ParameterList(Module):
         return self.extend(values)
 
     def append(self, value: Any) -> ParameterList:
-        """Add a parameter at the end; a tensor becomes one. Returns self."""
+        """Add a parameter at the end; a tensor becomes one. Returns self.
+
+        Args:
+            value (Tensor): The parameter.
+        """
         setattr(self, str(self._size), _as_parameter(value))
         self._size += 1
         return self
 
     def extend(self, values: Iterable[Any]) -> ParameterList:
-        """Add parameters at the end. Returns self."""
+        """Add parameters at the end. Returns self.
+
+        Args:
+            values (Iterable[Any]): The parameters.
+
+        Raises:
+            TypeError: ParameterList.extend should be called with an iterable, but got {...}.
+        """
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
         for value in list(values):
@@ -92,6 +105,15 @@ class ParameterDict(Module):
     Example:
         >>> list(ag.nn.ParameterDict({"w": ag.ones(2)}))
         ['w']
+        >>> weights = ag.nn.ParameterDict({"w": ag.ones(2)})
+        >>> weights.update({"b": ag.zeros(1)})
+        >>> list(weights.keys()), len(list(weights.values())), len(list(weights.items())), weights.get("v")
+        (['w', 'b'], 2, 2, None)
+        >>> weights.setdefault("v", ag.zeros(1)).shape, weights.fromkeys(["a"], ag.ones(1))["a"].shape
+        (Size([1]), Size([1]))
+        >>> weights.pop("b").shape, weights.popitem()[0], len(weights.copy())
+        (Size([1]), 'v', 1)
+        >>> weights.clear()
     """
 
     def __init__(self, parameters: Any = None) -> None:
@@ -147,23 +169,44 @@ class ParameterDict(Module):
         return ParameterDict(OrderedDict(self.items()))
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The parameter named `key`, or default if there is none."""
+        """The parameter named `key`, or default if there is none.
+
+        Args:
+            key (str): The parameter's name.
+            default (Tensor): What is returned if there is none.
+        """
         return self[key] if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Tensor:
-        """The parameter named `key`; if there is none, default is inserted under that name first."""
+        """The parameter named `key`; if there is none, default is inserted under that name first.
+
+        Args:
+            key (str): The parameter's name.
+            default (Tensor): What is inserted if there is none.
+        """
         if key not in self:
             self[key] = default
         return self[key]
 
     def pop(self, key: str) -> Tensor:
-        """Remove the parameter named `key` and return it. KeyError if there is none."""
+        """Remove the parameter named `key` and return it.
+
+        Args:
+            key (str): The parameter's name.
+
+        Raises:
+            AttributeError: there is none.
+        """
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Tensor]:
-        """Remove the pair inserted last and return it. KeyError if the dict is empty."""
+        """Remove the pair inserted last and return it.
+
+        Raises:
+            KeyError: the dict is empty.
+        """
         if not self._keys:
             raise KeyError("popitem(): dictionary is empty")
         key = next(reversed(self._keys))
@@ -175,11 +218,20 @@ class ParameterDict(Module):
             del self[key]
 
     def fromkeys(self, keys: Iterable[str], default: Tensor | None = None) -> ParameterDict:
-        """Another dict, with the same value for every key."""
+        """Another dict, with the same value for every key.
+
+        Args:
+            keys (Iterable[str]): names.
+            default (Tensor): The value of each.
+        """
         return ParameterDict([(key, default) for key in keys])
 
     def update(self, parameters: Any) -> None:
-        """Add or replace parameters: a mapping, or pairs."""
+        """Add or replace parameters: a mapping, or pairs.
+
+        Args:
+            parameters (mapping or pairs): Parameters by name.
+        """
         items = pairs(parameters, "ParameterDict")
         if isinstance(parameters, dict) and not isinstance(parameters, OrderedDict):
             items = sorted(items, key=lambda item: item[0])

@@ -9,6 +9,7 @@ from typing import Any
 def ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
     """A function that makes an n-tuple of one number, and a tuple of any iterable."""
     def parse(x: Any) -> tuple[Any, ...]:
+        """The number n times, or the sequence as a tuple."""
         return tuple(x) if isinstance(x, Iterable) else (x,) * n
 
     parse.__name__ = name

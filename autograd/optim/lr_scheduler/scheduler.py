@@ -71,6 +71,18 @@ class LRScheduler:
     Example:
         >>> issubclass(ag.optim.lr_scheduler.StepLR, ag.optim.lr_scheduler.LRScheduler)
         True
+        >>> optimizer = ag.optim.SGD([ag.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = ag.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        >>> optimizer.step()
+        >>> scheduler.step()
+        >>> scheduler.get_last_lr(), scheduler.state_dict()["last_epoch"]
+        ([0.5], 1)
+        >>> scheduler.load_state_dict(scheduler.state_dict())
+        >>> class Halved(ag.optim.lr_scheduler.LRScheduler):
+        ...     def get_lr(self):
+        ...         return [lr / 2 for lr in self.base_lrs]
+        >>> Halved(optimizer).get_lr()
+        [0.5]
     """
 
     _get_lr_called_within_step = False
@@ -109,7 +121,11 @@ class LRScheduler:
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what state_dict() gave."""
+        """Take over what state_dict() gave.
+
+        Args:
+            state_dict (dict[str, Any]): What state_dict() returned.
+        """
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list[Any]:
@@ -117,7 +133,11 @@ class LRScheduler:
         return self._last_lr
 
     def get_lr(self) -> list[Any]:
-        """The rates of the groups at self.last_epoch. Called by step()."""
+        """The rates of the groups at self.last_epoch. Called by step().
+
+        Raises:
+            NotImplementedError: the class does not write it.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no get_lr()")
 
     def _within_step(self) -> None:
@@ -134,7 +154,11 @@ class LRScheduler:
         return values_of(self.optimizer, "lr")
 
     def step(self, epoch: int | None = None) -> None:
-        """Go to the next epoch, after optimizer.step()."""
+        """Go to the next epoch, after optimizer.step().
+
+        Args:
+            epoch (int): The number of the epoch; None: the next one.
+        """
         if self._step_count == 1 and not self.optimizer._opt_called:
             warnings.warn(MSG_ORDER, UserWarning, stacklevel=2)
         if epoch is not None:

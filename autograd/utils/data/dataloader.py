@@ -107,6 +107,13 @@ class DataLoader(Generic[T_co, Batch_co]):
         >>> data = ag.utils.data.TensorDataset(ag.arange(5))
         >>> [batch.tolist() for batch, in ag.utils.data.DataLoader(data, batch_size=2)]
         [[0, 1], [2, 3], [4]]
+        >>> loader = ag.utils.data.DataLoader(data, batch_size=2)
+        >>> batches = iter(loader)
+        >>> _ = next(batches)
+        >>> state = loader.state_dict()
+        >>> loader.load_state_dict(state)                # the next pass begins behind the first batch
+        >>> [batch.tolist() for batch, in loader]
+        [[2, 3], [4]]
     """
 
     dataset: Any
@@ -293,7 +300,11 @@ class DataLoader(Generic[T_co, Batch_co]):
         return save(self, self._progress)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Let the next pass resume from a state, and restore the random generators."""
+        """Let the next pass resume from a state, and restore the random generators.
+
+        Args:
+            state_dict (dict[str, Any]): What state_dict() returned.
+        """
         check(self, state_dict)
         apply(self, state_dict)
         self._saved = state_dict

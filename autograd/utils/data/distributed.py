@@ -48,6 +48,10 @@ class DistributedSampler(Sampler[int]):
         [1, 3, 0]
         >>> list(ag.utils.data.DistributedSampler(range(5), 2, 1, shuffle=False, uneven=True))
         [1, 3]
+        >>> sampler.set_epoch(1)                         # another order, where shuffle is on
+        >>> sampler.num_samples, sampler.total_size
+        (3, 6)
+        >>> sampler.load_state_dict(sampler.state_dict())
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -115,7 +119,11 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the order of this epoch."""
+        """Choose the order of this epoch.
+
+        Args:
+            epoch (int): The number of the epoch.
+        """
         self.epoch = epoch
 
     def state_dict(self) -> dict[str, int]:
@@ -123,7 +131,15 @@ class DistributedSampler(Sampler[int]):
         return {"seed": self.seed, "epoch": self.epoch, "sample": self.sample}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Let the next pass go on from there, on this number of ranks."""
+        """Let the next pass go on from there, on this number of ranks.
+
+        Args:
+            state (dict[str, int]): What state_dict() returned.
+
+        Raises:
+            ValueError: DistributedSampler.load_state_dict({state}): a dict with seed, epoch and sample is needed, as
+                state_dict() returns it.
+        """
         if not isinstance(state, dict) or not {"seed", "epoch", "sample"} <= state.keys():
             raise ValueError(f"DistributedSampler.load_state_dict({state!r:.100}): a dict with seed, epoch and sample is "
                              "needed, as state_dict() returns it")

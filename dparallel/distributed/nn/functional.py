@@ -22,13 +22,54 @@ def _group_and_comm(group: Group, name: str) -> tuple[ProcessGroup, Communicator
 
 
 def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Group = None) -> Tensor:
-    """The reduction of the tensors of all ranks, on each rank."""
+    """The reduction of the tensors of all ranks, on each rank.
+
+    Args:
+        tensor (Tensor): Of the same shape and dtype on all ranks.
+        op (ReduceOp): The operation.
+        group (ProcessGroup): The ranks that take part; the default group if None.
+
+    Returns:
+        A new Tensor of tensor's shape.
+
+    Example:
+        >>> import dparallel, dparallel.distributed as dist
+        >>> from dparallel.distributed.nn import all_reduce
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     result = all_reduce(ag.tensor([1.0 + comm.rank])).tolist()
+        ...     dist.destroy_process_group()
+        ...     return result
+        >>> dparallel.run_ranks(2, main)
+        [[3.0], [3.0]]
+    """
     comm = _group_and_comm(group, "all_reduce")[1]
     return AllReduce.apply(tensor, comm=comm, op=op_name(op))
 
 
 def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: Group = None) -> Tensor:
-    """The reduction of the tensors of all ranks, on rank dst; on other ranks the detached tensor."""
+    """The reduction of the tensors of all ranks, on rank dst; on other ranks the detached tensor.
+
+    Args:
+        tensor (Tensor): Of the same shape and dtype on all ranks.
+        dst (int): The global rank that receives.
+        op (ReduceOp): The operation.
+        group (ProcessGroup): The ranks that take part; the default group if None.
+
+    Returns:
+        A new Tensor of tensor's shape.
+
+    Example:
+        >>> import dparallel, dparallel.distributed as dist
+        >>> from dparallel.distributed.nn import reduce
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     result = reduce(ag.tensor([1.0 + comm.rank]), dst=0).tolist()
+        ...     dist.destroy_process_group()
+        ...     return result
+        >>> dparallel.run_ranks(2, main)[0]
+        [3.0]
+    """
     pg, comm = _group_and_comm(group, "reduce")
     root = get_group_rank(pg, dst)
     result = Reduce.apply(tensor, comm=comm, op=op_name(op), root=root)
@@ -36,13 +77,53 @@ def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: Group =
 
 
 def broadcast(tensor: Tensor, src: int, group: Group = None) -> Tensor:
-    """The tensor of rank src, on each rank."""
+    """The tensor of rank src, on each rank.
+
+    Args:
+        tensor (Tensor): Of the same shape and dtype on all ranks.
+        src (int): The global rank that sends.
+        group (ProcessGroup): The ranks that take part; the default group if None.
+
+    Returns:
+        A new Tensor of tensor's shape.
+
+    Example:
+        >>> import dparallel, dparallel.distributed as dist
+        >>> from dparallel.distributed.nn import broadcast
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     result = broadcast(ag.tensor([1.0 + comm.rank]), src=1).tolist()
+        ...     dist.destroy_process_group()
+        ...     return result
+        >>> dparallel.run_ranks(2, main)
+        [[2.0], [2.0]]
+    """
     pg, comm = _group_and_comm(group, "broadcast")
     return Broadcast.apply(tensor, comm=comm, root=get_group_rank(pg, src))
 
 
 def gather(tensor: Tensor, dst: int = 0, group: Group = None) -> tuple[Tensor, ...]:
-    """The tensors of all ranks, on rank dst; tensors of zeros on other ranks."""
+    """The tensors of all ranks, on rank dst; tensors of zeros on other ranks.
+
+    Args:
+        tensor (Tensor): Of the same shape and dtype on all ranks.
+        dst (int): The global rank that receives. Default: 0.
+        group (ProcessGroup): The ranks that take part; the default group if None.
+
+    Returns:
+        One Tensor for each rank.
+
+    Example:
+        >>> import dparallel, dparallel.distributed as dist
+        >>> from dparallel.distributed.nn import gather
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     result = [x.item() for x in gather(ag.tensor([1.0 + comm.rank]))]
+        ...     dist.destroy_process_group()
+        ...     return result
+        >>> dparallel.run_ranks(2, main)
+        [[1.0, 2.0], [0.0, 0.0]]
+    """
     pg, comm = _group_and_comm(group, "gather")
     root = get_group_rank(pg, dst)
     result = Gather.apply(tensor.unsqueeze(0), comm=comm, root=root)
@@ -50,26 +131,106 @@ def gather(tensor: Tensor, dst: int = 0, group: Group = None) -> tuple[Tensor, .
 
 
 def scatter(tensors: list[Tensor], src: int = 0, group: Group = None) -> Tensor:
-    """This rank's tensor in the list of rank src. Other ranks' lists are not read, and get gradients of zeros."""
+    """This rank's tensor in the list of rank src. Other ranks' lists are not read, and get gradients of zeros.
+
+    Args:
+        tensors (list[Tensor]): One for each rank, of one shape and dtype on all ranks.
+        src (int): The global rank that sends. Default: 0.
+        group (ProcessGroup): The ranks that take part; the default group if None.
+
+    Returns:
+        A new Tensor.
+
+    Example:
+        >>> import dparallel, dparallel.distributed as dist
+        >>> from dparallel.distributed.nn import scatter
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     result = scatter([ag.tensor([1.0]), ag.tensor([2.0])]).tolist()
+        ...     dist.destroy_process_group()
+        ...     return result
+        >>> dparallel.run_ranks(2, main)
+        [[1.0], [2.0]]
+    """
     pg, comm = _group_and_comm(group, "scatter")
     return Scatter.apply(stack(list(tensors)), comm=comm, root=get_group_rank(pg, src)).squeeze(0)
 
 
 def all_gather(tensor: Tensor, group: Group = None) -> tuple[Tensor, ...]:
-    """The tensors of all ranks, on each rank."""
+    """The tensors of all ranks, on each rank.
+
+    Args:
+        tensor (Tensor): Of the same shape and dtype on all ranks.
+        group (ProcessGroup): The ranks that take part; the default group if None.
+
+    Returns:
+        One Tensor for each rank.
+
+    Example:
+        >>> import dparallel, dparallel.distributed as dist
+        >>> from dparallel.distributed.nn import all_gather
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     result = [x.item() for x in all_gather(ag.tensor([1.0 + comm.rank]))]
+        ...     dist.destroy_process_group()
+        ...     return result
+        >>> dparallel.run_ranks(2, main)
+        [[1.0, 2.0], [1.0, 2.0]]
+    """
     comm = _group_and_comm(group, "all_gather")[1]
     return AllGather.apply(tensor.unsqueeze(0), comm=comm).unbind(0)
 
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: ReduceOp = ReduceOp.SUM, group: Group = None) -> Tensor:
-    """The reduction of all ranks' input_list[i], on rank i. `output` is not written."""
+    """The reduction of all ranks' input_list[i], on rank i. `output` is not written.
+
+    Args:
+        output (Tensor): Gives the shape.
+        input_list (list[Tensor]): One for each rank, of output's shape and dtype.
+        op (ReduceOp): The operation.
+        group (ProcessGroup): The ranks that take part; the default group if None.
+
+    Returns:
+        A new Tensor of output's shape.
+
+    Example:
+        >>> import dparallel, dparallel.distributed as dist
+        >>> from dparallel.distributed.nn import reduce_scatter
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     result = reduce_scatter(ag.zeros(1), [ag.tensor([1.0]), ag.tensor([2.0])]).tolist()
+        ...     dist.destroy_process_group()
+        ...     return result
+        >>> dparallel.run_ranks(2, main)
+        [[2.0], [4.0]]
+    """
     comm = _group_and_comm(group, "reduce_scatter")[1]
     return ReduceScatter.apply(stack(list(input_list)), comm=comm, op=op_name(op), sizes=[1] * comm.size).squeeze(0)
 
 
 def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: Group = None) -> tuple[Tensor, ...]:
     """The tensors that all ranks have for this rank in their input_tensor_list, in the shapes of output_tensor_list,
-    which is not written."""
+    which is not written.
+
+    Args:
+        output_tensor_list (list[Tensor]): One for each rank; they give the shapes.
+        input_tensor_list (list[Tensor]): What is sent to each rank, of one dtype.
+        group (ProcessGroup): The ranks that take part; the default group if None.
+
+    Returns:
+        One new Tensor for each rank.
+
+    Example:
+        >>> import dparallel, dparallel.distributed as dist
+        >>> from dparallel.distributed.nn import all_to_all
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     result = all_to_all([ag.zeros(1)] * 2, [ag.tensor([10.0 * comm.rank + i]) for i in range(2)])
+        ...     dist.destroy_process_group()
+        ...     return [x.item() for x in result]
+        >>> dparallel.run_ranks(2, main)
+        [[0.0, 10.0], [1.0, 11.0]]
+    """
     comm = _group_and_comm(group, "all_to_all")[1]
     flat = cat([x.reshape(-1) for x in input_tensor_list])
     result = AllToAll.apply(flat, comm=comm, sizes=[x.numel() for x in input_tensor_list])
@@ -79,7 +240,29 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
 
 def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[int] | None = None,
                       input_split_sizes: list[int] | None = None, group: Group = None) -> Tensor:
-    """The rows that all ranks send to this rank, in rank order, in the shape of `output`, which is not written."""
+    """The rows that all ranks send to this rank, in rank order, in the shape of `output`, which is not written.
+
+    Args:
+        output (Tensor): Gives the shape.
+        input (Tensor): Its rows are sent.
+        output_split_sizes (list[int]): How many rows come from each rank; evenly many if None.
+        input_split_sizes (list[int]): How many rows go to each rank; evenly many if None.
+        group (ProcessGroup): The ranks that take part; the default group if None.
+
+    Returns:
+        A new Tensor of output's shape.
+
+    Example:
+        >>> import dparallel, dparallel.distributed as dist
+        >>> from dparallel.distributed.nn import all_to_all_single
+        >>> def main(comm):
+        ...     dist.init_process_group(comm=comm)
+        ...     result = all_to_all_single(ag.zeros(2), ag.tensor([1.0, 2.0]) + 10 * comm.rank).tolist()
+        ...     dist.destroy_process_group()
+        ...     return result
+        >>> dparallel.run_ranks(2, main)
+        [[1.0, 11.0], [2.0, 12.0]]
+    """
     comm = _group_and_comm(group, "all_to_all_single")[1]
     result = AllToAll.apply(input, comm=comm, sizes=split_sizes(input_split_sizes, input.array, comm.size))
     return result.reshape(output.shape)
