@@ -375,7 +375,7 @@ def docstring(ag, function, path, paths, entries, common, lacking):
     doc = inspect.getdoc(function) or ""
     if entry.summary:
         doc = entry.summary[0].upper() + entry.summary[1:] if entry.summary[0].islower() and " " in entry.summary and not (
-            entry.summary.startswith(("input", "exp", "log", "sin", "sqrt", "scaled"))) else entry.summary
+            entry.summary.startswith(("input", "e to the", "exp", "log", "sin", "sqrt", "scaled"))) else entry.summary
     doc = "\n\n".join(part for part in doc.strip().split("\n\n") if not entry.example or not part.startswith(">>>"))
     if doc and doc[-1] not in ".!?:" and ">>>" not in doc:
         doc += "."

@@ -364,7 +364,7 @@ Raises:
 Example:
     >>> ag.isclose(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 2.1]))
     tensor([ True, False])""",
-"isfinite": """Whether neither infinite nor nan.
+"isfinite": """Whether each element is neither infinite nor nan.
 
 Args:
     input (Tensor): Of any shape; any dtype.
@@ -379,7 +379,7 @@ Raises:
 Example:
     >>> ag.isfinite(ag.tensor([1.0, float("inf"), float("nan")]))
     tensor([ True, False, False])""",
-"isinf": """Whether infinite.
+"isinf": """Whether each element is infinite.
 
 Args:
     input (Tensor): Of any shape; any dtype.
@@ -394,7 +394,7 @@ Raises:
 Example:
     >>> ag.isinf(ag.tensor([1.0, float("inf"), float("nan")]))
     tensor([False,  True, False])""",
-"isnan": """Whether nan.
+"isnan": """Whether each element is nan.
 
 Args:
     input (Tensor): Of any shape; any dtype.
@@ -409,7 +409,7 @@ Raises:
 Example:
     >>> ag.isnan(ag.tensor([1.0, float("inf"), float("nan")]))
     tensor([False, False,  True])""",
-"isneginf": """Whether -inf.
+"isneginf": """Whether each element is -inf.
 
 Args:
     input (Tensor): Of any shape; bool, integers or floating point.
@@ -425,7 +425,7 @@ Raises:
 Example:
     >>> ag.isneginf(ag.tensor([1.0, float("-inf"), float("inf")]))
     tensor([False,  True, False])""",
-"isposinf": """Whether +inf.
+"isposinf": """Whether each element is +inf.
 
 Args:
     input (Tensor): Of any shape; bool, integers or floating point.
@@ -441,7 +441,7 @@ Raises:
 Example:
     >>> ag.isposinf(ag.tensor([1.0, float("-inf"), float("inf")]))
     tensor([False, False,  True])""",
-"isreal": """Whether the imaginary part is 0.
+"isreal": """Whether the imaginary part of each element is 0.
 
 Args:
     input (Tensor): Of any shape; any dtype.
@@ -621,7 +621,7 @@ Args:
     input (Tensor): (..., 2), floating point.
 
 Returns:
-    Tensor, complex Tensor (...).
+    Tensor (...), complex.
 
 Raises:
     RuntimeError: the dtype is bool or integers or complex.
@@ -665,7 +665,7 @@ Raises:
 Example:
     >>> ag.exp2(ag.tensor([0.0, 1.0, 10.0]))
     tensor([1.0000e+00, 2.0000e+00, 1.0240e+03])""",
-"exp": """E to the power of input.
+"exp": """e to the power of input.
 
 Args:
     input (Tensor): Of any shape; any dtype; integers become floating point.

@@ -350,7 +350,7 @@ Args:
     indices_or_sections (int or ints): Number of pieces, or the indices before which to cut.
 
 Returns:
-    Tensor, tuple[Any, ...].
+    A tuple of Tensors, views.
 
 Raises:
     RuntimeError: torch.{name} requires a tensor with at least {least} dimension, but got a
@@ -456,7 +456,7 @@ Args:
     indices_or_sections (int or ints): Number of pieces, or the indices before which to cut.
 
 Returns:
-    Tensor, tuple[Any, ...].
+    A tuple of Tensors, views.
 
 Raises:
     RuntimeError: torch.{name} requires a tensor with at least {least} dimension, but got a
@@ -1235,7 +1235,7 @@ Args:
     indices_or_sections (int or ints): Number of pieces, or the indices before which to cut.
 
 Returns:
-    Tensor, tuple[Any, ...].
+    A tuple of Tensors, views.
 
 Raises:
     RuntimeError: torch.{name} requires a tensor with at least {least} dimension, but got a
