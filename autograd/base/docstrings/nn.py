@@ -1351,7 +1351,7 @@ Returns:
     Tensor.
 
 Raises:
-    RuntimeError: target's shape does not fit input's.
+    ValueError: target's shape does not fit input's.
     IndexError: a class number is below 0 or not below c.
     NotImplementedError: the dtype is bool or integers or complex.
     ValueError: Expected 1 or more dimensions (got 0).

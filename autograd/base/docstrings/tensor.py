@@ -684,7 +684,8 @@ Returns:
     This tensor.
 
 Raises:
-    RuntimeError: the tensor is no leaf, or its dtype is neither floating point nor complex.
+    RuntimeError: requires_grad is False and the tensor is no leaf; or its dtype is neither
+        floating point nor complex.
 
 Example:
     >>> ag.tensor([1.0, 2.0]).requires_grad_()
