@@ -56,9 +56,17 @@ PYTORCHS = {                                         # PyTorch's names of operat
     "normal_cdf": "special_ndtr", "ctc_loss_backward": "_ctc_loss_backward", "unique": "_unique2",
     "not_implemented": "alias", "uniform": "uniform_", "exponential": "exponential_", "geometric": "geometric_",
     "cauchy": "cauchy_", "log_normal": "log_normal_", "keep_mask": "bernoulli_",
+    "fft_c2c": "_fft_c2c", "fft_r2c": "_fft_r2c", "fft_c2r": "_fft_c2r",
+    # what has a name for each number of dimensions there: that of images
+    "avg_pool": "avg_pool2d", "max_unpool": "max_unpool2d", "reflection_pad": "reflection_pad2d",
+    "max_pool_with_indices": "max_pool2d_with_indices", "upsample": "upsample_bilinear2d",
+    "max_pool_with_indices_backward": "max_pool2d_with_indices_backward",
+    # what is called there in its place
+    "index_backward": "_index_put_impl_", "split_backward": "cat", "unbind_backward": "stack", "copy_slices": "copy_",
+    "copy_slices_mask": "zero_", "as_strided_add": "as_strided_scatter", "view_scatter": "slice_scatter",
     # and of functions of arrays, each the nearest
     "_found": "empty", "_whole": "sum", "_present": "isfinite", "_count": "count_nonzero", "_all": "all", "_any": "any",
-    "_missing": "clamp_min", "_slopes": "uniform_", "_floors": "where", "_shares": "bincount", "_in_range": "aminmax",
+    "_missing": "clamp_min", "_middle": "median", "_slopes": "uniform_", "_floors": "where", "_shares": "bincount", "_in_range": "aminmax",
     "_sum": "sum", "_which_count": "ne", "_zeroed": "masked_fill", "_class_weights": "index_select",
     "_weights": "index_select", "_not_ignored": "ne", "_probabilities": "aminmax", "_not_negative": "lt",
     "_noise": "exponential_", "_picked": "argmax", "_normal_of_numbers": "normal", "_normal_of_tensors": "normal_",
@@ -555,6 +563,8 @@ class record_function:
         ...     return 2 * x
     """
 
+    outer: tuple[Any, ...] = ()                      # of an object that is entered again: its outer's `outer`, and token
+
     def __init__(self, name: str, args: str | None = None, kind: int = USER, a: int = 0, b: int = 0) -> None:
         self.name, self.args, self.kind = name, args, kind
         self.a, self.b = a, b
@@ -562,6 +572,8 @@ class record_function:
 
     def __enter__(self) -> record_function:
         ring: Ring
+        if self.token:
+            self.outer, self.token = (self.outer, self.token), 0
         if active:
             number = number_of(self.name, self.kind)
             self.token = begin(number, self.a, self.b)
@@ -574,7 +586,10 @@ class record_function:
 
     def __exit__(self, *exception: object) -> None:
         token = self.token
-        self.token = 0
+        if self.outer:
+            self.outer, self.token = self.outer
+        else:
+            self.token = 0
         end(token)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -271,6 +271,17 @@ def test_record_function_is_a_block_and_a_decorator():
     assert not events["aten::mul"].is_user_annotation
 
 
+def test_one_block_entered_twice():
+    block = record_function("again")
+    with profile() as prof, block:
+        with block:
+            TWO.exp()
+        TWO.log()
+    TWO.sin()
+    outer, inner, exp, log = prof.events()
+    assert inner.cpu_parent is outer and exp.cpu_parent is inner and log.cpu_parent is outer and outer.cpu_parent is None
+
+
 def test_record_function_without_a_profiler_does_nothing():
     with record_function("unseen"):
         prof = profiled(lambda: ag.ones(2) + 1)
@@ -621,6 +632,17 @@ def test_operations_have_pytorchs_names():
     for call, name in NAMED:
         found = names(profiled(call, record_shapes=True))
         assert f"aten::{name}" in found and not {"aten::not_implemented", "aten::_found"} & set(found), (name, found)
+
+
+OWN_NAMES = {"aten::convolution_backward_input", "aten::convolution_backward_weight", "aten::recurrence", "aten::recurrent",
+             "aten::standardize", "aten::_below"}
+
+
+def test_all_names_of_operations_are_pytorchs():
+    torch = pytest.importorskip("torch")
+    theirs = {schema.name for schema in torch._C._jit_get_all_schemas()}
+    ours = {name for name, kind in spans.names if name.startswith("aten::") and kind == spans.OPERATION}
+    assert len(ours) > 300 and ours - theirs - OWN_NAMES == set()
 
 
 def test_paths_may_be_of_pathlib(tmp_path):

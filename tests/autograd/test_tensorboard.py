@@ -319,6 +319,10 @@ def test_what_is_refused(writer):
             ("add_mesh", "VERTEX has the shape", ("mesh", boxes)),
             ("add_image_with_boxes", "rows of 4 numbers", ("boxes", image, boxes[0])),
             ("add_image_with_boxes", "1 labels for 2 boxes", ("boxes", image, boxes, 0, None, 1, "CHW", ["a"])),
+            ("add_image", r"has the shape \[3, 0, 8\]", ("image", image[:, :0])),
+            ("add_text", "a text, not int", ("text", 3)),
+            ("add_histogram", "max_bins=0", ("histogram", boxes, 0, 10, None, 0)),
+            ("add_pr_curve", "num_thresholds=0", ("curve", [0, 1], [0.0, 1.0], 0, 0)),
             ("add_custom_scalars", "'Margin'", ({"a": {"b": ["Margin", ["x"]]}},))):
         with pytest.raises((TypeError, ValueError), match=error):
             getattr(writer, name)(*args)

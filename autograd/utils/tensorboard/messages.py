@@ -123,6 +123,8 @@ def exponential_bins() -> list[float]:
 def histogram(tag: str, values: Any, bins: Any, max_bins: int | None) -> Any:
     """How many values lie in each bin; one empty bin on the left has the first limit, since bins are told by their right
     ones. max_bins: neighbours are put together until there are no more."""
+    if max_bins is not None and max_bins < 1:
+        raise ValueError(f"add_histogram({tag!r}, max_bins={max_bins}): at least 1")
     x = array_of(values).reshape(-1).astype(np.float64)
     if not x.size:
         raise ValueError(f"add_histogram({tag!r}): there are no values")
@@ -155,6 +157,8 @@ def precision_and_recall(labels: Any, predictions: Any, thresholds: int, weights
     truth, p = array_of(labels).reshape(-1).astype(np.float64), array_of(predictions).reshape(-1)
     if truth.shape != p.shape:
         raise ValueError(f"add_pr_curve: {truth.size} labels for {p.size} predictions")
+    if thresholds < 1:
+        raise ValueError(f"add_pr_curve(num_thresholds={thresholds}): at least 1")
     if p.size and not (p.min() >= 0 and p.max() <= 1):
         raise ValueError(f"add_pr_curve: predictions must lie in [0, 1], but are from {p.min()} to {p.max()}")
     w = np.ones_like(truth) if weights is None else np.broadcast_to(array_of(weights).reshape(-1), truth.shape)
@@ -186,6 +190,8 @@ def picture(array: Any, dataformats: str) -> Any:
     if x.shape[1] not in (1, 3, 4):
         raise ValueError(f"an image has 1, 3 or 4 colours, but this one has {x.shape[1]}: shape {list(array.shape)}, "
                          f"dataformats={dataformats!r}")
+    if not x.size:
+        raise ValueError(f"an image has pixels, but this one has the shape {list(array.shape)}")
     x = side_by_side(np.repeat(x, 3, 1) if x.shape[1] == 1 else x, 8)
     return x if x.dtype == np.uint8 else (x.astype(np.float32) * 255).clip(0, 255).astype(np.uint8)
 
@@ -279,6 +285,8 @@ def audio(tag: str, sound: Any, sample_rate: int) -> Any:
 
 def text(tag: str, words: str) -> Any:
     """A text, which TensorBoard shows as Markdown."""
+    if not isinstance(words, str):
+        raise TypeError(f"add_text({tag!r}): a text, not {type(words).__name__}")
     shape = protocol.shape.TensorShapeProto(dim=[protocol.shape.TensorShapeProto.Dim(size=1)])
     made = protocol.tensor.TensorProto(dtype="DT_STRING", string_val=[words.encode()], tensor_shape=shape)
     return of_plugin(f"{tag}/text_summary", "text", protocol.text.TextPluginData(version=0).SerializeToString(), made)
