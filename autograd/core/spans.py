@@ -66,8 +66,8 @@ PYTORCHS = {                                         # PyTorch's names of operat
     "copy_slices_mask": "zero_", "as_strided_add": "as_strided_scatter", "view_scatter": "slice_scatter",
     # and of functions of arrays, each the nearest
     "_found": "empty", "_whole": "sum", "_present": "isfinite", "_count": "count_nonzero", "_all": "all", "_any": "any",
-    "_missing": "clamp_min", "_middle": "median", "_slopes": "uniform_", "_floors": "where", "_shares": "bincount", "_in_range": "aminmax",
-    "_sum": "sum", "_which_count": "ne", "_zeroed": "masked_fill", "_class_weights": "index_select",
+    "_missing": "clamp_min", "_slopes": "uniform_", "_floors": "where", "_shares": "bincount", "_in_range": "aminmax",
+    "_sum": "sum", "_middle": "median", "_which_count": "ne", "_zeroed": "masked_fill", "_class_weights": "index_select",
     "_weights": "index_select", "_not_ignored": "ne", "_probabilities": "aminmax", "_not_negative": "lt",
     "_noise": "exponential_", "_picked": "argmax", "_normal_of_numbers": "normal", "_normal_of_tensors": "normal_",
     "_ones": "bernoulli_", "_counts": "random_", "_drawn": "random_", "_one_hot": "one_hot"}

@@ -108,7 +108,7 @@ class FlopCounterMode:
     """Count the floating point operations of a `with` block in this thread: products of matrices, convolutions, attention
     and recurrent layers, forward and backward, a multiplication and an addition as two. PyTorch's names and figures.
 
-    Not counted, as in PyTorch: products with a vector, elementwise operations. Nor are products inside the derivatives of
+    Not counted, as in PyTorch: products of a matrix with a vector, elementwise operations. Nor are products inside the derivatives of
     other operations (inv, cdist), and calls in other threads.
 
     Args:

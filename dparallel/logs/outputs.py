@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -60,6 +61,7 @@ class JsonLines:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         folder = os.path.dirname(os.path.abspath(path))
         os.makedirs(folder, exist_ok=True)
+        self._path: str = os.fspath(path)
         self._file = open(path, "a+b", buffering=0)          # noqa: SIM115
         size = self._file.tell()
         at = size
@@ -77,7 +79,13 @@ class JsonLines:
     def write(self, step: int, time: float, values: Values) -> None:
         """Append a line."""
         shown = {name: value if math.isfinite(value) else str(value) for name, value in values.items()}
-        self._file.write((json.dumps({"step": step, "time": round(time, 3), **shown}) + "\n").encode())
+        line = (json.dumps({"step": step, "time": round(time, 3), **shown}) + "\n").encode()
+        try:
+            if self._file.write(line) < len(line):   # a disk that is full takes a part first
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            error.filename = self._path
+            raise
 
     def close(self) -> None:
         """Close the file."""

@@ -3,9 +3,11 @@
 import importlib.util
 import json
 import math
+import os
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -293,6 +295,17 @@ def test_json_lines(tmp_path):
     (tmp_path / "cut").write_bytes(b"x" * 10000)
     JsonLines(tmp_path / "cut").close()
     assert (tmp_path / "cut").read_bytes() == b""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_named(monkeypatch, tmp_path):
+    full = JsonLines("/dev/full")
+    with pytest.raises(OSError, match="No space.*/dev/full"):
+        full.write(1, 0.0, {"x": 1.0})
+    lines = JsonLines(tmp_path / "lines")
+    monkeypatch.setattr(lines, "_file", SimpleNamespace(write=lambda line: len(line) - 1))
+    with pytest.raises(OSError, match="No space.*lines"):
+        lines.write(1, 0.0, {"x": 1.0})
 
 
 def test_console(capsys):
