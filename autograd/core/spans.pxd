@@ -38,7 +38,7 @@ cdef class Ring:
     cpdef take(self, Ring above)
 
 cdef class record_function:
-    cdef public object name, args
+    cdef public object name, args, outer
     cdef public long long kind, a, b, token
 
 cpdef Ring this_ring()

@@ -56,7 +56,7 @@ PYTORCHS = {                                         # PyTorch's names of operat
     "normal_cdf": "special_ndtr", "ctc_loss_backward": "_ctc_loss_backward", "unique": "_unique2",
     "not_implemented": "alias", "uniform": "uniform_", "exponential": "exponential_", "geometric": "geometric_",
     "cauchy": "cauchy_", "log_normal": "log_normal_", "keep_mask": "bernoulli_",
-    "fft_c2c": "_fft_c2c", "fft_r2c": "_fft_r2c", "fft_c2r": "_fft_c2r",
+    "fft_c2c": "_fft_c2c", "fft_r2c": "_fft_r2c", "fft_c2r": "_fft_c2r", "sparse_mm": "_sparse_mm",
     # what has a name for each number of dimensions there: that of images
     "avg_pool": "avg_pool2d", "max_unpool": "max_unpool2d", "reflection_pad": "reflection_pad2d",
     "max_pool_with_indices": "max_pool2d_with_indices", "upsample": "upsample_bilinear2d",
@@ -563,12 +563,11 @@ class record_function:
         ...     return 2 * x
     """
 
-    outer: tuple[Any, ...] = ()                      # of an object that is entered again: its outer's `outer`, and token
-
     def __init__(self, name: str, args: str | None = None, kind: int = USER, a: int = 0, b: int = 0) -> None:
         self.name, self.args, self.kind = name, args, kind
         self.a, self.b = a, b
         self.token = 0
+        self.outer: Any = None                       # of an object that is entered again: its outer's `outer`, and token
 
     def __enter__(self) -> record_function:
         ring: Ring

@@ -108,8 +108,8 @@ class FlopCounterMode:
     """Count the floating point operations of a `with` block in this thread: products of matrices, convolutions, attention
     and recurrent layers, forward and backward, a multiplication and an addition as two. PyTorch's names and figures.
 
-    Not counted, as in PyTorch: products of a matrix with a vector, elementwise operations. Nor are products inside the derivatives of
-    other operations (inv, cdist), and calls in other threads.
+    Not counted, as in PyTorch: products of a matrix with a vector, elementwise operations. Nor are products inside
+    the derivatives of other operations (inv, cdist), and calls in other threads.
 
     Args:
         mods: Has no effect, and warns: modules are found without it.
