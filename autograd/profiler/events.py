@@ -241,6 +241,8 @@ class EventList(list[Any]):
         other callers (the innermost n frames)."""
         if group_by_overload_name:
             raise NotImplementedError("key_averages(group_by_overload_name=True): operations have no overloads here")
+        if not isinstance(group_by_stack_n, int) or group_by_stack_n < 0:
+            raise TypeError(f"key_averages(group_by_stack_n={group_by_stack_n!r}): a number of frames is needed, 0 or more")
         groups: dict[Any, FunctionEventAvg] = {}
         for event in self:
             key = (event.key, event.is_user_annotation, str(event.input_shapes) if group_by_input_shapes else "",

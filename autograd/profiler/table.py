@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,14 +18,12 @@ def table(events: Sequence[Any], *, sort_by: str | None, row_limit: int | None, 
     """The table; see EventList.table."""
     if time_unit is not None and time_unit not in UNITS:
         raise ValueError(f"table(time_unit={time_unit!r}): expected one of {list(UNITS)}")
+    check_settings(row_limit=row_limit, max_src_column_width=src_width, max_name_column_width=name_width,
+                   max_shapes_column_width=shapes_width)
     if not events:
         return ""
     if sort_by is not None:
-        attribute = sort_by.replace("cuda", "device").replace("xpu", "device").replace("privateuse1", "device")
-        if not hasattr(events[0], attribute):
-            raise AttributeError(f"table(sort_by={sort_by!r}): events have no such attribute; among those they have are "
-                                 "self_cpu_time_total, cpu_time_total, cpu_time, self_cpu_memory_usage, count")
-        events = sorted(events, key=lambda e: getattr(e, attribute), reverse=True)
+        events = sorted_by(events, sort_by)
     total = sum(e.self_cpu_time_total for e in events)
     shapes = any(e.input_shapes for e in events)
     stacks = [entry for e in events for entry in e.stack or ()]
@@ -45,7 +44,7 @@ def table(events: Sequence[Any], *, sort_by: str | None, row_limit: int | None, 
 
     lines = []
     if header is not None:
-        lines += [double, header]
+        lines += [double, str(header)]
     if top_level_only:
         lines += [double, "This report only display top-level ops statistics"]
     lines += [rule, layout.format(*[title for _, _, title in columns]), rule]
@@ -67,6 +66,29 @@ def table(events: Sequence[Any], *, sort_by: str | None, row_limit: int | None, 
         else:
             lines.append(layout.format(*row))
     return "\n".join([*lines, rule, f"Self CPU time total: {in_time(total, time_unit)}", *([footer] if footer else []), ""])
+
+
+def check_settings(row_limit: Any, **widths: Any) -> None:
+    """TypeError for a number of rows or a width that is no whole number, ValueError for a width below 0."""
+    for name, value in (("row_limit", row_limit), *widths.items()):
+        if value is not None and not isinstance(value, numbers.Integral):
+            raise TypeError(f"table({name}={value!r}): a whole number or None is needed, not {type(value).__name__}")
+        if value is not None and value < 0 and name in widths:
+            raise ValueError(f"table({name}={value}): a width is at least 0; None: as wide as need be")
+
+
+def sorted_by(events: Sequence[Any], sort_by: str) -> Sequence[Any]:
+    """The events by an attribute that can be ordered, the largest first. PyTorch's names of devices are one."""
+    known = "events have self_cpu_time_total, cpu_time_total, cpu_time, self_cpu_memory_usage, count and others"
+    if not isinstance(sort_by, str):
+        raise TypeError(f"table(sort_by={sort_by!r}): the name of an attribute is needed; {known}")
+    attribute = sort_by.replace("cuda", "device").replace("xpu", "device").replace("privateuse1", "device")
+    if not hasattr(events[0], attribute):
+        raise AttributeError(f"table(sort_by={sort_by!r}): events have no such attribute; {known}")
+    try:
+        return sorted(events, key=lambda e: getattr(e, attribute), reverse=True)
+    except TypeError as error:
+        raise TypeError(f"table(sort_by={sort_by!r}): this attribute cannot be ordered; {known}") from error
 
 
 def within(width: int, most: int | None) -> int:

@@ -433,8 +433,17 @@ def test_averages_are_sums_over_calls(ours):
     assert prof.total_average().count == len(events) and prof.total_average().self_cpu_time_total == pytest.approx(prof.self_cpu_time_total)
     with pytest.raises(AttributeError, match="speed"):
         prof.key_averages().table(sort_by="speed")
-    with pytest.raises(ValueError, match="time_unit"):
-        prof.key_averages().table(time_unit="h")
+    for error, words, settings in (
+            (ValueError, "time_unit", {"time_unit": "h"}), (TypeError, "sort_by=0.*name of an attribute", {"sort_by": 0}),
+            (TypeError, "cpu_children'.*cannot be ordered", {"sort_by": "cpu_children"}),
+            (TypeError, "row_limit='3'", {"row_limit": "3"}), (TypeError, "max_src_column_width=2.5", {"max_src_column_width": 2.5}),
+            (ValueError, "max_name_column_width=-5", {"max_name_column_width": -5})):
+        with pytest.raises(error, match=words):
+            prof.key_averages().table(**settings)
+    for wrong in (-1, "a"):
+        with pytest.raises(TypeError, match="group_by_stack_n"):
+            prof.key_averages(group_by_stack_n=wrong)
+    assert prof.key_averages().table(header=5).splitlines()[1] == "5"
     assert str(prof.key_averages()).startswith("---")
 
 
