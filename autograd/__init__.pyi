@@ -647,7 +647,7 @@ def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def erfinv_(input: Tensor, /) -> Tensor:
     """In place: the inverse of erf."""
 def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """E to the power of input."""
+    """e to the power of input."""
 def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """2 to the power of input."""
 def exp2_(input: Tensor, /) -> Tensor:
@@ -863,19 +863,19 @@ def is_tensor(obj: object) -> TypeGuard[Tensor]:
 def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
     """Whether |input - other| <= atol + rtol * |other|, or the two are equal; nan equals nan if `equal_nan`."""
 def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether neither infinite nor nan."""
+    """Whether each element is neither infinite nor nan."""
 def isin(elements: TensorOrNumber, test_elements: TensorOrNumber, *, assume_unique: _bool = False, invert: _bool = False, out: Tensor | None = None) -> Tensor:
     """Whether each of `elements` is among `test_elements`; one of them may be a number. assume_unique is a hint only."""
 def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether infinite."""
+    """Whether each element is infinite."""
 def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether nan."""
+    """Whether each element is nan."""
 def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether -inf."""
+    """Whether each element is -inf."""
 def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether +inf."""
+    """Whether each element is +inf."""
 def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether the imaginary part is 0."""
+    """Whether the imaginary part of each element is 0."""
 def istft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
     """The signal whose stft() is nearest to input: the windows' signals added up, divided by the sum of squared windows."""
 def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = 12.0, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:

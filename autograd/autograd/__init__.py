@@ -19,8 +19,11 @@ from ..core.modes import (
 from ..tensor_api.variable import Variable
 from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph, profiler, variable
 
+# gradcheck is a function here, as in PyTorch. The module of that name comes first: imported later it would take its place
+from . import gradcheck as _module
+
 # isort: split
-from ..transforms.gradcheck import GradcheckError, gradcheck, gradgradcheck  # gradcheck is a function here, as in PyTorch
+from ..transforms.gradcheck import GradcheckError, gradcheck, gradgradcheck
 
 _is_checkpoint_valid = is_checkpoint_valid          # PyTorch's name
 

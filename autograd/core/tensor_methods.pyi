@@ -468,7 +468,7 @@ class TensorMethods(TensorBase):
     def erfinv_(self) -> Self:
         """In place: the inverse of erf."""
     def exp(self) -> Tensor:
-        """E to the power of input."""
+        """e to the power of input."""
     def exp2(self) -> Tensor:
         """2 to the power of input."""
     def exp2_(self) -> Self:
@@ -694,17 +694,17 @@ class TensorMethods(TensorBase):
     def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
         """Whether |input - other| <= atol + rtol * |other|, or the two are equal; nan equals nan if `equal_nan`."""
     def isfinite(self) -> Tensor:
-        """Whether neither infinite nor nan."""
+        """Whether each element is neither infinite nor nan."""
     def isinf(self) -> Tensor:
-        """Whether infinite."""
+        """Whether each element is infinite."""
     def isnan(self) -> Tensor:
-        """Whether nan."""
+        """Whether each element is nan."""
     def isneginf(self) -> Tensor:
-        """Whether -inf."""
+        """Whether each element is -inf."""
     def isposinf(self) -> Tensor:
-        """Whether +inf."""
+        """Whether each element is +inf."""
     def isreal(self) -> Tensor:
-        """Whether the imaginary part is 0."""
+        """Whether the imaginary part of each element is 0."""
     def istft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
         """The signal whose stft() is nearest to input: the windows' signals added up, divided by the sum of squared windows."""
     @property

@@ -1,5 +1,7 @@
 """autograd.func: each result, and whether it requires a gradient, as torch.func's."""
 
+import importlib
+
 import numpy as np
 import pytest
 from both import LIBS
@@ -127,6 +129,11 @@ def test_gradients_go_through_to_tensors_outside():
     inside(t, t.w).backward()
     assert ag.allclose(t.w.grad, t.f.grad(lambda w: inside(t, w))(t.w.detach()), atol=1e-12)
     assert t.x.grad is None and ag.autograd.gradcheck(lambda w: inside(t, w), t.w)
+
+
+def test_gradcheck_is_a_function_whatever_was_imported():
+    importlib.import_module("autograd.autograd.gradcheck")
+    assert ag.autograd.gradcheck is ag.gradcheck
 
 
 WRONG = {
