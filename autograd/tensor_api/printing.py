@@ -126,8 +126,15 @@ def edges(array: Array) -> Array:
     n = options.edgeitems
     for axis, size in enumerate(array.shape):
         if size > 2 * n:
-            array = np.take(array, [*range(n), *range(size - n, size)], axis)
+            before = (slice(None),) * axis           # slices: np.take() would copy all of an expanded array
+            first, last = (*before, slice(n)), (*before, slice(size - n, size))
+            array = np.concatenate([array[first], array[last]], axis)
     return array
+
+
+def single(array: Array) -> Array:
+    """An array as float32 if its numbers have 16 bits."""
+    return array.astype(np.float32) if array.dtype == np.float16 or array.dtype.kind == "V" else array
 
 
 def row(array: Array, indent: int, short: bool, form: Format | ComplexFormat) -> str:
@@ -136,9 +143,9 @@ def row(array: Array, indent: int, short: bool, form: Format | ComplexFormat) ->
     if short and not n:
         texts = ["..."]
     elif short and array.size > 2 * n:
-        texts = [*map(form, array[:n].tolist()), " ...", *map(form, array[array.size - n:].tolist())]
+        texts = [*map(form, single(array[:n]).tolist()), " ...", *map(form, single(array[array.size - n:]).tolist())]
     else:
-        texts = [form(v) for v in array.tolist()]
+        texts = [form(v) for v in single(array).tolist()]
     each = max(1, (options.linewidth - indent) // (form.width + 2))
     lines = [", ".join(texts[i:i + each]) for i in range(0, len(texts), each)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
@@ -147,7 +154,7 @@ def row(array: Array, indent: int, short: bool, form: Format | ComplexFormat) ->
 def block(array: Array, indent: int, short: bool, form: Any) -> str:
     """An array as nested brackets, an empty line more between blocks for each dimension."""
     if array.ndim == 0:
-        return form(array.item())
+        return form(single(array).item())
     if array.ndim == 1:
         return row(array, indent, short, form)
     n, size = options.edgeitems, array.shape[0]
@@ -158,10 +165,8 @@ def block(array: Array, indent: int, short: bool, form: Any) -> str:
 
 def elements(array: Array, indent: int) -> str:
     """The elements of an array that has some."""
-    if array.dtype == np.float16 or array.dtype.kind == "V":
-        array = array.astype(np.float32)
     short = array.size > options.threshold
-    shown = edges(array) if short else array
+    shown = single(edges(array) if short else array)
     return block(array, indent, short, (ComplexFormat if array.dtype.kind == "c" else Format)(shown))
 
 

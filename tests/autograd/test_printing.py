@@ -74,3 +74,16 @@ def test_tangents_are_shown():
             return [repr(t) for t in (dual, dual * 2, fw.make_dual(lib.ones(1), x[:1]), x, wide)]
 
     assert shown(ag, ag.forward_ad) == shown(torch, torch.autograd.forward_ad)
+
+
+def test_large_tensors_are_not_copied():
+    import tracemalloc
+
+    x = ag.ones(1, dtype=ag.bfloat16).expand(10**9)  # 2 GB if it were copied
+    tracemalloc.start()
+    try:
+        text = repr(x)
+        assert tracemalloc.get_traced_memory()[1] < 10**6
+    finally:
+        tracemalloc.stop()
+    assert text == "tensor([1., 1., 1.,  ..., 1., 1., 1.], dtype=bfloat16)"

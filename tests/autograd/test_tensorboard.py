@@ -2,8 +2,10 @@
 
 import importlib
 import io
+import signal
 import sys
 import wave
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -321,8 +323,32 @@ def test_what_is_refused(writer):
             ("add_image_with_boxes", "1 labels for 2 boxes", ("boxes", image, boxes, 0, None, 1, "CHW", ["a"])),
             ("add_image", r"has the shape \[3, 0, 8\]", ("image", image[:, :0])),
             ("add_text", "a text, not int", ("text", 3)),
+            ("add_scalar", r"tag=5\): a text is needed", (5, 1.0)),
+            ("add_scalar", "tag=None", (None, 1.0)),
+            ("add_scalar", "global_step='x'", ("loss", 1.0, "x")),
+            ("add_scalars", "a dict of numbers", ("loss", [1.0])),
             ("add_histogram", "max_bins=0", ("histogram", boxes, 0, 10, None, 0)),
             ("add_pr_curve", "num_thresholds=0", ("curve", [0, 1], [0.0, 1.0], 0, 0)),
             ("add_custom_scalars", "'Margin'", ({"a": {"b": ["Margin", ["x"]]}},))):
         with pytest.raises((TypeError, ValueError), match=error):
             getattr(writer, name)(*args)
+    for wrong in ({"purge_step": "a"}, {"max_queue": None}, {"flush_secs": "a"}, {"filename_suffix": 3}):
+        with pytest.raises(TypeError, match=next(iter(wrong))):
+            type(writer)(writer.get_logdir(), **wrong)
+
+
+def test_a_full_disk_tears_no_record(writer):
+    resource = pytest.importorskip("resource")       # a limit on files' sizes is met as a full disk is
+    writer.add_scalar("loss", 1.0, 1)
+    size = len(b"".join(path.read_bytes() for path in Path(writer.get_logdir()).iterdir()))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, hard))
+    try:
+        with pytest.raises(OSError, match="events.out"):
+            writer.add_scalar("loss", 2.0, 2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+    writer.add_scalar("loss", 3.0, 3)
+    assert [e.step for e in read(writer).Scalars("loss")] == [1, 3]

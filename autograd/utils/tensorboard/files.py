@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import struct
@@ -31,7 +32,10 @@ class EventFile:
         length = struct.pack("<Q", len(data))
         record = b"".join([length, struct.pack("<I", self.checksum(length)), data, struct.pack("<I", self.checksum(data))])
         with self.lock:
-            self.file.write(record)
+            written = self.file.write(record)
+            if written != len(record):               # a disk that is full takes a part; readers end where a record is torn
+                self.file.truncate(self.file.seek(-written, os.SEEK_CUR))
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.file.name)
 
     def close(self) -> None:
         """End the file."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import math
 import os
 import socket
 import time
 from collections.abc import Callable, Mapping
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -24,9 +26,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def writes(method: F) -> F:
-    """A method that does nothing on ranks that do not write."""
+    """A method that does nothing on ranks that do not write. If its first argument is a tag, that must be a text."""
+    first = list(inspect.signature(method).parameters)[1:2]
+    tagged = first[0] if first and first[0] in ("tag", "main_tag") else None
+
     @functools.wraps(method)
     def asked(self: SummaryWriter, *args: Any, **settings: Any) -> Any:
+        if tagged is not None:
+            tag = args[0] if args else settings.get(tagged, "")
+            if not isinstance(tag, str):
+                raise TypeError(f"{method.__name__}({tagged}={tag!r}): a text is needed, not {type(tag).__name__}")
         return method(self, *args, **settings) if self.enabled else None
 
     return asked  # type: ignore[return-value]
@@ -64,6 +73,13 @@ class SummaryWriter:
 
     def __init__(self, log_dir: str | os.PathLike[str] | None = None, comment: str = "", purge_step: int | None = None,
                  max_queue: int = 10, flush_secs: int = 120, filename_suffix: str = "", *, all_ranks: bool = False) -> None:
+        if purge_step is not None and not isinstance(purge_step, Integral):
+            raise TypeError(f"SummaryWriter(purge_step={purge_step!r}): a whole number or None is needed")
+        for name, value in (("max_queue", max_queue), ("flush_secs", flush_secs)):
+            if not isinstance(value, Real):
+                raise TypeError(f"SummaryWriter({name}={value!r}): a number is needed")
+        if not isinstance(filename_suffix, str):
+            raise TypeError(f"SummaryWriter(filename_suffix={filename_suffix!r}): a text is needed")
         directory = os.fspath(log_dir) if log_dir else os.path.join(
             "runs", f"{time.strftime('%b%d_%H-%M-%S')}_{socket.gethostname()}{comment}")
         self.log_dir: str = os.path.join(directory, f"rank_{environment.rank}") if all_ranks else directory
@@ -93,7 +109,10 @@ class SummaryWriter:
         """Write a summary."""
         event = messages.protocol.event.Event(summary=summary, wall_time=time.time() if walltime is None else walltime)
         if step is not None:
-            event.step = int(step)
+            try:
+                event.step = int(step)
+            except (TypeError, ValueError, OverflowError) as error:
+                raise TypeError(f"global_step={step!r}: a whole number is needed, at most 2**63 - 1 in size") from error
         self._file(directory or self.log_dir).add(event)
 
     def get_logdir(self) -> str:
@@ -112,6 +131,9 @@ class SummaryWriter:
     def add_scalars(self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None,
                     walltime: float | None = None) -> None:
         """Numbers in one plot, each as a run of its own below log_dir."""
+        if not isinstance(tag_scalar_dict, Mapping):
+            raise TypeError(f"add_scalars({main_tag!r}): a dict of numbers by their names is needed, not "
+                            f"{type(tag_scalar_dict).__name__}")
         for tag, value in tag_scalar_dict.items():
             directory = os.path.join(self.log_dir, f"{main_tag.replace('/', '_')}_{tag}")
             self._add(messages.scalar(main_tag, value, False, False), global_step, walltime, directory)
