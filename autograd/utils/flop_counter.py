@@ -14,7 +14,8 @@ from ..base.namesake import public
 from ..core.function import Function
 from ..core.graph import FREED, Node
 from ..core.interceptors import Interceptor, Run, install, remove, this_thread
-from ..core.spans import names
+from ..core.operation import Operation
+from ..core.spans import OPERATION, names
 from ..core.tensor import Tensor
 from ..profiler.flops import of_call, of_node, rule_of
 from .module_tracker import GLOBAL, ModuleTracker
@@ -40,7 +41,7 @@ def register_flop_formula(targets: Key | Iterable[Key], get_raw: bool = False) -
     Raises:
         RuntimeError: duplicate registrations for {target}.
         ValueError: a formula is for an operation, named as in "aten.mm", or for a Function's class.
-        NotImplementedError: a formula for {target}: elementwise operations are not told to the counter by name.
+        NotImplementedError: a formula for {target}: calls of this operation are not told to the counter by name.
 
     Example:
         >>> from autograd.utils.flop_counter import FlopCounterMode, register_flop_formula
@@ -91,17 +92,37 @@ def sizes(values: Iterable[Any]) -> list[list[int]]:
 
 
 def key_of(target: Any) -> Key:
-    """A key of custom formulas, checked: ValueError for what is none, NotImplementedError for an elementwise operation."""
+    """A key of custom formulas, checked: ValueError for what is none, NotImplementedError for an operation whose calls are
+    not told to the counter."""
     if isinstance(target, type) and issubclass(target, Function):
         return target
     if not isinstance(target, str) or not target.startswith("aten."):
         raise ValueError(f"a formula is for an operation, named as in \"aten.mm\", or for a Function's class, but got "
                          f"{target!r} of type {type(target).__name__}")
-    operation: Any = getattr(public(), target.removeprefix("aten."), None)
-    if hasattr(operation, "node") and getattr(operation.node, "operation", None) is None:
-        raise NotImplementedError(f"a formula for {target!r}: elementwise operations are not told to the counter by name; "
-                                  "count them with autograd.profiler.profile(with_flops=True)")
+    getattr(public(), target.removeprefix("aten."), None)          # its module is loaded
+    name = target.replace("aten.", "aten::", 1)
+    if (name, OPERATION) in names and name not in told() and name not in ("aten::bmm", "aten::baddbmm"):
+        raise NotImplementedError(f"a formula for {target!r}: calls of this operation are not told to the counter by name, "
+                                  "as those of elementwise operations, in-place ones and ones that others make up; count "
+                                  "them with autograd.profiler.profile(with_flops=True)")
     return target
+
+
+def told() -> set[str]:
+    """The names of the operations whose calls counters are told of."""
+    found: set[str] = set()
+    kinds: list[type] = [Operation]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        found.add(names[kind.span][0])  # type: ignore[attr-defined]
+    return found
+
+
+def checked(key: Key, formula: Any) -> Formula:
+    """A formula that can be called. TypeError for another."""
+    if not callable(formula):
+        raise TypeError(f"FlopCounterMode(custom_mapping={{{key!r}: {formula!r}}}): a function of the shapes is needed")
+    return formula if getattr(formula, "_get_raw", False) else of_shapes(formula)
 
 
 class FlopCounterMode:
@@ -119,7 +140,8 @@ class FlopCounterMode:
             with the attribute `_get_raw` is called with tensors.
 
     Raises:
-        TypeError: custom_mapping is no dict.
+        TypeError: custom_mapping is no dict of functions.
+        NotImplementedError: calls of an operation in custom_mapping are not told to the counter.
 
     Example:
         >>> from autograd.utils.flop_counter import FlopCounterMode
@@ -143,8 +165,7 @@ class FlopCounterMode:
         self.flop_counts: dict[str, dict[Any, int]] = defaultdict(lambda: defaultdict(int))
         self.depth: int | None = depth
         self.display: bool = display
-        self.flop_registry = {**flop_registry, **{key_of(key): f if getattr(f, "_get_raw", False) else of_shapes(f)
-                                                  for key, f in (custom_mapping or {}).items()}}
+        self.flop_registry = {**flop_registry, **{key_of(k): checked(k, f) for k, f in (custom_mapping or {}).items()}}
         self.mod_tracker: ModuleTracker = ModuleTracker()
 
     def __enter__(self) -> FlopCounterMode:
@@ -215,13 +236,14 @@ class Calls(Interceptor):
                  out: Any) -> None:
         """Count a call."""
         name = names[operation.span][0]
-        formula = self.counter.flop_registry.get(name.replace("::", "."))
+        key, counted = name.replace("::", "."), of_call(name, sizes(args), settings)
+        if key in ("aten.mm", "aten.addmm") and counted is not None:
+            key = str(counted[0])                    # of three dimensions or more, "aten.bmm" and "aten.baddbmm"
+        formula = self.counter.flop_registry.get(key)
         if formula is not None:
-            self.counter.count(name.replace("::", "."), formula(*args, out_val=out, **settings))
-        else:
-            counted = of_call(name, sizes(args), settings)
-            if counted is not None:
-                self.counter.count(*counted)
+            self.counter.count(key, formula(*args, out_val=out, **settings))
+        elif counted is not None:
+            self.counter.count(*counted)
         if self.around is not None:
             self.around.operated(operation, node, args, arrays, settings, out)
 

@@ -261,9 +261,16 @@ def test_custom_formulas():
         assert counter.get_total_flops() == 7
     finally:
         flop_registry.clear()
-    for key, error in (("mm", ValueError), (3, ValueError), ("aten.mul", NotImplementedError)):
+    for key, error in (("mm", ValueError), (3, ValueError), ("aten.mul", NotImplementedError),
+                       ("aten.add", NotImplementedError), ("aten.add_", NotImplementedError),
+                       ("aten.ones", NotImplementedError)):
         with pytest.raises(error):
             FlopCounterMode(custom_mapping={key: cube})
+    with FlopCounterMode(display=False, custom_mapping={"aten.bmm": lambda x, y, out_shape: 5}) as counter:
+        ag.ones(2, 3, 3) @ ag.bmm(ag.ones(2, 3, 3), ag.ones(2, 3, 3)) @ ag.ones(3, 4)
+    assert counter.get_flop_counts()["Global"] == {"aten.bmm": 10, "aten.mm": 144}
+    with pytest.raises(TypeError, match="'aten.mm': 3"):
+        FlopCounterMode(custom_mapping={"aten.mm": 3})
     with pytest.warns(UserWarning, match="mods argument is not needed"):
         FlopCounterMode(nn.Linear(2, 2))
 
