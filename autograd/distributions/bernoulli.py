@@ -36,6 +36,9 @@ class Bernoulli(Distribution):
         tensor([0.2500, 1.0000])
         >>> coins.sample((3,)).shape
         Size([3, 2])
+        >>> coins = ag.distributions.Bernoulli(logits=ag.tensor([0.0, 1.0]))
+        >>> coins.probs, coins.logits, coins.param_shape
+        (tensor([0.5000, 0.7311]), tensor([0., 1.]), Size([2]))
     """
 
     has_enumerate_support = True

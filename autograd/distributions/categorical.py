@@ -38,6 +38,8 @@ class Categorical(Distribution):
         tensor([0.2500, 0.2500, 0.5000])
         >>> dice.log_prob(ag.tensor(2)).exp(), dice.sample().dtype
         (tensor(0.5000), dtype('int64'))
+        >>> dice.logits, dice.param_shape, dice.support
+        (tensor([-1.3863, -1.3863, -0.6931]), Size([3]), IntegerInterval(lower_bound=0, upper_bound=2))
     """
 
     has_enumerate_support = True
@@ -140,6 +142,8 @@ class OneHotCategorical(Distribution):
         (Size([3]), tensor(1.))
         >>> dice.log_prob(ag.tensor([0.0, 0.0, 1.0])).exp()
         tensor(0.5000)
+        >>> dice.probs, dice.logits, dice.param_shape
+        (tensor([0.2500, 0.2500, 0.5000]), tensor([-1.3863, -1.3863, -0.6931]), Size([3]))
     """
 
     has_enumerate_support = True

@@ -13,17 +13,38 @@ SMALL = 1024                         # elements from which Tensors are added up 
 
 
 class Constraint:
-    """A set of allowed values. With event_dim > 0 it applies to whole vectors, and check() drops their dimension."""
+    """A set of allowed values. With event_dim > 0 it applies to whole vectors, and check() drops their dimension.
+
+    Example:
+        >>> constraints = ag.distributions.constraints
+        >>> isinstance(constraints.positive, constraints.Constraint)
+        True
+        >>> constraints.positive.check(ag.tensor([1.0, 0.0])), constraints.positive.holds(ag.tensor([1.0, 0.0]))
+        (tensor([ True, False]), False)
+        >>> constraints.simplex.check(ag.tensor([[0.5, 0.5], [0.5, 0.6]]))          # of vectors: event_dim is 1
+        tensor([ True, False])
+    """
 
     is_discrete = False
     event_dim = 0
 
     def check(self, value: Any) -> Any:
-        """True where value is in the set: a bool tensor of value's shape without the last event_dim dimensions."""
+        """True where value is in the set: a bool tensor of value's shape without the last event_dim dimensions.
+
+        Args:
+            value (Tensor): Of any shape (with event_dim > 0, at least one dimension) and dtype.
+
+        Raises:
+            NotImplementedError: by the base class.
+        """
         raise NotImplementedError
 
     def holds(self, value: Tensor) -> bool:
-        """Whether every element (or vector) of value is in the set."""
+        """Whether every element (or vector) of value is in the set.
+
+        Args:
+            value (Tensor): As of check().
+        """
         if isinstance(value, Tensor):
             value_read("validation of a distribution's arguments")
         return bool(self.check(value.array if self._plain(value) else value).all())
@@ -58,7 +79,15 @@ class RealVector(Constraint):
 
 
 class GreaterThan(Constraint):
-    """Numbers above a bound."""
+    """Numbers above a bound.
+
+    Args:
+        lower_bound (Tensor or float): The bound, which is not included; it broadcasts with values.
+
+    Example:
+        >>> ag.distributions.constraints.greater_than(1.0).check(ag.tensor([1.0, 2.0]))
+        tensor([False, True])
+    """
 
     def __init__(self, lower_bound: Any) -> None:
         self.lower_bound = lower_bound
@@ -69,7 +98,16 @@ class GreaterThan(Constraint):
 
 
 class Interval(Constraint):
-    """Numbers between two bounds, both included."""
+    """Numbers between two bounds, both included.
+
+    Args:
+        lower_bound (Tensor or float): The least value; it broadcasts with values.
+        upper_bound (Tensor or float): The largest, likewise.
+
+    Example:
+        >>> ag.distributions.constraints.interval(0.0, 1.0).check(ag.tensor([1.0, 1.5]))
+        tensor([ True, False])
+    """
 
     def __init__(self, lower_bound: TensorOrNumber, upper_bound: TensorOrNumber) -> None:
         self.lower_bound: TensorOrNumber = lower_bound
@@ -81,7 +119,16 @@ class Interval(Constraint):
 
 
 class IntegerInterval(Interval):
-    """Integers between two bounds, both included; floats with integer values count."""
+    """Integers between two bounds, both included; floats with integer values count.
+
+    Args:
+        lower_bound (Tensor or int): The least value; it broadcasts with values.
+        upper_bound (Tensor or int): The largest, likewise.
+
+    Example:
+        >>> ag.distributions.constraints.integer_interval(0, 2).check(ag.tensor([2.0, 1.5]))
+        tensor([ True, False])
+    """
 
     is_discrete = True
 

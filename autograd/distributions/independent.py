@@ -26,6 +26,8 @@ class Independent(Distribution):
         >>> vectors = ag.distributions.Independent(base, 1)
         >>> vectors.batch_shape, vectors.event_shape, vectors.log_prob(ag.zeros(4, 3)).shape
         (Size([4]), Size([3]), Size([4]))
+        >>> vectors.has_rsample, vectors.support
+        (True, Real())
     """
 
     def __init__(self, base_distribution: Distribution, reinterpreted_batch_ndims: int,

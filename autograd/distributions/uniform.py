@@ -27,6 +27,8 @@ class Uniform(Distribution):
         >>> uniform = ag.distributions.Uniform(ag.tensor([0.0]), ag.tensor([4.0]))
         >>> uniform.mean, uniform.log_prob(ag.tensor([1.0])).exp()
         (tensor([2.]), tensor([0.2500]))
+        >>> uniform.support.check(ag.tensor([5.0]))
+        tensor([False])
     """
 
     low: Any                                         # a Tensor; comparisons, which are bound at import, have no types

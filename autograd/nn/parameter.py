@@ -44,7 +44,19 @@ def refuse_use(what: str) -> NoReturn:
 
 class UninitializedTensorMixin:
     """A tensor with a dtype but no shape yet. materialize() gives it one and makes it an ordinary tensor in place, so that
-    references to it, as optimisers have, stay valid."""
+    references to it, as optimisers have, stay valid.
+
+    Example:
+        >>> weight, buffer = ag.nn.UninitializedParameter(), ag.nn.UninitializedBuffer()
+        >>> weight.materialize((2, 3))
+        >>> type(weight).__name__, weight.shape
+        ('Parameter', Size([2, 3]))
+        >>> try:
+        ...     buffer.share_memory_()
+        ... except RuntimeError as error:
+        ...     print(str(error)[:18])
+        Can't share memory
+    """
 
     __slots__ = ()
 
@@ -53,14 +65,24 @@ class UninitializedTensorMixin:
     requires_grad: bool
 
     def materialize(self, shape: Sequence[int], device: DeviceLike = None, dtype: DTypeLike = None) -> None:
-        """Become a tensor of this shape, of undefined values, and of this dtype or the one it has."""
+        """Become a tensor of this shape, of undefined values, and of this dtype or the one it has.
+
+        Args:
+            shape (ints): The shape.
+            device (device): The CPU, under any of its names.
+            dtype (dtype): The tensor's own if None. Default: None.
+        """
         made = empty(shape, device=device, dtype=self.array.dtype if dtype is None else dtype)
         self.array = made.array
         self.__class__ = self.cls_to_become          # type: ignore[assignment]
 
     @property
     def shape(self) -> NoReturn:
-        """RuntimeError: there is none."""
+        """There is none yet.
+
+        Raises:
+            RuntimeError: always.
+        """
         raise RuntimeError(MSG_SHAPE)
 
     @property
@@ -80,7 +102,11 @@ class UninitializedTensorMixin:
         refuse_use("detach")
 
     def share_memory_(self) -> NoReturn:
-        """RuntimeError: there is no memory to share."""
+        """There is no memory to share yet.
+
+        Raises:
+            RuntimeError: always.
+        """
         raise RuntimeError(MSG_SHARED)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
@@ -148,7 +174,16 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):  # type: ignore[mis
 
 
 def is_lazy(value: Any) -> bool:
-    """Whether this is a parameter or buffer without shape."""
+    """Whether this is a parameter or buffer without shape.
+
+    Args:
+        value: Any object.
+
+    Example:
+        >>> is_lazy = ag.nn.parameter.is_lazy
+        >>> is_lazy(ag.nn.UninitializedParameter()), is_lazy(ag.nn.Parameter(ag.ones(2)))
+        (True, False)
+    """
     return isinstance(value, UninitializedTensorMixin)
 
 

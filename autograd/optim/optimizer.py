@@ -44,12 +44,42 @@ this_thread: ThisThread = ThisThread()
 
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call hook(optimizer, args, kwargs) before every step of every optimiser."""
+    """Call hook(optimizer, args, kwargs) before every step of every optimiser.
+
+    Args:
+        hook (callable): The function. It may return other (args, kwargs) for the step.
+
+    Returns:
+        A handle, whose remove() takes the hook away.
+
+    Example:
+        >>> def hook(optimizer, args, kwargs):
+        ...     print(type(optimizer).__name__)
+        >>> handle = ag.optim.optimizer.register_optimizer_step_pre_hook(hook)
+        >>> ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=0.1).step()
+        SGD
+        >>> handle.remove()
+    """
     return RemovableHandle(every_optimizer.pre, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call hook(optimizer, args, kwargs) after every step of every optimiser."""
+    """Call hook(optimizer, args, kwargs) after every step of every optimiser.
+
+    Args:
+        hook (callable): The function.
+
+    Returns:
+        A handle, whose remove() takes the hook away.
+
+    Example:
+        >>> def hook(optimizer, args, kwargs):
+        ...     print(type(optimizer).__name__)
+        >>> handle = ag.optim.optimizer.register_optimizer_step_post_hook(hook)
+        >>> ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=0.1).step()
+        SGD
+        >>> handle.remove()
+    """
     return RemovableHandle(every_optimizer.post, hook)
 
 
@@ -347,7 +377,17 @@ class Optimizer:
 
 
 def evaluate(closure: Callable[[], Any] | None) -> Any:
-    """The loss that a step's closure computes, recorded even inside no_grad; None without a closure."""
+    """The loss that a step's closure computes, recorded even inside no_grad; None without a closure.
+
+    Args:
+        closure (callable): Without arguments; or None.
+
+    Example:
+        >>> w = ag.ones(2, requires_grad=True)
+        >>> with ag.no_grad():
+        ...     ag.optim.optimizer.evaluate(lambda: w.sum())
+        tensor(2., grad_fn=<SumBackward0>)
+    """
     if closure is None:
         return None
     with enable_grad():

@@ -49,6 +49,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         >>> layer = ag.nn.AdaptiveLogSoftmaxWithLoss(8, 10, cutoffs=[4])
         >>> layer(ag.ones(3, 8), ag.tensor([0, 5, 9])).output.shape
         Size([3])
+        >>> layer.log_prob(ag.ones(3, 8)).shape, layer.predict(ag.ones(3, 8)).shape
+        (Size([3, 10]), Size([3]))
+        >>> layer.reset_parameters()
     """
 
     def __init__(self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0,
@@ -114,14 +117,23 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             raise RuntimeError("Input and target should have the same size in the batch dimension.")
 
     def log_prob(self, input: Tensor) -> Tensor:
-        """The log probabilities of all classes: (n, n_classes)."""
+        """The log probabilities of all classes: (n, n_classes).
+
+        Args:
+            input (Tensor): (n, in_features), of the parameters' dtype.
+        """
         head = F.log_softmax(self.head(input), dim=1)
         tails = [F.log_softmax(part(input), dim=1) + head[:, self.shortlist_size + i].unsqueeze(1)
                  for i, part in enumerate(self.tail)]
         return cat([head[:, :self.shortlist_size], *tails], dim=1)
 
     def predict(self, input: Tensor) -> Tensor:
-        """The most probable class of each row: (n,). A cluster is evaluated only for rows where the head selects it."""
+        """The most probable class of each row: (n,), of int64. The clusters are evaluated only if the head selects one of
+        them for some row.
+
+        Args:
+            input (Tensor): (n, in_features), of the parameters' dtype.
+        """
         head = self.head(input)
         best = head.argmax(dim=1)
         value_read("AdaptiveLogSoftmaxWithLoss.predict()")

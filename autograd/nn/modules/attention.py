@@ -101,9 +101,10 @@ class MultiheadAttention(Module):
     def forward(self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
                 need_weights: bool = True, attn_mask: Tensor | None = None, average_attn_weights: bool = True,
                 is_causal: bool = False) -> tuple[Tensor, Tensor | Any]:
-        """(output, weights (n, l, s), the mean over heads, (n, heads, l, s) if not average_attn_weights, None if not
-        need_weights). Masks: True where a key is left out, or numbers that are added; key_padding_mask (n, s), attn_mask
-        (l, s) or (n heads, l, s). is_causal says that attn_mask is the causal one.
+        """query, key and value, of the shapes that the class's text gives -> (output (l, n, embed_dim), weights (n, l, s),
+        the mean over heads, (n, heads, l, s) if not average_attn_weights, None if not need_weights). Masks: True where a key
+        is left out, or numbers that are added; key_padding_mask (n, s), attn_mask (l, s) or (n heads, l, s). is_causal says
+        that attn_mask, which must be given, is the causal one.
         """
         turned = self.batch_first and query.ndim == 3
         key_padding_mask, attn_mask = added(key_padding_mask, query.dtype), added(attn_mask, query.dtype)

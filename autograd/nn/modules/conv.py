@@ -116,8 +116,10 @@ class Conv1d(_ConvNd):
         dtype (dtype): Of the parameters; the default dtype if None.
 
     Example:
-        >>> ag.nn.Conv1d(2, 4, 3)(ag.ones(1, 2, 8)).shape
+        >>> layer = ag.nn.Conv1d(2, 4, 3)
+        >>> layer(ag.ones(1, 2, 8)).shape
         Size([1, 4, 6])
+        >>> layer.reset_parameters()                     # other random weights
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,

@@ -98,8 +98,13 @@ class LazyLinear(LazyModuleMixin, Linear):
         dtype (dtype): Of the parameters; the default dtype if None.
 
     Example:
-        >>> ag.nn.LazyLinear(2)(ag.ones(4, 3)).shape
-        Size([4, 2])
+        >>> layer = ag.nn.LazyLinear(2)
+        >>> layer(ag.ones(4, 3)).shape, layer
+        (Size([4, 2]), Linear(in_features=3, out_features=2, bias=True))
+        >>> layer = ag.nn.LazyLinear(2)
+        >>> layer.initialize_parameters(ag.ones(4, 3))   # the first call does so
+        >>> layer.weight.shape
+        Size([2, 3])
     """
 
     cls_to_become: type[Module] = Linear
@@ -117,7 +122,14 @@ class LazyLinear(LazyModuleMixin, Linear):
             super().reset_parameters()
 
     def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
-        """Shapes and first values for inputs like this one."""
+        """Shapes and first values for inputs like this one.
+
+        Args:
+            input (Tensor): (..., in_features).
+
+        Raises:
+            AssertionError: a loaded weight has another number of in_features.
+        """
         if self.has_uninitialized_params():
             with no_grad():
                 self.in_features = input.shape[-1]
@@ -157,7 +169,15 @@ class _LazyConvNd(LazyModuleMixin):
             super().reset_parameters()               # type: ignore[misc]
 
     def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
-        """Shapes and first values for inputs like this one."""
+        """Shapes and first values for inputs like this one.
+
+        Args:
+            input (Tensor): (n, in_channels, ...), or without n; further arguments are ignored.
+
+        Raises:
+            ValueError: in_channels is not divisible by groups.
+            RuntimeError: input has another number of dimensions.
+        """
         self.in_channels: int = self._get_in_channels(input)   # also where a state was loaded before
         if self.has_uninitialized_params():
             if self.in_channels % self.groups:
@@ -220,6 +240,11 @@ class LazyConv1d(_LazyConv, Conv1d):
     Example:
         >>> ag.nn.LazyConv1d(4, 3)(ag.ones(1, 2, 8)).shape
         Size([1, 4, 6])
+        >>> layer = ag.nn.LazyConv1d(4, 3)
+        >>> layer.reset_parameters()                     # no effect while there are no shapes
+        >>> layer.initialize_parameters(ag.ones(1, 2, 8))          # the first call does so
+        >>> layer.weight.shape
+        Size([4, 2, 3])
     """
 
     cls_to_become: type[Module] = Conv1d
@@ -369,7 +394,11 @@ class _LazyNormBase(LazyModuleMixin, NormBase):
             super().reset_parameters()
 
     def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
-        """Shapes and first values for inputs like this one."""
+        """Shapes and first values for inputs like this one.
+
+        Args:
+            input (Tensor): (n, num_features, ...).
+        """
         self.num_features: int = input.shape[1]      # also where a state was loaded before
         if self.has_uninitialized_params():
             for value in (self.weight, self.bias, self.running_mean, self.running_var):
@@ -393,6 +422,10 @@ class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
     Example:
         >>> ag.nn.LazyBatchNorm1d()(ag.ones(4, 3)).shape
         Size([4, 3])
+        >>> layer = ag.nn.LazyBatchNorm1d()
+        >>> layer.initialize_parameters(ag.ones(4, 3))   # the first call does so
+        >>> layer.running_mean
+        tensor([0., 0., 0.])
     """
 
     cls_to_become: type[Module] = BatchNorm1d

@@ -54,8 +54,13 @@ class RNNBase(Module):
         ValueError: {name} must be greater than zero.
 
     Example:
-        >>> issubclass(ag.nn.LSTM, ag.nn.RNNBase)
+        >>> layer = ag.nn.GRU(3, 5)
+        >>> isinstance(layer, ag.nn.RNNBase)
         True
+        >>> [weight.shape for weight in layer.all_weights[0]]
+        [Size([15, 3]), Size([15, 5]), Size([15]), Size([15])]
+        >>> layer.reset_parameters()                     # other random weights
+        >>> layer.flatten_parameters()                   # no effect
     """
 
     def __init__(self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
@@ -161,8 +166,13 @@ class RNNBase(Module):
 
     def forward(self, input: Tensor | PackedSequence,
                 hx: Tensor | Sequence[Tensor] | None = None) -> tuple[Tensor | Any, Any]:
-        """(outputs, final states): input (t, b, input_size), (b, t, input_size) if batch_first, (t, input_size) or packed;
-        states (layers * directions, b, hidden_size), without b for an unbatched input, zeros if None.
+        """input (t, b, input_size), (b, t, input_size) if batch_first, (t, input_size) or a PackedSequence, and the initial
+        states hx -> (outputs, final states). States are (layers * directions, b, proj_size or hidden_size), without b for an
+        unbatched input; of an LSTM two, (h, c), with c of hidden_size; zeros if hx is None.
+
+        Raises:
+            ValueError: input has not two or three dimensions, or, outside autocast, another dtype than the weights.
+            RuntimeError: input or hx has another shape.
         """
         if isinstance(input, PackedSequence):
             x, batch_sizes, order, back = input

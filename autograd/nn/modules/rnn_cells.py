@@ -33,8 +33,10 @@ class RNNCellBase(Module):
         dtype (dtype): Of the parameters; the default dtype if None.
 
     Example:
-        >>> issubclass(ag.nn.LSTMCell, ag.nn.RNNCellBase)
+        >>> cell = ag.nn.GRUCell(3, 5)
+        >>> isinstance(cell, ag.nn.RNNCellBase)
         True
+        >>> cell.reset_parameters()                      # other random weights
     """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: DeviceLike = None,
@@ -120,7 +122,13 @@ class RNNCell(RNNCellBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """The next state."""
+        """input (b, input_size) or (input_size,), and the state hx (b, hidden_size) or (hidden_size,), zeros if None -> the
+        next state, of hx's shape.
+
+        Raises:
+            ValueError: input or hx has not one or two dimensions.
+            RuntimeError: a size does not fit the weights, or the batches differ; nonlinearity is neither 'tanh' nor 'relu'.
+        """
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
         return self._step(f"RNN_{self.nonlinearity.upper()}", input, hx)[0]     # type: ignore[no-any-return]
@@ -147,7 +155,13 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
-        """The next states."""
+        """input (b, input_size) or (input_size,), and the states hx = (h, c), each (b, hidden_size) or (hidden_size,), zeros
+        if None -> the next (h, c).
+
+        Raises:
+            ValueError: input, h or c has not one or two dimensions.
+            RuntimeError: a size does not fit the weights, or the batches differ.
+        """
         return self._step("LSTM", input, hx)         # type: ignore[no-any-return]
 
 
@@ -171,7 +185,13 @@ class GRUCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """The next state."""
+        """input (b, input_size) or (input_size,), and the state hx (b, hidden_size) or (hidden_size,), zeros if None -> the
+        next state, of hx's shape.
+
+        Raises:
+            ValueError: input or hx has not one or two dimensions.
+            RuntimeError: a size does not fit the weights, or the batches differ.
+        """
         return self._step("GRU", input, hx)[0]       # type: ignore[no-any-return]
 
 

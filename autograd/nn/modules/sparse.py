@@ -64,8 +64,13 @@ class Embedding(_Table):
         dtype (dtype): Of the parameters; the default dtype if None.
 
     Example:
-        >>> ag.nn.Embedding(10, 3)(ag.tensor([1, 5])).shape
+        >>> layer = ag.nn.Embedding(10, 3)
+        >>> layer(ag.tensor([1, 5])).shape
         Size([2, 3])
+        >>> layer.reset_parameters()                     # other random rows
+        >>> rows = ag.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> ag.nn.Embedding.from_pretrained(rows)(ag.tensor([1]))
+        tensor([[3., 4.]])
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
@@ -82,7 +87,16 @@ class Embedding(_Table):
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None,
                         max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
                         sparse: bool = False) -> Any:
-        """An Embedding of the given rows (num_embeddings, embedding_dim); they are not trained if freeze."""
+        """An Embedding of the given rows (num_embeddings, embedding_dim); they are not trained if freeze.
+
+        Args:
+            embeddings (Tensor): The rows, which become the weight's memory: they are not copied.
+            freeze (bool): Whether the weight gets no gradient. Default: True.
+
+        Raises:
+            AssertionError: embeddings has not two dimensions.
+            NotImplementedError: sparse is True.
+        """
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
@@ -123,8 +137,13 @@ class EmbeddingBag(_Table):
         dtype (dtype): Of the parameters; the default dtype if None.
 
     Example:
-        >>> ag.nn.EmbeddingBag(10, 3)(ag.tensor([[1, 5], [2, 3]])).shape
+        >>> layer = ag.nn.EmbeddingBag(10, 3)
+        >>> layer(ag.tensor([[1, 5], [2, 3]])).shape
         Size([2, 3])
+        >>> layer.reset_parameters()                     # other random rows
+        >>> rows = ag.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> ag.nn.EmbeddingBag.from_pretrained(rows)(ag.tensor([[0, 1]]))
+        tensor([[2., 3.]])
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
@@ -143,7 +162,16 @@ class EmbeddingBag(_Table):
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None, norm_type: float = 2.0,
                         scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
                         include_last_offset: bool = False, padding_idx: int | None = None) -> Any:
-        """An EmbeddingBag of the given rows (num_embeddings, embedding_dim); they are not trained if freeze."""
+        """An EmbeddingBag of the given rows (num_embeddings, embedding_dim); they are not trained if freeze.
+
+        Args:
+            embeddings (Tensor): The rows, which become the weight's memory: they are not copied.
+            freeze (bool): Whether the weight gets no gradient. Default: True.
+
+        Raises:
+            AssertionError: embeddings has not two dimensions.
+            NotImplementedError: sparse is True.
+        """
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape

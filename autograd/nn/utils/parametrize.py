@@ -88,12 +88,15 @@ class ParametrizationList(ModuleList):
         >>> class Doubled(ag.nn.Module):
         ...     def forward(self, x):
         ...         return 2 * x
+        ...     def right_inverse(self, y):
+        ...         return y / 2
         >>> held = ag.nn.utils.parametrize.ParametrizationList([Doubled()], ag.nn.Parameter(ag.ones(2)))
         >>> held()
-        tensor([2., 2.], grad_fn=<MulBackward0>)
+        tensor([1., 1.], grad_fn=<MulBackward0>)
+        >>> held.right_inverse(ag.tensor([6.0, 8.0]))
         >>> held.original
         Parameter containing:
-        tensor([1., 1.], requires_grad=True)
+        tensor([3., 4.], requires_grad=True)
     """
 
     def __init__(self, modules: Iterable[Module], original: Tensor, unsafe: bool = False) -> None:
@@ -133,7 +136,16 @@ class ParametrizationList(ModuleList):
         _store(self, f"original{number}", part)
 
     def right_inverse(self, value: Tensor) -> None:
-        """Make the originals those from which `value` is computed."""
+        """Make the originals those from which `value` is computed.
+
+        Args:
+            value (Tensor): What the parametrized tensor is to be.
+
+        Raises:
+            RuntimeError: a parametrization has no right_inverse.
+            ValueError: the last right_inverse gives no tensor where there is one original, not as many tensors as there are
+                originals, or another dtype.
+        """
         with no_grad():
             new: Any = value
             for module in reversed(list(self)):

@@ -33,12 +33,15 @@ class BasePruningMethod(ABC):
         ...     PRUNING_TYPE = "unstructured"
         ...     def compute_mask(self, t, default_mask):
         ...         return default_mask * (t >= 0)
-        >>> Negative().prune(ag.tensor([1.0, -2.0, 3.0]))
-        tensor([1., -0., 3.])
+        >>> Negative().prune(ag.tensor([1.0, -2.0, 3.0])), Negative().compute_mask(ag.tensor([1.0, -2.0]), ag.ones(2))
+        (tensor([1., -0., 3.]), tensor([1., 0.]))
         >>> layer = ag.nn.Linear(2, 2)
-        >>> _ = Negative.apply(layer, "weight")      # in each forward of the layer from now on
-        >>> (layer.weight < 0).any()
-        tensor(False)
+        >>> method = Negative.apply(layer, "weight")     # in each forward of the layer from now on
+        >>> (layer.weight < 0).any(), (method.apply_mask(layer) == layer.weight).all()
+        (tensor(False), tensor(True))
+        >>> method.remove(layer)
+        >>> [name for name, _ in layer.named_parameters()]
+        ['bias', 'weight']
     """
 
     PRUNING_TYPE: str
@@ -50,10 +53,22 @@ class BasePruningMethod(ABC):
 
     @abstractmethod
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask for a tensor of importance scores; default_mask is the one so far, whose zeros must stay."""
+        """The mask for a tensor of importance scores; default_mask is the one so far, whose zeros must stay.
+
+        Args:
+            t (Tensor): The scores: the parameter, importance_scores, or the part of them that PRUNING_TYPE selects.
+            default_mask (Tensor): Of t's shape: 0 where it was pruned before, else 1.
+        """
 
     def apply_mask(self, module: Module) -> Tensor:
-        """<name>_orig * <name>_mask. AssertionError if the method was never applied."""
+        """<name>_orig * <name>_mask.
+
+        Args:
+            module (Module): Whose parameter is pruned.
+
+        Raises:
+            AssertionError: the method was never applied.
+        """
         if self._tensor_name is None:
             raise AssertionError(f"Module {module} has to be pruned")
         mask, orig = (getattr(module, self._tensor_name + end) for end in ("_mask", "_orig"))
@@ -62,10 +77,20 @@ class BasePruningMethod(ABC):
     @classmethod
     def apply(cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None,
               **kwargs: Any) -> BasePruningMethod:
-        """Prune the parameter `name` of a module, or prune it further; args and kwargs are the method's.
+        """Prune the parameter `name` of a module, or prune it further.
 
-        importance_scores: what to compute the mask from, of the parameter's shape; the parameter itself if None.
-        Returns the hook that is registered: the method, or the container of all methods of this parameter.
+        Args:
+            module (Module): Whose parameter it is.
+            name (str): The parameter's name.
+            *args: Arguments of the method.
+            importance_scores (Tensor): What to compute the mask from, of the parameter's shape; the parameter if None.
+            **kwargs: Arguments of the method, by name.
+
+        Returns:
+            The hook that is registered: the method, or the container of all methods of this parameter.
+
+        Raises:
+            AssertionError: the parameter has several pruning hooks, or importance_scores another shape.
         """
         method: BasePruningMethod = cls(*args, **kwargs)
         method._tensor_name = name
@@ -101,7 +126,16 @@ class BasePruningMethod(ABC):
         return method
 
     def prune(self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None) -> Tensor:
-        """A tensor, pruned: no module is involved. default_mask: of an earlier pruning; ones if None."""
+        """A tensor, pruned: no module is involved.
+
+        Args:
+            t (Tensor): The tensor, of any shape.
+            default_mask (Tensor): Of an earlier pruning, of t's shape; ones if None.
+            importance_scores (Tensor): What to compute the mask from, of t's shape; t if None.
+
+        Raises:
+            AssertionError: importance_scores has another shape than t.
+        """
         if importance_scores is not None and importance_scores.shape != t.shape:
             raise AssertionError("importance_scores should have the same shape as tensor t, got "
                                  f"{importance_scores.shape} vs {t.shape}")
@@ -109,7 +143,14 @@ class BasePruningMethod(ABC):
         return t * self.compute_mask(scores, default_mask=ones_like(t) if default_mask is None else default_mask)
 
     def remove(self, module: Module) -> None:
-        """Make the pruned tensor the parameter again, the same object as before. Its zeros stay."""
+        """Make the pruned tensor the parameter again, the same object as before. Its zeros stay.
+
+        Args:
+            module (Module): Whose parameter was pruned. The forward pre-hook stays in it: prune.remove() takes it out, too.
+
+        Raises:
+            AssertionError: the method was never applied.
+        """
         name = self._tensor_name
         if name is None:
             raise AssertionError(f"Module {module} has to be pruned before pruning can be removed")
@@ -140,6 +181,9 @@ class PruningContainer(BasePruningMethod):
         ('PruningContainer', 2)
         >>> layer.weight_mask.sum()                  # of 8; the second prunes what the first has left
         tensor(3.)
+        >>> both.add_pruning_method(both[0])
+        >>> len(both), both.compute_mask(layer.weight_orig, layer.weight_mask).sum()          # 2 of the 3 that were left
+        (3, tensor(1.))
     """
 
     def __init__(self, *args: BasePruningMethod) -> None:
@@ -150,7 +194,15 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: Any) -> None:
-        """Add a method of the same parameter."""
+        """Add a method of the same parameter.
+
+        Args:
+            method (BasePruningMethod): Of a parameter of the same name.
+
+        Raises:
+            TypeError: method is no BasePruningMethod.
+            ValueError: its parameter has another name.
+        """
         if not isinstance(method, BasePruningMethod):
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
         if self._tensor_name != method._tensor_name:
@@ -168,7 +220,17 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[idx]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask so far and that of the last method, which is handed the part of t that its PRUNING_TYPE asks for."""
+        """The mask so far and that of the last method, which is handed the part of t that its PRUNING_TYPE asks for.
+
+        Args:
+            t (Tensor): The parameter, or importance_scores.
+            default_mask (Tensor): The mask so far, of t's shape.
+
+        Raises:
+            AttributeError: the method is "structured", and has no `dim`.
+            IndexError: t has no dimension `dim`.
+            ValueError: PRUNING_TYPE is unknown.
+        """
         method: Any = self._pruning_methods[-1]
         if method.PRUNING_TYPE == "unstructured":
             part: Any = default_mask == 1
@@ -238,7 +300,11 @@ class RandomUnstructured(_Unstructured):
     """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask with zeros at random elements."""
+        """The mask with zeros at random elements.
+
+        Raises:
+            ValueError: amount is an int above the number of t's elements.
+        """
         return _without(default_mask, rand_like(t), _number(self.amount, t.numel()), largest=True)
 
     @classmethod
@@ -264,7 +330,11 @@ class L1Unstructured(_Unstructured):
     """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Zeros where the least absolute values are."""
+        """Zeros where the least absolute values are.
+
+        Raises:
+            ValueError: amount is an int above the number of t's elements.
+        """
         return _without(default_mask, abs(t), _number(self.amount, t.numel()), largest=False)
 
     @classmethod
@@ -299,7 +369,12 @@ class RandomStructured(BasePruningMethod):
         self.dim: int = dim
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Zeros in channels that are drawn. IndexError if t has no dimension `dim`."""
+        """Zeros in channels that are drawn.
+
+        Raises:
+            ValueError: amount is an int above the number of channels, or t has less than two dimensions.
+            IndexError: t has no dimension `dim`.
+        """
         _validate_structured_pruning(t)
         _validate_pruning_dim(t, self.dim)
         channels = t.shape[self.dim]
@@ -344,7 +419,12 @@ class LnStructured(BasePruningMethod):
         self.dim: int = dim
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Zeros in the channels of least norm. IndexError if t has no dimension `dim`."""
+        """Zeros in the channels of least norm.
+
+        Raises:
+            ValueError: amount is an int above the number of channels, or t has less than two dimensions.
+            IndexError: t has no dimension `dim`.
+        """
         _validate_structured_pruning(t)
         _validate_pruning_dim(t, self.dim)
         channels = t.shape[self.dim]
@@ -378,7 +458,11 @@ class CustomFromMask(BasePruningMethod):
         self.mask = mask
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask so far times the given one."""
+        """The mask so far times the given one.
+
+        Raises:
+            AssertionError: the masks have different shapes.
+        """
         if default_mask.shape != self.mask.shape:
             raise AssertionError(f"default_mask shape {default_mask.shape} must match self.mask shape {self.mask.shape}")
         return default_mask * self.mask.to(dtype=default_mask.dtype)

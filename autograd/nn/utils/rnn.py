@@ -30,9 +30,31 @@ class PackedSequence(_Packed):
     sequences have a step t. sorted_indices maps positions here to positions in the given batch, unsorted_indices back;
     both are None if the batch came sorted.
 
+    Args:
+        data (Tensor): The elements, (sum of lengths, ...), of any dtype; or the pair (data, batch_sizes).
+        batch_sizes (Tensor): int64 (longest length,), falling.
+        sorted_indices (Tensor): int64 (number of sequences,). Default: None.
+        unsorted_indices (Tensor): Its inverse, which is computed if None. Default: None.
+
+    Raises:
+        AssertionError: batch_sizes is None, and data is no pair.
+
     Example:
-        >>> ag.nn.utils.rnn.pack_sequence([ag.tensor([1, 2]), ag.tensor([3])]).data
-        tensor([1, 3, 2])
+        >>> packed = ag.nn.utils.rnn.pack_sequence([ag.tensor([1, 2]), ag.tensor([3])])
+        >>> packed.data, packed.batch_sizes
+        (tensor([1, 3, 2]), tensor([2, 1]))
+        >>> packed.to(ag.float64).data
+        tensor([1., 3., 2.], dtype=float64)
+        >>> [str(other.data.dtype) for other in (packed.double(), packed.float(), packed.half(), packed.long(), packed.int(),
+        ...                                      packed.short(), packed.char(), packed.byte())]
+        ['float64', 'float32', 'float16', 'int64', 'int32', 'int16', 'int8', 'uint8']
+        >>> packed.cpu() is packed, packed.pin_memory() is packed, packed.is_cuda, packed.is_pinned()
+        (True, True, False, False)
+        >>> try:
+        ...     packed.cuda()
+        ... except NotImplementedError as error:
+        ...     print(error)
+        device='cuda': tensors live in the CPU's memory; leave device out or pass 'cpu'
     """
 
     __slots__ = ()
@@ -49,7 +71,15 @@ class PackedSequence(_Packed):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """This sequence with data.to(*args, **kwargs); itself if that changes nothing."""
+        """This sequence with data.to(*args, **kwargs); itself if that changes nothing.
+
+        Args:
+            *args: As of Tensor.to(): a dtype, a device or another tensor.
+            **kwargs: Likewise, by name.
+
+        Raises:
+            NotImplementedError: the device is not the CPU.
+        """
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, *self[1:])
 
@@ -58,7 +88,11 @@ class PackedSequence(_Packed):
         return self.to(*args, device="cpu", **kwargs)
 
     def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """Raises the error of Tensor.to("cuda"): the CPU is the only device."""
+        """The CPU is the only device.
+
+        Raises:
+            NotImplementedError: always.
+        """
         return self.to(*args, device="cuda", **kwargs)
 
     def pin_memory(self) -> PackedSequence:

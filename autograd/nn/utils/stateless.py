@@ -10,7 +10,32 @@ from typing import Any
 
 def functional_call(module: Any, parameters_and_buffers: dict[str, Any], args: Any = None,
                     kwargs: dict[str, Any] | None = None, *, tie_weights: bool = True, strict: bool = False) -> Any:
-    """module(*args, **kwargs) with the given tensors, by dotted name; the older form of func.functional_call."""
+    """module(*args, **kwargs) with the given tensors, by dotted name; the older form of func.functional_call, with a
+    FutureWarning.
+
+    Args:
+        module (Module): What is called.
+        parameters_and_buffers (dict[str, Tensor]): By dotted name. Those that are not named are the module's own.
+        args: Arguments: a tuple, or the only one. Default: None, which is none.
+        kwargs (dict[str, Any]): Arguments by keyword. Default: None.
+        tie_weights (bool): Whether what is given for a shared tensor counts under all its names. Default: True.
+        strict (bool): Whether a name that is missing or unknown is an error. Default: False.
+
+    Returns:
+        What the module returns.
+
+    Raises:
+        ValueError: tie_weights, and different tensors are given for one that is shared.
+        RuntimeError: strict, and a name is missing or unknown.
+        KeyError: the module holds no tensor of a name.
+        AttributeError: the name's submodule does not exist.
+
+    Example:
+        >>> layer = ag.nn.Linear(2, 1)
+        >>> weights = {"weight": ag.tensor([[1.0, 10.0]]), "bias": ag.zeros(1)}
+        >>> ag.nn.utils.stateless.functional_call(layer, weights, ag.tensor([[2.0, 3.0]]))
+        tensor([[32.]])
+    """
     warnings.warn("`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a "
                   "future version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in "
                   "replacement.",

@@ -92,7 +92,14 @@ class SequentialLR(Combined):
             sched.last_epoch -= 1
 
     def step(self, epoch: float | None = None) -> None:
-        """Go to the next epoch; at a milestone, to epoch 0 of the next scheduler."""
+        """Go to the next epoch; at a milestone, to epoch 0 of the next scheduler.
+
+        Args:
+            epoch: Only None.
+
+        Raises:
+            TypeError: epoch is given.
+        """
         if epoch is not None:
             raise TypeError("SequentialLR.step() takes no epoch")
         self.last_epoch += 1
@@ -133,7 +140,14 @@ class ChainedScheduler(Combined):
         self._last_lr = values_of(optimizer, "lr")
 
     def step(self, epoch: float | None = None) -> None:
-        """One epoch of each."""
+        """One epoch of each.
+
+        Args:
+            epoch: Only None.
+
+        Raises:
+            TypeError: epoch is given.
+        """
         if epoch is not None:
             raise TypeError("ChainedScheduler.step() takes no epoch")
         for scheduler in self._schedulers:

@@ -40,6 +40,8 @@ class ReduceLROnPlateau(LRScheduler):
         ...     scheduler.step(loss)
         >>> optimizer.param_groups[0]["lr"]
         0.010000000000000002
+        >>> scheduler.in_cooldown                        # cooldown is 0
+        False
     """
 
     def __init__(self, optimizer: Optimizer, mode: str = "min", factor: float = 0.1, patience: int = 10,
@@ -93,7 +95,15 @@ class ReduceLROnPlateau(LRScheduler):
     _is_better = is_better
 
     def step(self, metrics: float | Tensor, epoch: int | None = None) -> None:      # type: ignore[override]
-        """Take note of the metric of an epoch."""
+        """Take note of the metric of an epoch.
+
+        Args:
+            metrics (float or Tensor): The metric, one number.
+            epoch (int): Its number, with a warning: this is deprecated; the next if None.
+
+        Raises:
+            RuntimeError: min_lr is a list, and not of as many rates as the optimiser now has groups, when they are to fall.
+        """
         current = float(metrics)
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)

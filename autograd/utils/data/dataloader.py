@@ -291,6 +291,9 @@ class DataLoader(Generic[T_co, Batch_co]):
 
         It holds the state of the random generators that loader and samplers were given. Without one the loader draws from
         the default generator, which then counts as its own.
+
+        Raises:
+            NotImplementedError: in_order is False with more than one worker.
         """
         if self._saved is not None:
             return self._saved

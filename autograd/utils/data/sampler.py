@@ -82,6 +82,8 @@ class RandomSampler(Sampler[int]):
     Example:
         >>> sorted(ag.utils.data.RandomSampler([7, 8, 9]))
         [0, 1, 2]
+        >>> ag.utils.data.RandomSampler([7, 8, 9]).num_samples
+        3
     """
 
     def __init__(self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
