@@ -88,6 +88,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         """input_ (n, in_features), target_ (n,) of class numbers -> (output, loss): the log-probability of each
         target, and minus their mean. Without n both are scalars.
+
+        Raises:
+            RuntimeError: target_ has two dimensions or more, input_ does not fit it, or a target is no class number.
         """
         self._check(input_, target_)
         value_read("AdaptiveLogSoftmaxWithLoss")

@@ -269,7 +269,12 @@ class Identity(BasePruningMethod):
 
     @classmethod
     def apply(cls, module: Module, name: str) -> BasePruningMethod:  # type: ignore[override]
-        """Give a parameter a mask of ones."""
+        """Give a parameter a mask of ones.
+
+        Args:
+            module (Module): Whose parameter it is.
+            name (str): The parameter's name.
+        """
         return super().apply(module, name)
 
 
@@ -309,7 +314,13 @@ class RandomUnstructured(_Unstructured):
 
     @classmethod
     def apply(cls, module: Module, name: str, amount: float) -> BasePruningMethod:  # type: ignore[override]
-        """Prune elements of a parameter at random."""
+        """Prune elements of a parameter at random.
+
+        Args:
+            module (Module): Whose parameter it is.
+            name (str): The parameter's name.
+            amount (float or int): The fraction or number of the elements that are left.
+        """
         return super().apply(module, name, amount=amount)
 
 
@@ -340,7 +351,14 @@ class L1Unstructured(_Unstructured):
     @classmethod
     def apply(cls, module: Module, name: str, amount: float,  # type: ignore[override]
               importance_scores: Tensor | None = None) -> BasePruningMethod:
-        """Prune the elements of a parameter that have the least absolute values (or scores)."""
+        """Prune the elements of a parameter that have the least absolute values (or scores).
+
+        Args:
+            module (Module): Whose parameter it is.
+            name (str): The parameter's name.
+            amount (float or int): The fraction or number of the elements that are left.
+            importance_scores (Tensor): Judged in place of the values, of the parameter's shape. Default: None.
+        """
         return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
 
@@ -386,7 +404,14 @@ class RandomStructured(BasePruningMethod):
 
     @classmethod
     def apply(cls, module: Module, name: str, amount: float, dim: int = -1) -> BasePruningMethod:  # type: ignore[override]
-        """Prune channels of a parameter at random."""
+        """Prune channels of a parameter at random.
+
+        Args:
+            module (Module): Whose parameter it is.
+            name (str): The parameter's name.
+            amount (float or int): The fraction or number of the channels that are left.
+            dim (int): The dimension of the channels. Default: -1.
+        """
         return super().apply(module, name, amount=amount, dim=dim)
 
 
@@ -436,7 +461,16 @@ class LnStructured(BasePruningMethod):
     @classmethod
     def apply(cls, module: Module, name: str, amount: float, n: Any, dim: int,  # type: ignore[override]
               importance_scores: Tensor | None = None) -> BasePruningMethod:
-        """Prune the channels of a parameter that have the least norms (of values or scores)."""
+        """Prune the channels of a parameter that have the least norms (of values or scores).
+
+        Args:
+            module (Module): Whose parameter it is.
+            name (str): The parameter's name.
+            amount (float or int): The fraction or number of the channels that are left.
+            n (float or str): Which norm.
+            dim (int): The dimension of the channels.
+            importance_scores (Tensor): Judged in place of the values, of the parameter's shape. Default: None.
+        """
         return super().apply(module, name, amount=amount, n=n, dim=dim, importance_scores=importance_scores)
 
 
@@ -469,7 +503,13 @@ class CustomFromMask(BasePruningMethod):
 
     @classmethod
     def apply(cls, module: Module, name: str, mask: Tensor) -> BasePruningMethod:  # type: ignore[override]
-        """Prune a parameter by a mask."""
+        """Prune a parameter by a mask.
+
+        Args:
+            module (Module): Whose parameter it is.
+            name (str): The parameter's name.
+            mask (Tensor): Of the parameter's shape: 0 where it is pruned.
+        """
         return super().apply(module, name, mask=mask)
 
 
