@@ -48,6 +48,8 @@ INSIDE = {f"{owner}.{name}" for owner, names in {
     "DataLoader": "end_of_dataloader check_worker_number_rationality multiprocessing_context",
     "GradBucket": "refuse_complex", "ProcessGroup": "issue settle raise_on_all_ranks", "Send": "token", "Recv": "complete",
     "PowerSGDState": "count initial_q", "HierarchicalState": "levels", "GlobalBatchSampler": "order mine",
+    "Logger": "join_hook join_device join_process_group", "Checkpointer": "give_up", "Run": "begin leave",
+    "Network": "joined calls_of round_seconds", **dict.fromkeys(("F1Score", "Precision", "Recall"), "score"),
 }.items() for name in names.split()}
 # Owners, a class or a module, of which a method or name still lacks a part besides its summary. Nothing is to be added.
 LATER = set("""

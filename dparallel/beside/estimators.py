@@ -61,11 +61,22 @@ class NeuralNet(BaseEstimator):
         return {name: value for name, value in vars(self).items() if name.startswith(PREFIXES)}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's arguments, those with prefixes too."""
+        """The constructor's arguments, those with prefixes too.
+
+        Args:
+            deep (bool): For scikit-learn, which passes it; both values give the same. Default: True.
+        """
         return {**{name: getattr(self, name) for name in self._get_param_names()}, **self._prefixed()}
 
     def set_params(self, **params: Any) -> Any:
-        """Set some of the constructor's arguments. ValueError for another name."""
+        """Set some of the constructor's arguments. Returns self.
+
+        Args:
+            **params: The arguments by name, those with prefixes too.
+
+        Raises:
+            ValueError: the constructor has no such argument.
+        """
         for name, value in params.items():
             if name not in self._get_param_names() and not name.startswith(PREFIXES):
                 raise ValueError(f"Invalid parameter {name!r} for estimator {type(self).__name__}. Valid parameters are: "
@@ -80,7 +91,14 @@ class NeuralNet(BaseEstimator):
 
     def initialize(self, x: ag.Tensor) -> None:
         """Make the module (or a copy of the one given), the criterion and the optimiser. A module whose layers learn their
-        sizes (LazyLinear) sees some rows first."""
+        sizes (LazyLinear) sees some rows first. fit() calls it.
+
+        Args:
+            x (Tensor): Rows, of which the module is given the first two.
+
+        Raises:
+            TypeError: there are module__* arguments for a module that is made, or criterion__* for a criterion that is.
+        """
         if self.random_state is not None:
             ag.manual_seed(int(self._seed()))
         if isinstance(self.module, nn.Module):
@@ -227,20 +245,51 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         >>> net = dparallel.NeuralNetClassifier(ag.nn.Linear(1, 2), lr=1.0, batch_size=8, random_state=0).fit(x, y)
         >>> net.predict(np.array([[-0.5], [0.5]], np.float32)).tolist()
         ['left', 'right']
+        >>> net.predict_proba(np.array([[-0.5], [0.5]], np.float32)).round().tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+        >>> len(net.partial_fit(x, y).history_)
+        11
+        >>> net.set_params(max_epochs=2, optimizer__momentum=0.9).get_params()["optimizer__momentum"]
+        0.9
+        >>> net.initialize(ag.tensor(x))                 # a new module
+        >>> net.history_
+        []
+        >>> import sklearn
+        >>> with sklearn.config_context(enable_metadata_routing=True):       # who is given sample_weight, in a pipeline
+        ...     asked = net.set_fit_request(sample_weight=True).set_partial_fit_request(sample_weight=True)
+        ...     asked = net.set_score_request(sample_weight=False)
     """
 
     _criterion = nn.CrossEntropyLoss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train from the start (with warm_start go on) on rows X, with classes y of any kind. Returns self.
+        """Train from the start (with warm_start go on). Returns self.
 
-        sample_weight: how much each row's loss counts, relative to their mean.
+        Args:
+            X (array or Tensor): Rows (n, columns), or of more dimensions; used as float32.
+            y (array or Tensor): The rows' classes (n,), of any kind.
+            sample_weight (array): How much each row's loss counts (n,), relative to their mean. Default: None: alike.
+
+        Raises:
+            TypeError: sample_weight is given, and the criterion has no reduction.
+            ValueError: scikit-learn refuses rows or classes, there is one class only, weights are negative or all 0, or
+                batch_size or max_epochs can't be.
         """
         self._train(X, y, None, sample_weight, self.max_epochs, go_on=self.warm_start)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Train one epoch more. classes: all there will be, at the first call. Returns self."""
+        """Train one epoch more. Returns self.
+
+        Args:
+            X (array or Tensor): Rows, as fit() takes them.
+            y (array or Tensor): The rows' classes (n,).
+            classes (array): At the first call all that there will be. Default: None: those of y.
+            sample_weight (array): As fit() takes it. Default: None.
+
+        Raises:
+            ValueError: y has other classes than training began with; else as fit().
+        """
         self._train(X, y, classes, sample_weight, 1, go_on=True)
         return self
 
@@ -267,7 +316,15 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         self._epochs(x, ag.tensor(place), sample_weight, epochs)
 
     def predict_proba(self, X: Any) -> Array:
-        """The probability of each class for each row: softmax of the outputs; exp of the log-probabilities of NLLLoss."""
+        """The probability of each class for each row: softmax of the outputs; exp of the log-probabilities of NLLLoss.
+
+        Args:
+            X (array or Tensor): Rows, as fit() takes them.
+
+        Raises:
+            NotFittedError: fit() was not called.
+            ValueError: scikit-learn refuses the rows, or the module has fewer outputs than there are classes.
+        """
         outputs = self._outputs(X)
         if outputs.shape[-1] < len(self.classes_):
             raise ValueError(f"the module has {outputs.shape[-1]} outputs for {len(self.classes_)} classes; its last layer "
@@ -276,7 +333,11 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         return (outputs.exp() if isinstance(self.criterion_, nn.NLLLoss) else F.softmax(outputs, -1)).numpy()
 
     def predict(self, X: Any) -> Array:
-        """The class with the largest score for each row."""
+        """The class with the largest score for each row.
+
+        Args:
+            X (array or Tensor): Rows, as fit() takes them.
+        """
         best = self.predict_proba(X).argmax(-1)
         return self.classes_[best]
 
@@ -305,20 +366,43 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
         >>> net = dparallel.NeuralNetRegressor(ag.nn.Linear(1, 1), lr=0.5, batch_size=8, random_state=0)
         >>> net.fit(x, 3 * x[:, 0] + 1).predict(np.array([[2.0]], np.float32)).round(2).tolist()
         [7.0]
+        >>> len(net.partial_fit(x, 3 * x[:, 0] + 1).history_)
+        11
+        >>> import sklearn
+        >>> with sklearn.config_context(enable_metadata_routing=True):       # who is given sample_weight, in a pipeline
+        ...     asked = net.set_fit_request(sample_weight=True).set_partial_fit_request(sample_weight=True)
+        ...     asked = net.set_score_request(sample_weight=False)
     """
 
     _criterion = nn.MSELoss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train from the start (with warm_start go on) on rows X, with numbers y, or rows of numbers. Returns self.
+        """Train from the start (with warm_start go on). Returns self.
 
-        sample_weight: how much each row's loss counts, relative to their mean.
+        Args:
+            X (array or Tensor): Rows (n, columns), or of more dimensions; used as float32.
+            y (array or Tensor): The rows' numbers (n,), or (n, outputs); used as float32.
+            sample_weight (array): How much each row's loss counts (n,), relative to their mean. Default: None: alike.
+
+        Raises:
+            TypeError: sample_weight is given, and the criterion has no reduction.
+            ValueError: scikit-learn refuses rows or numbers, the module has another number of outputs than y columns,
+                weights are negative or all 0, or batch_size or max_epochs can't be.
         """
         self._train(X, y, sample_weight, self.max_epochs, go_on=self.warm_start)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train one epoch more. Returns self."""
+        """Train one epoch more. Returns self.
+
+        Args:
+            X (array or Tensor): Rows, as fit() takes them.
+            y (array or Tensor): The rows' numbers, as fit() takes them.
+            sample_weight (array): As fit() takes it. Default: None.
+
+        Raises:
+            ValueError: as fit().
+        """
         self._train(X, y, sample_weight, 1, go_on=True)
         return self
 
@@ -346,7 +430,11 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
         return output
 
     def predict(self, X: Any) -> Array:
-        """The outputs for each row; of a module with one output a vector."""
+        """The outputs for each row; of a module with one output a vector.
+
+        Args:
+            X (array or Tensor): Rows, as fit() takes them.
+        """
         outputs = self._outputs(X)
         return (outputs.squeeze(-1) if outputs.ndim == 2 and outputs.shape[1] == 1 else outputs).numpy()
 

@@ -30,11 +30,32 @@ class DistributedTrial:
         >>> class Trial:                                 # in place of Optuna's
         ...     def suggest_float(self, name, low, high, **how):
         ...         return (low + high) / 2
-        >>> def objective(comm):                         # called by DistributedTrial.optimize(study, objective, n_trials=20)
+        ...     suggest_int = suggest_float
+        ...     def suggest_categorical(self, name, choices):
+        ...         return choices[-1]
+        ...     def report(self, value, step):
+        ...         print("step", step, "value", value)
+        ...     def should_prune(self):
+        ...         return False
+        ...     def set_user_attr(self, key, value):
+        ...         print(key, value)
+        >>> class Study:
+        ...     def optimize(self, objective, n_trials, timeout, catch):
+        ...         print([objective(Trial()) for _ in range(n_trials)])
+        >>> def run(comm):
         ...     trial = dparallel.DistributedTrial(Trial() if comm.rank == 0 else None, comm)
         ...     return trial.suggest_float("lr", 0.0, 1.0)
-        >>> dparallel.run_ranks(2, objective)
+        >>> dparallel.run_ranks(2, run)
         [0.5, 0.5]
+        >>> def objective(trial):
+        ...     layers, kind = trial.suggest_int("layers", 2, 4), trial.suggest_categorical("kind", ["relu", "tanh"])
+        ...     trial.set_user_attr("kind", kind)
+        ...     trial.report(0.5 * layers, step=1)
+        ...     return "pruned" if trial.should_prune() else layers
+        >>> dparallel.DistributedTrial.optimize(Study(), objective, n_trials=1)
+        kind tanh
+        step 1 value 1.5
+        [3.0]
     """
 
     def __init__(self, trial: Any = None, comm: Communicator | None = None) -> None:
@@ -66,19 +87,45 @@ class DistributedTrial:
         return self._answer(name, lambda: getattr(self.trial, name)(*args, **kwargs))
 
     def suggest_float(self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False) -> float:
-        """A number between low and high, the same on all ranks."""
+        """A number between low and high, the same on all ranks.
+
+        Args:
+            name (str): Of the parameter.
+            low (float): The smallest value.
+            high (float): The largest value.
+            step (float): Values are low and multiples of step above it. Default: None: all values.
+            log (bool): Whether the logarithm is uniform. Default: False.
+        """
         return self._call("suggest_float", name, low, high, step=step, log=log)
 
     def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int:
-        """A whole number between low and high, the same on all ranks."""
+        """A whole number between low and high, the same on all ranks.
+
+        Args:
+            name (str): Of the parameter.
+            low (int): The smallest value.
+            high (int): The largest value.
+            step (int): Values are low and multiples of step above it. Default: 1.
+            log (bool): Whether the logarithm is uniform. Default: False.
+        """
         return self._call("suggest_int", name, low, high, step=step, log=log)
 
     def suggest_categorical(self, name: str, choices: Any) -> Any:
-        """One of the choices, the same on all ranks."""
+        """One of the choices, the same on all ranks.
+
+        Args:
+            name (str): Of the parameter.
+            choices (Sequence): The values, as Optuna takes them.
+        """
         return self._call("suggest_categorical", name, choices)
 
     def report(self, value: float, step: int) -> None:
-        """Tell the study an intermediate value, rank 0's: give the mean over ranks (metrics.Mean) where they differ."""
+        """Tell the study an intermediate value, rank 0's: give the mean over ranks (metrics.Mean) where they differ.
+
+        Args:
+            value (float): The intermediate value.
+            step (int): The step that it is of.
+        """
         self._call("report", float(value), int(step))
 
     def should_prune(self) -> bool:
@@ -86,7 +133,12 @@ class DistributedTrial:
         return self._call("should_prune")
 
     def set_user_attr(self, key: str, value: Any) -> None:
-        """Note something with the trial, rank 0's."""
+        """Note something with the trial, rank 0's.
+
+        Args:
+            key (str): The name of the note.
+            value: What JSON can hold.
+        """
         self._call("set_user_attr", key, value)
 
     def __getattr__(self, name: str) -> Any:
@@ -100,10 +152,19 @@ class DistributedTrial:
                  catch: Any = (), comm: Communicator | None = None) -> None:
         """study.optimize() of an objective that runs on all ranks. Collective; pruned trials count.
 
-        Args: study: Optuna's on rank 0; ignored on the others, which may pass None. objective: is called on all ranks with a
-        DistributedTrial; rank 0's result is the trial's value. n_trials, timeout: as Optuna's; one of the two. catch: the
-        exceptions after which the study goes on, if all ranks raise them.
-        Raises: what the objective raises; CollectiveError on a rank whose objective went on while another's failed.
+        Args:
+            study (optuna.Study): Optuna's on rank 0; ignored on the others, which may pass None.
+            objective (callable): Called on all ranks with a DistributedTrial; rank 0's result is the trial's value.
+            n_trials (int): The most trials. Default: None: no limit.
+            timeout (float): Seconds after which no trial begins. Default: None: no limit.
+            catch (exception class, or several): Exceptions after which the study goes on, if all ranks raise them.
+                Default: ().
+            comm (Communicator): The ranks, by default world().
+
+        Raises:
+            ValueError: neither n_trials nor timeout is given.
+            CollectiveError: on a rank whose objective went on while another's failed.
+            Exception: what the objective raises.
         """
         comm = communicator(comm)
         if n_trials is None and timeout is None:

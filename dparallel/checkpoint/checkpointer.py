@@ -84,6 +84,13 @@ class Checkpointer:
         ...     run(folder, until=3)                         # after a stop
         begin at step 0 epoch 0
         begin at step 20 epoch 2
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     checkpoint = dparallel.checkpoint.Checkpointer(folder, model=ag.nn.Linear(2, 1), keep=None)
+        ...     saved = [checkpoint.every(step, steps=2) for step in range(1, 6)]
+        ...     checkpoint.wait()                            # for the save in the background
+        ...     print(saved, checkpoint.steps())
+        ...     checkpoint.close()
+        [False, True, False, True, False] [2, 4]
     """
 
     parts: dict[str, Part]
@@ -120,11 +127,19 @@ class Checkpointer:
     # --- out ------------------------------------------------------------------------------------------------------------
 
     def save(self, step: int, *, metric: float | None = None, disk: bool = True) -> None:
-        """Save the state after `step` steps, between two of them; collective. metric: for Keep(best=...).
+        """Save the state after `step` steps, between two of them; collective.
 
         In the background it returns when the state has been copied; what goes wrong later is raised by the next save(),
-        wait() or close(). An earlier save that is still under way is waited for. disk=False, with memory=True: in memory
-        only. CheckpointError, on all ranks, if it failed (see on_error).
+        wait() or close(). An earlier save that is still under way is waited for.
+
+        Args:
+            step (int): How many steps were made, 0 or more.
+            metric (float): For Keep(best=...). Default: None.
+            disk (bool): False, with memory=True: in memory only. Default: True.
+
+        Raises:
+            CheckpointError: it failed, or the one before (see on_error); on all ranks.
+            ValueError: step is no number of steps, or disk is False without memory=True.
         """
         if isinstance(step, bool) or not isinstance(step, int) or step < 0:
             raise ValueError(f"save(step={step!r}): a number of steps")
@@ -192,7 +207,18 @@ class Checkpointer:
               metric: float | None = None) -> bool:
         """save(step) if `step` is a multiple of `steps`, or if `seconds` have gone by since the last save on the clock of
         rank 0. Returns whether it saved. Called after each step; it communicates only to look at that clock, which it does
-        rarely at first and more often as the time comes near."""
+        rarely at first and more often as the time comes near.
+
+        Args:
+            step (int): How many steps were made.
+            steps (int): Save at multiples of it, 1 or more. Default: None.
+            seconds (float): Save when so many have gone by, more than 0. Default: None.
+            metric (float): For Keep(best=...). Default: None.
+
+        Raises:
+            CheckpointError: the save failed, or the one before (see on_error); on all ranks.
+            ValueError: steps and seconds are both given or both not, or not above 0.
+        """
         if (steps is None) == (seconds is None):
             raise ValueError("every(steps=n) or every(seconds=t): one of them")
         value = steps if seconds is None else seconds
@@ -205,7 +231,11 @@ class Checkpointer:
         return due
 
     def wait(self) -> None:
-        """Wait until the newest save is complete; collective. CheckpointError, on all ranks, if it failed (see on_error)."""
+        """Wait until the newest save is complete; collective.
+
+        Raises:
+            CheckpointError: it failed (see on_error); on all ranks.
+        """
         try:
             self._finish()
         except CheckpointError as error:
@@ -220,7 +250,8 @@ class Checkpointer:
                 self._memory.drop()
 
     def give_up(self) -> None:
-        """Leave a save that is under way unfinished: a rank was lost, and this object can't be used any more."""
+        """Leave a save that is under way unfinished: a rank was lost, and this object can't be used any more. survive()
+        calls it."""
         if self._writer is not None:
             self._writer.give_up()
 
@@ -265,8 +296,14 @@ class Checkpointer:
     def restore(self, step: int | None = None) -> int:
         """Take back the newest complete state, or the newest of that step; returns its step, 0 if there is none. Collective.
 
-        With memory=True the state is read from memory if that is as new. CheckpointError, on all ranks, if a file is
-        damaged (it names the file; an older state is had by restore(step), see steps()), or does not fit.
+        With memory=True the state is read from memory if that is as new.
+
+        Args:
+            step (int): Whose state. Default: None: the newest.
+
+        Raises:
+            CheckpointError: a file is damaged (it names the file; an older state is had by restore(step), see steps()) or
+                does not fit, or there is no complete state of that step; on all ranks.
         """
         self.wait()
         found = self.ranks.from_first(next((one for one in reversed(self._complete) if step in (None, one.step)), None))

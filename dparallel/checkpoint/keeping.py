@@ -37,6 +37,10 @@ class Keep:
         ...             checkpoint.save(step)
         ...         sorted(checkpoint.steps())
         [20, 40, 50]
+        >>> from dparallel.checkpoint.keeping import Kept            # a checkpoint's number, step, metric and folder
+        >>> there = [Kept(1, 10, 0.5, "a"), Kept(2, 20, 0.7, "b"), Kept(3, 30, 0.6, "c")]
+        >>> [one.step for one in Keep(newest=1, best=1).superfluous(there)]
+        [20]
     """
 
     def __init__(self, newest: int = 2, every: int | None = None, best: int = 0, mode: str = "min") -> None:
@@ -51,7 +55,11 @@ class Keep:
         self.mode = mode
 
     def superfluous(self, there: Sequence[Kept]) -> list[Kept]:
-        """Those of the complete checkpoints that are to be deleted."""
+        """Those of the complete checkpoints that are to be deleted, the newest first.
+
+        Args:
+            there (Sequence[Kept]): The complete checkpoints.
+        """
         by_number = sorted(there, reverse=True)
         stay = set(by_number[:self.newest])
         if self.every is not None:

@@ -72,6 +72,15 @@ class graceful_exit:
         stop after step 3
         saved
         exit code 75
+        >>> try:
+        ...     with dparallel.graceful_exit(code=3) as stop:
+        ...         signal.raise_signal(signal.SIGTERM)
+        ...         for batch in range(stop.comm.size):
+        ...             if stop.requested():
+        ...                 stop.exit()                      # where a break would leave an inner loop only
+        ... except SystemExit as end:
+        ...     print("exit code", end.code)
+        exit code 3
     """
 
     def __init__(self, comm: Communicator | None = None, *, save: Callable[[], object] | None = None,
@@ -121,7 +130,12 @@ class graceful_exit:
         return self.agreed
 
     def exit(self) -> NoReturn:
-        """Leave the block from wherever this is called in it, on all ranks, after requested() has said True."""
+        """Leave the block from wherever this is called in it, on all ranks, after requested() has said True.
+
+        Raises:
+            Preempted: requested() has returned True; a SystemExit with the exit code, which leaves the block.
+            RuntimeError: requested() has not returned True.
+        """
         if not self.agreed:
             raise RuntimeError("exit() is for after requested() has returned True: all ranks have to leave together")
         raise Preempted(self.code)

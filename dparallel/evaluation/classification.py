@@ -67,7 +67,15 @@ class ConfusionMatrix(Metric):
         super().__init__(comm)
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
-        """Count rows: scores (n, classes, ...), probabilities of class 1 (n, ...) or classes (n, ...) for targets (n, ...).
+        """Count rows.
+
+        Args:
+            output (Tensor or array): Scores (n, classes, ...), probabilities of class 1 (n, ...), or classes (n, ...) of
+                whole numbers.
+            target (Tensor or array): The right classes (n, ...), whole numbers.
+
+        Raises:
+            ValueError: the shapes do not fit, or a class is below 0, or num_classes or more.
         """
         found, right = classes_of(type(self).__name__, output, target, self.threshold)
         if self.ignore_index is not None:
@@ -79,7 +87,11 @@ class ConfusionMatrix(Metric):
         self.totals += np.bincount(right * self.num_classes + found, minlength=self.count)
 
     def result(self, totals: Array) -> Any:
-        """The counts as a matrix."""
+        """The counts as a matrix (num_classes, num_classes), int64.
+
+        Args:
+            totals (array): The sum of all ranks' counts, (num_classes**2,).
+        """
         return totals.reshape(self.num_classes, self.num_classes).astype(np.int64)
 
 
@@ -94,7 +106,13 @@ class _OfCounts(ConfusionMatrix):
         super().__init__(num_classes, comm, ignore_index=ignore_index, threshold=threshold)
 
     def score(self, hits: Array, found: Array, right: Array) -> Array:
-        """Of the numbers of right predictions, of predictions and of targets; 0 where nothing counts."""
+        """Each class's score, 0 where nothing counts; result() calls it.
+
+        Args:
+            hits (array): The number of right predictions of each class.
+            found (array): The number of predictions of each class.
+            right (array): The number of rows of each class.
+        """
         raise NotImplementedError
 
     def result(self, totals: Array) -> Any:
@@ -226,7 +244,15 @@ class AUROC(Metric):
         self.targets: list[Array] = []
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
-        """Add rows: scores (n,) of class 1, or (n, classes), for targets (n,)."""
+        """Add rows.
+
+        Args:
+            output (Tensor or array): Scores (n,) or (n, 1) of class 1, or (n, classes); kept as float64.
+            target (Tensor or array): The right classes (n,) or (n, 1), whole numbers.
+
+        Raises:
+            ValueError: the shapes do not fit, or a target is none of the classes.
+        """
         scores, right = np.asarray(values_of(output), np.float64), values_of(target).astype(np.int64)
         if scores.ndim == 2 and scores.shape[1] == 1:
             scores = scores[:, 0]
@@ -242,7 +268,14 @@ class AUROC(Metric):
         self.targets.append(right[keep])
 
     def compute(self, comm: Communicator | None = None) -> Any:
-        """The area over all rows of all ranks, on every rank."""
+        """The area over all rows of all ranks, on every rank. Collective.
+
+        Args:
+            comm (Communicator): Used if the metric was created without one. Default: None: world().
+
+        Raises:
+            ValueError: updates, here or on other ranks, had scores of different numbers of classes.
+        """
         comm = communicator(self.comm or comm)
         widths = {part.shape[1:] for part in self.scores} if comm.alone else {
             shape for shapes in comm.allgather_object([[part.shape[1:] for part in self.scores]]) for shape in shapes}
@@ -266,7 +299,11 @@ class AUROC(Metric):
         return {"scores": list(self.scores), "targets": list(self.targets)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what state_dict() returned."""
+        """Restore what state_dict() returned.
+
+        Args:
+            state (dict): What state_dict() returned.
+        """
         self.scores = [np.array(getattr(x, "array", x), np.float64) for x in state["scores"]]
         self.targets = [np.array(getattr(x, "array", x), np.int64) for x in state["targets"]]
 
@@ -301,12 +338,24 @@ class MeanSquaredError(Metric):
         super().__init__(comm)
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
-        """Add rows; both of one shape."""
+        """Add rows; both of one shape.
+
+        Args:
+            output (Tensor or array): The predictions; a last dimension of size 1 may be there in addition.
+            target (Tensor or array): The right values.
+
+        Raises:
+            ValueError: the shapes differ.
+        """
         difference = _difference(type(self).__name__, output, target)
         self.totals += (difference**2).sum(), difference.size
 
     def result(self, totals: Array) -> float:
-        """The mean, or its root; nan of no rows."""
+        """The mean, or its root; nan of no rows.
+
+        Args:
+            totals (array): The sum of all ranks' squares, and of their numbers of elements.
+        """
         mean = super().result(totals)
         return mean if self.squared else float(np.sqrt(mean))
 
@@ -326,7 +375,15 @@ class MeanAbsoluteError(Metric):
     """
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
-        """Add rows; both of one shape."""
+        """Add rows; both of one shape.
+
+        Args:
+            output (Tensor or array): The predictions; a last dimension of size 1 may be there in addition.
+            target (Tensor or array): The right values.
+
+        Raises:
+            ValueError: the shapes differ.
+        """
         difference = _difference(type(self).__name__, output, target)
         self.totals += np.abs(difference).sum(), difference.size
 
@@ -364,7 +421,15 @@ class R2Score(Metric):
         self.totals = np.zeros((0, 4))               # of each column: rows, mean, squared deviations from it, squared errors
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
-        """Add rows; both of one shape."""
+        """Add rows; both of one shape.
+
+        Args:
+            output (Tensor or array): The predictions; a last dimension of size 1 may be there in addition.
+            target (Tensor or array): The right values, (n,) or (n, columns).
+
+        Raises:
+            ValueError: the shapes differ, or the number of columns differs from that of rows before.
+        """
         difference, right = _difference("R2Score", output, target), np.asarray(values_of(target), np.float64)
         if right.size:
             difference, right = (x.reshape(len(x) if x.ndim else 1, -1) for x in (difference, right))
@@ -375,7 +440,14 @@ class R2Score(Metric):
             self.totals = combined(self.totals, np.stack([np.full_like(mean, len(right)), mean, *squares], 1))
 
     def compute(self, comm: Communicator | None = None) -> Any:
-        """The score over all rows of all ranks, on every rank."""
+        """The score over all rows of all ranks, on every rank. Collective.
+
+        Args:
+            comm (Communicator): Used if the metric was created without one. Default: None: world().
+
+        Raises:
+            ValueError: ranks have targets of different numbers of columns.
+        """
         comm = communicator(self.comm or comm)
         parts = [self.totals] if comm.alone else comm.allgather_object([self.totals])
         totals = np.zeros((0, 4))
@@ -386,7 +458,11 @@ class R2Score(Metric):
         return self.result(totals)
 
     def result(self, totals: Array) -> Any:
-        """Of the totals of all ranks."""
+        """The score of the totals of all ranks.
+
+        Args:
+            totals (array): Rows, their mean, squared deviations from it, and squared errors of each column: (columns, 4).
+        """
         if not len(totals) or totals[0, 0] < 2:
             return np.full(len(totals), np.nan) if self.multioutput == "raw_values" else float("nan")
         squares, errors = totals[:, 2], totals[:, 3]

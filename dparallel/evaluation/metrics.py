@@ -39,6 +39,13 @@ class Metric:
         ...     return metric.compute()
         >>> dparallel.run_ranks(3, run)
         [1.333..., 1.333..., 1.333...]
+        >>> mean = dparallel.metrics.Mean()              # is a Metric, too
+        >>> mean.update(4.0)
+        >>> state = mean.state_dict()
+        >>> mean.reset()
+        >>> mean.load_state_dict(state)
+        >>> mean.compute(), mean.result(mean.totals)
+        (4.0, 4.0)
     """
 
     count = 2                                        # of totals
@@ -52,15 +59,30 @@ class Metric:
         self.totals: Array = np.zeros(self.count)
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        """Add some of this rank's rows to the totals."""
+        """Add some of this rank's rows to the totals.
+
+        Args:
+            *args, **kwargs: What the subclass takes.
+
+        Raises:
+            NotImplementedError: the subclass has no update().
+        """
         raise NotImplementedError(f"{type(self).__name__} must say what it counts, in update()")
 
     def result(self, totals: Array) -> float:
-        """The metric of the totals over all ranks: by default the first total over the second, nan if that is 0."""
+        """The metric of the totals over all ranks: by default the first total over the second, nan if that is 0.
+
+        Args:
+            totals (array): The sum of all ranks' totals, float64.
+        """
         return float(totals[0] / totals[1]) if totals[1] else float("nan")
 
     def compute(self, comm: Communicator | None = None) -> float:
-        """The metric over all rows of all ranks, on every rank. comm: used if the metric was created without one."""
+        """The metric over all rows of all ranks, on every rank. Collective.
+
+        Args:
+            comm (Communicator): Used if the metric was created without one. Default: None: world().
+        """
         comm = communicator(self.comm or comm)
         # on local devices this process has all rows
         return self.result(self.totals if comm.alone else comm.allreduce([self.totals])[0])
@@ -70,7 +92,11 @@ class Metric:
         return {"totals": self.totals.copy()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the totals that state_dict() returned."""
+        """Restore the totals that state_dict() returned.
+
+        Args:
+            state (dict): What state_dict() returned.
+        """
         self.totals = np.array(getattr(state["totals"], "array", state["totals"]), np.float64)
 
 
@@ -92,7 +118,15 @@ class Mean(Metric):
     """
 
     def update(self, value: ArrayLike, weight: ArrayLike = 1) -> None:
-        """Add values with their weights, which broadcast. A value of weight 0 may be nan, as the mean of no rows is."""
+        """Add values with their weights, which broadcast. A value of weight 0 may be nan, as the mean of no rows is.
+
+        Args:
+            value (Tensor, array or float): One or more values.
+            weight (Tensor, array or float): How many rows each is a mean of. Default: 1.
+
+        Raises:
+            ValueError: a weight is negative.
+        """
         values, weights = np.broadcast_arrays(_as_float64(value), _as_float64(weight))
         if (weights < 0).any():
             raise ValueError(f"Mean.update: a weight of {weights.min()}; weights are 0 or more")
@@ -118,7 +152,11 @@ class Sum(Metric):
     count = 1
 
     def update(self, value: ArrayLike) -> None:
-        """Add all elements of a number, array or Tensor to the sum."""
+        """Add all elements of a number, array or Tensor to the sum.
+
+        Args:
+            value (Tensor, array or float): One or more values.
+        """
         self.totals += _as_float64(value).sum()
 
     def result(self, totals: Array) -> float:
@@ -156,6 +194,13 @@ class Accuracy(Metric):
         """Compare scores (n, classes, ...), or predicted classes (n, ...), with the right classes (n, ...).
 
         Of equal scores the first is the larger one, as in argmax.
+
+        Args:
+            output (Tensor or array): Scores (n, classes, ...), or classes (n, ...) of whole numbers.
+            target (Tensor or array): The right classes (n, ...), whole numbers.
+
+        Raises:
+            ValueError: the shapes do not fit.
         """
         scores, right = _as_array(output), _as_array(target)
         if scores.shape == right.shape and scores.dtype.kind in "iub":

@@ -88,6 +88,16 @@ class Logger(Joinable):
         2 {'loss': 0.375, 'tokens': 20.0}
         4 {'loss': 0.1875, 'tokens': 20.0}
         end
+        >>> log = dparallel.Logger(every=10, console=False, outputs=[Lines()])
+        >>> log.add(loss=1.0)                            # the step goes on
+        >>> log(loss=0.5)
+        >>> log.flush()                                  # before 10 steps are done
+        1 {'loss': 0.75}
+        >>> log.now(test_loss=2.0)                       # written, and returned
+        1 {'test_loss': 2.0}
+        {'test_loss': 2.0}
+        >>> log.close()
+        end
     """
 
     def __init__(self, *, every: int = 50, reduce: Mapping[str, str] | None = None, console: bool = True,
@@ -162,7 +172,19 @@ class Logger(Joinable):
             self._receive(wait=False)
 
     def add(self, values: Mapping[str, Value] | None = None, /, *, rows: float = 1, **named: Value) -> None:
-        """Values of the step that is under way; the next log() ends it."""
+        """Values of the step that is under way; the next log() ends it.
+
+        Args:
+            values (Mapping): Numbers, or tensors of one element, by name, where names are no identifiers. Default: None.
+            rows (float): How many rows they are means over, 0 or more. Default: 1.
+            **named: Values by name.
+
+        Raises:
+            RuntimeError: the Logger is closed.
+            TypeError: a value is no number, or a name is both in values and a keyword.
+            ValueError: a value has more than one element, a name is no text, is empty, "step" or "time", rows is negative
+                or infinite, or there are more than 64 names since the last line.
+        """
         if self._closed:
             raise RuntimeError("this Logger is closed")
         named = merged(values, named)
@@ -256,6 +278,16 @@ class Logger(Joinable):
         For what is computed now and then, such as the loss over a test set. What log() has gathered is not touched.
 
         >>> log.now(test_loss=total / max(n, 1), rows=n)
+
+        Args:
+            values (Mapping): Numbers, or tensors of one element, by name, where names are no identifiers. Default: None.
+            rows (float): How many rows they are means over, 0 or more. Default: 1.
+            **named: Values by name.
+
+        Raises:
+            RuntimeError: the Logger is closed.
+            TypeError, ValueError: as add(), on the rank whose values are wrong.
+            CollectiveError: other ranks' values are wrong, or ranks have logged different names.
         """
         if self._closed:
             raise RuntimeError("this Logger is closed")
@@ -275,7 +307,12 @@ class Logger(Joinable):
         return result
 
     def flush(self) -> None:
-        """Write what was logged since the last line. Collective. A rank that has made fewer steps catches up."""
+        """Write what was logged since the last line. Collective. A rank that has made fewer steps catches up.
+
+        Raises:
+            RuntimeError: the Logger is closed.
+            CollectiveError: ranks have logged different names.
+        """
         if self._closed:
             raise RuntimeError("this Logger is closed")
         self._settle()
@@ -319,7 +356,11 @@ class Logger(Joinable):
     # --- in Join([model, log]): a rank that has run out of batches goes on with the others' steps -------------------------
 
     def join_hook(self, **kwargs: Any) -> JoinHook:
-        """Makes an empty step for each of the others."""
+        """Makes an empty step for each of the others; called by Join.
+
+        Args:
+            **kwargs: Those of Join; none is used.
+        """
         return EmptySteps(self)
 
     @property

@@ -29,8 +29,27 @@ ALIKE = 0.02                         # of options that are slower than the faste
 
 @dataclass(frozen=True)
 class Point:
-    """One prediction. Seconds and bytes. low, high: between them the step is expected; errors: what they are made of, by
-    cause. efficiency: computation of one rank alone over the step. sources: how the collectives' costs are known."""
+    """One prediction.
+
+    Args:
+        option (Option): Of which choice.
+        seconds (float): The step.
+        low (float): Between low and high the step is expected, in seconds.
+        high (float): See low.
+        compute (float): Seconds of computation in the step.
+        exposed (float): Seconds of communication that computation does not hide.
+        efficiency (float): Computation of one rank alone over the step.
+        memory (dict[str, int]): Bytes of a rank, by category.
+        errors (dict[str, float]): What low and high are made of, by cause, relative to seconds.
+        sources (tuple[str, ...]): How the collectives' costs are known.
+
+    Example:
+        >>> from dparallel.prediction import Option, Point
+        >>> point = Point(Option(8), seconds=2.0, low=1.75, high=2.25, compute=1.5, exposed=0.5, efficiency=0.5,
+        ...               memory={"values": 400, "gradients": 400}, errors={}, sources=("described",))
+        >>> point.error, point.total_memory
+        (0.125, 800)
+    """
 
     option: Option
     seconds: float
@@ -45,7 +64,7 @@ class Point:
 
     @property
     def total_memory(self) -> int:
-        """Of all categories."""
+        """The bytes of all categories."""
         return sum(self.memory.values())
 
     @property
@@ -56,8 +75,35 @@ class Point:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What predict() returns: print() it, or see report.py for JSON and the plot. `refused`: choices that can't be
-    predicted, and why."""
+    """What predict() returns; print() shows it as a table with advice.
+
+    Args:
+        trace (StepTrace): The step that was recorded.
+        network (Network): The network.
+        points (Sequence[Point]): One for each choice and number of ranks.
+        least_efficiency (float): Below it more ranks are not recommended.
+        refused (Mapping[str, str]): Why choices can't be predicted, and which.
+
+    Example:
+        >>> import os, tempfile, dparallel
+        >>> from dparallel.prediction import StepTrace
+        >>> from dparallel.prediction.steps import ParameterTrace
+        >>> weight = ParameterTrace("weight", (1000, 1000), "float32", used=0.0, ready=0.06)
+        >>> trace = StepTrace(ranks=1, ranks_per_host=1, forward=0.03, backward=0.06, finish=0.0, after=0.01, optimizer=0.01,
+        ...                   measured=0.1, spread=0.0, jitter=0.0, quiet=9, steps=9, passes=1, parameters=[weight])
+        >>> prediction = dparallel.predict(trace, sizes=[2, 8], network="latency=10us,bandwidth=1Gbit/s", shards=[None],
+        ...                                hooks=["", "fp16"], bucket_cap_mb=[None], least_efficiency=0.5)
+        >>> prediction.sizes, prediction.best(8).option.hook, prediction.default(8).option.hook
+        ([2, 8], 'fp16', '')
+        >>> print(prediction.recommendation()[0])
+        Up to 8 ranks pay: ... times the rows a second of one rank, efficiency ...
+        >>> sorted(prediction.as_dict())
+        ['network', 'points', 'recommendation', 'refused', 'trace']
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     prediction.save(os.path.join(folder, "prediction.svg"))
+        ...     os.listdir(folder)
+        ['prediction.svg']
+    """
 
     trace: StepTrace
     network: Network
@@ -66,8 +112,14 @@ class Prediction:
     refused: Mapping[str, str]
 
     def best(self, ranks: int) -> Point:
-        """The fastest option at so many ranks; of those within 2 % of it the one that changes least. ValueError for a size
-        that was not predicted."""
+        """The fastest choice at so many ranks; of those within 2 % of it the one that changes least.
+
+        Args:
+            ranks (int): One of `sizes`.
+
+        Raises:
+            ValueError: that number of ranks was not predicted.
+        """
         here = [p for p in self.points if p.option.ranks == ranks]
         if not here:
             raise ValueError(f"ranks={ranks!r} was not predicted; it was for {', '.join(map(str, self.sizes))}")
@@ -75,13 +127,17 @@ class Prediction:
         return min((p for p in here if p.seconds <= fastest * (1 + ALIKE)), key=lambda p: simplicity(p.option))
 
     def default(self, ranks: int) -> Point:
-        """The model as it was traced, at so many ranks."""
+        """The choice that changes least, at so many ranks: the model as it was traced, if that was predicted.
+
+        Args:
+            ranks (int): One of `sizes`.
+        """
         here = [p for p in self.points if p.option.ranks == ranks]
         return min(here, key=lambda p: simplicity(p.option))
 
     @property
     def sizes(self) -> list[int]:
-        """The numbers of ranks, in order."""
+        """The numbers of ranks that were predicted, in order."""
         return sorted({p.option.ranks for p in self.points})
 
     def recommendation(self) -> list[str]:
@@ -89,13 +145,20 @@ class Prediction:
         return report.advice(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """All of it, as a dict for JSON."""
         return {"trace": self.trace.as_dict(), "network": self.network.as_dict(),
                 "points": [{**asdict(p), "option": asdict(p.option)} for p in self.points],
                 "recommendation": self.recommendation(), "refused": dict(self.refused)}
 
     def save(self, path: str | Path) -> None:
-        """As JSON, or, by the ending, as a plot: .svg, or .html with the table under it. ValueError for other endings."""
+        """Write the prediction, in a form that the ending says.
+
+        Args:
+            path (str or Path): .json: as_dict(); .svg: a plot; .html: a plot with the table under it.
+
+        Raises:
+            ValueError: another ending.
+        """
         kinds: dict[str, Callable[[], str]] = {
             ".json": lambda: json.dumps(self.as_dict(), indent=1), ".svg": lambda: report.svg(self),
             ".html": lambda: report.html(self)}

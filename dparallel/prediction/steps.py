@@ -64,29 +64,50 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class StepTrace:
-    """A step without communication, as one rank computes it. Seconds.
+    """A step without communication, as one rank computes it. predict() records one.
 
-    ranks            how many the trace was made on, and how many of them on one host
-    forward          before the pass that is summed: data, forward, passes inside no_sync()
-    backward         of that pass, to its last gradient
-    finish           what follows the sums in backward(): their division, .grad
-    after            from the end of backward() to the next forward: optimiser, logging, data
-    optimizer        of `after`, the optimisers' steps
-    measured         the whole step, as it ran, with its communication
-    spread           of a quiet step's computation, relative: half the distance between its quartiles
-    jitter           its standard deviation, relative, by the lower quartile: what other processes do only adds
-    quiet, steps     how many steps were undisturbed, of how many
-    passes           forward passes in a step
-    parameters       of the module
-    units            their names, as stage 3 of sharding would gather them
-    syncs            the calls of SyncBatchNorm, in order
-    optimizers       by optimiser: the names of its parameters
-    optimizer_bytes  of the optimisers' state
-    buffer_bytes     that rank 0 sends to all in each forward
-    other_bytes      of the process beside values, gradients and optimiser state: activations, kernels, Python
-    cap_mb, fixed    bucket_cap_mb if it was not the default, and whether buckets stay in the order of registration
-    hook             the comm hook's name, "" for none
-    notes            what else is to be known
+    Args:
+        ranks (int): How many the trace was made on.
+        ranks_per_host (int): How many of them on one host.
+        forward (float): Seconds before the pass that is summed: data, forward, passes inside no_sync().
+        backward (float): Seconds of that pass, to its last gradient.
+        finish (float): Seconds of what follows the sums in backward(): their division, .grad.
+        after (float): Seconds from the end of backward() to the next forward: optimiser, logging, data.
+        optimizer (float): Of `after`, the optimisers' steps.
+        measured (float): Seconds of the whole step, as it ran, with its communication.
+        spread (float): Of a quiet step's computation, relative: half the distance between its quartiles.
+        jitter (float): Its standard deviation, relative, by the lower quartile: what other processes do only adds.
+        quiet (int): How many steps were undisturbed.
+        steps (int): Of how many.
+        passes (int): Forward passes in a step.
+        parameters (Sequence[ParameterTrace]): Of the module, in the order of registration.
+        units (Sequence[Sequence[str]]): Their names, as stage 3 of sharding would gather them. Default: ().
+        syncs (Sequence[SyncTrace]): The calls of SyncBatchNorm, in order. Default: ().
+        optimizers (Sequence[Sequence[str]]): By optimiser: the names of its parameters. Default: ().
+        optimizer_bytes (int): Of the optimisers' state. Default: 0.
+        buffer_bytes (int): That rank 0 sends to all in each forward. Default: 0.
+        other_bytes (int): Of the process beside values, gradients and optimiser state: activations, kernels, Python.
+            Default: 0.
+        cap_mb (float): bucket_cap_mb, if it was not the default. Default: None.
+        fixed (bool): Whether buckets stay in the order of registration. Default: False.
+        hook (str): The comm hook's name, "" for none. Default: ''.
+        notes (Sequence[str]): What else is to be known. Default: ().
+
+    Example:
+        >>> import os, tempfile
+        >>> from dparallel.prediction import StepTrace
+        >>> from dparallel.prediction.steps import ParameterTrace
+        >>> weight = ParameterTrace("weight", (1000, 1000), "float32", used=0.0, ready=0.5)
+        >>> trace = StepTrace(ranks=1, ranks_per_host=1, forward=0.25, backward=0.5, finish=0.0, after=0.25, optimizer=0.25,
+        ...                   measured=1.0, spread=0.0, jitter=0.0, quiet=9, steps=9, passes=1, parameters=[weight])
+        >>> trace.compute, trace.gradient_bytes, trace.scaled(2).compute         # on a rank of half the speed
+        (1.0, 4000000, 2.0)
+        >>> StepTrace.from_dict(trace.as_dict()).parameters == [weight]
+        True
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     trace.save(os.path.join(folder, "trace.json"))
+        ...     StepTrace.load(os.path.join(folder, "trace.json")).measured
+        1.0
     """
 
     ranks: int
@@ -116,27 +137,38 @@ class StepTrace:
 
     @property
     def compute(self) -> float:
-        """The whole step without communication."""
+        """Seconds of the whole step without communication."""
         return self.forward + self.backward + self.finish + self.after
 
     @property
     def gradient_bytes(self) -> int:
-        """Of all gradients."""
+        """The bytes of all gradients."""
         return sum(p.nbytes for p in self.parameters)
 
     def scaled(self, factor: float) -> StepTrace:
-        """The same step where all computation takes so many times as long."""
+        """The same step where all computation takes so many times as long.
+
+        Args:
+            factor (float): How many times.
+        """
         times = {name: getattr(self, name) * factor for name in ("forward", "backward", "finish", "after", "optimizer")}
         parameters = [replace(p, used=p.used * factor, ready=p.ready * factor) for p in self.parameters]
         return replace(self, **times, parameters=parameters, syncs=[s._replace(used=s.used * factor) for s in self.syncs])
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """All of it, as a dict for JSON."""
         return {"version": VERSION, **asdict(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> StepTrace:
-        """From what as_dict() returned."""
+        """A StepTrace from what as_dict() returned.
+
+        Args:
+            data (Mapping): What as_dict() returned, also through JSON.
+
+        Raises:
+            ValueError: data is of another version.
+        """
         data = dict(data)
         if data.pop("version", None) != VERSION:
             raise ValueError(f"a step trace of version {VERSION} is needed: record it again")
@@ -145,12 +177,24 @@ class StepTrace:
         return cls(parameters=parameters, syncs=[SyncTrace(*s) for s in data.pop("syncs")], **data)
 
     def save(self, path: str | Path) -> None:
-        """As a JSON file."""
+        """Write the trace as a JSON file.
+
+        Args:
+            path (str or Path): Of the file.
+        """
         Path(path).write_text(json.dumps(self.as_dict()))
 
     @classmethod
     def load(cls, path: str | Path) -> StepTrace:
-        """From save()'s file. ValueError for another one."""
+        """A StepTrace from save()'s file.
+
+        Args:
+            path (str or Path): Of the file.
+
+        Raises:
+            OSError: the file can't be read.
+            ValueError: it is no file that save() wrote.
+        """
         text = Path(path).read_text(encoding="utf-8")
         try:
             return cls.from_dict(json.loads(text))

@@ -77,9 +77,18 @@ class Run:
     def keep(self, checkpoint: Checkpointer | None = None, **parts: Any) -> int:
         """Say what the state is, before the loop; returns how many steps are finished. Collective.
 
-        parts are a Checkpointer's: model, optimizer, scheduler, loader, scaler, and others by name (alike on all ranks, but
-        for random streams); or checkpoint is a Checkpointer, which has them. What the survivors of a loss have is put back,
-        else what the Checkpointer finds on the disk. Raises what Checkpointer() and its restore() raise.
+        What the survivors of a loss have is put back, else what the Checkpointer finds on the disk.
+
+        Args:
+            checkpoint (Checkpointer): One that has the parts. Default: None.
+            **parts: Those of a Checkpointer: model, optimizer, scheduler, loader, scaler, and others by name (alike on all
+                ranks, but for random streams).
+
+        Raises:
+            CheckpointError: the Checkpointer's restore() failed.
+            RuntimeError: keep() was called before in this call of the function, or state that lies in slices can't be
+                copied into memory that the ranks of a host share.
+            TypeError: both a Checkpointer and parts are given, or a part is called random or can't be saved.
         """
         if checkpoint is not None and parts:
             raise TypeError(f"keep() takes a Checkpointer, which has its parts, or parts ({', '.join(parts)}), not both")
@@ -116,14 +125,14 @@ class Run:
     # --- for survive() --------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """A membership begins."""
+        """A membership begins; survive() calls it."""
         self.steps, self._kept = 0, False
         if this_job.membership is not None:
             self.attempt = this_job.membership.generation
             self._lost.update(this_job.membership.lost)
 
     def leave(self) -> None:
-        """A rank was lost: remember what the function leaves behind."""
+        """A rank was lost: remember what the function leaves behind; survive() calls it."""
         self._lost_at = time.perf_counter()
         if self._checkpoint is not None:
             self._checkpoint.give_up()

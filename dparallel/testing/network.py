@@ -68,7 +68,11 @@ class Network:
         self.reorder: int = int(reorder)
 
     def joined(self, comm: ThreadComm) -> NetworkComm:
-        """The same rank as that of `comm`, on this network."""
+        """The same rank as that of `comm`, on this network; run_ranks(network=...) calls it.
+
+        Args:
+            comm (ThreadComm): A rank's communicator.
+        """
         return NetworkComm.over(comm, DelayedExchange(comm, self))
 
     def __repr__(self) -> str:
