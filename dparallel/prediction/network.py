@@ -215,7 +215,7 @@ class Network:
             collective (str): "allreduce", "allgather", "reduce_scatter", "alltoall", "broadcast"; "sum", that of a bucket;
                 "meet", the comparison of calls that begins every checked collective; "copy", a rank's own work.
             ranks (int): How many ranks take part.
-            nbytes (float): Bytes of the whole vector.
+            nbytes (float): Bytes of a rank's vector; of an allgather those of the result.
             algorithm (str): Of the schedule. Default: None: the one that `mpi` chooses.
         """
         if collective == "copy":
