@@ -44,6 +44,11 @@ class autocast(Modal):
         >>> with ag.autocast("cpu", dtype=ag.float16):
         ...     ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
         dtype('float16')
+
+    >>> block = ag.autocast("cpu")
+    >>> with block.clone():
+    ...     ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
+    dtype(bfloat16)
     """
 
     def __init__(self, device_type: str, dtype: DTypeLike = None, enabled: bool = True,

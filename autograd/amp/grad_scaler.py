@@ -30,7 +30,13 @@ class OptimizerLike(Protocol):
 
 
 class OptState(Enum):
-    """The stage that an optimiser has reached in this iteration."""
+    """The stage that an optimiser has reached in this iteration.
+
+    Example:
+        >>> from autograd.amp.grad_scaler import OptState
+        >>> [state.name for state in OptState]
+        ['READY', 'UNSCALED', 'STEPPED']
+    """
 
     READY = 0
     UNSCALED = 1

@@ -11,26 +11,58 @@ matmul: SimpleNamespace = SimpleNamespace(allow_tf32=False, allow_fp16_reduced_p
 
 
 def is_built() -> bool:
-    """False: this library is not built with CUDA."""
+    """False: this library is not built with CUDA.
+
+    Example:
+        >>> ag.backends.cuda.is_built()
+        False
+    """
     return False
 
 
 @contextlib.contextmanager
 def sdp_kernel(enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True,
                enable_cudnn: bool = True) -> Iterator[None]:
-    """A block in which attention may use these kernels; there is one, exact."""
+    """A block in which attention may use these kernels; there is one, exact, which is used whatever they say.
+
+    Args:
+        enable_flash (bool): Has no effect. Default: True.
+        enable_math (bool): Has no effect. Default: True.
+        enable_mem_efficient (bool): Has no effect. Default: True.
+        enable_cudnn (bool): Has no effect. Default: True.
+
+    Example:
+        >>> q = ag.ones(1, 2, 4)
+        >>> with ag.backends.cuda.sdp_kernel(enable_math=False):
+        ...     ag.nn.functional.scaled_dot_product_attention(q, q, q).shape
+        Size([1, 2, 4])
+    """
     yield
 
 
 def enable_flash_sdp(enabled: bool) -> None:
-    """Accepted; see sdp_kernel."""
+    """Accepted, and without effect, under each of its names: attention has one kernel here.
+
+    Args:
+        enabled (bool): Has no effect.
+
+    Example:
+        >>> ag.backends.cuda.enable_flash_sdp(True)
+        >>> ag.backends.cuda.flash_sdp_enabled()
+        False
+    """
 
 
 enable_mem_efficient_sdp = enable_math_sdp = enable_cudnn_sdp = enable_flash_sdp
 
 
 def flash_sdp_enabled() -> bool:
-    """False: attention has no flash kernel here."""
+    """False, under each of its names: attention has no flash, memory-efficient or cuDNN kernel here.
+
+    Example:
+        >>> ag.backends.cuda.flash_sdp_enabled(), ag.backends.cuda.cudnn_sdp_enabled()
+        (False, False)
+    """
     return False
 
 
@@ -38,5 +70,10 @@ mem_efficient_sdp_enabled = cudnn_sdp_enabled = flash_sdp_enabled
 
 
 def math_sdp_enabled() -> bool:
-    """True: attention is computed as its formula says."""
+    """True: attention is computed as its formula says.
+
+    Example:
+        >>> ag.backends.cuda.math_sdp_enabled()
+        True
+    """
     return True

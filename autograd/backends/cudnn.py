@@ -8,10 +8,20 @@ benchmark_limit = 10
 
 
 def is_available() -> bool:
-    """False: there is no cuDNN without a GPU."""
+    """False: there is no cuDNN without a GPU.
+
+    Example:
+        >>> ag.backends.cudnn.is_available()
+        False
+    """
     return False
 
 
 def version() -> None:
-    """None, since there is no cuDNN."""
+    """None, since there is no cuDNN.
+
+    Example:
+        >>> ag.backends.cudnn.version() is None
+        True
+    """
     return None

@@ -6,5 +6,10 @@ allow_tf32: bool = False
 
 
 def is_available() -> bool:
-    """False, as code written for PyTorch's own oneDNN build asks; kernels/accelerators.py finds the library by itself."""
+    """False, as code written for PyTorch's own oneDNN build asks; kernels/accelerators.py finds the library by itself.
+
+    Example:
+        >>> ag.backends.mkldnn.is_available()
+        False
+    """
     return False

@@ -2,10 +2,20 @@
 
 
 def is_available() -> bool:
-    """False: tensors do not live on Apple GPUs."""
+    """False: tensors do not live on Apple GPUs.
+
+    Example:
+        >>> ag.backends.mps.is_available()
+        False
+    """
     return False
 
 
 def is_built() -> bool:
-    """False: this library is not built with Metal."""
+    """False: this library is not built with Metal.
+
+    Example:
+        >>> ag.backends.mps.is_built()
+        False
+    """
     return False

@@ -138,6 +138,9 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
         ...     z.sum().backward()
         >>> x.grad
         tensor([8.1548, 8.1548])
+
+    >>> with ag.graph.allow_mutation_on_saved_tensors() as block:
+    ...     block.clear()                            # nothing is left to do
     """
 
     def __init__(self) -> None:
@@ -185,7 +188,16 @@ class SavedTensor:
         self._node, self._number = node, number
 
     def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
-        """Keep pack_hook(value) in the value's place; at most once."""
+        """Keep pack_hook(value) in the value's place; at most once.
+
+        Args:
+            pack_hook (Callable[[Tensor], Any]): Called at once with the saved value; gives what is kept.
+            unpack_hook (Callable[[Any], Tensor]): Called with that by each backward pass; gives the value back.
+
+        Raises:
+            RuntimeError: hooks have been set already, the value is None or freed, or the call is made inside
+                disable_saved_tensors_hooks.
+        """
         saved = _saved(self._node)
         value = saved[self._number]
         if value.__class__ is Output and value.number == PACKED:

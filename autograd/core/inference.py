@@ -44,6 +44,11 @@ class inference_mode(Modal):
         >>> with ag.inference_mode():
         ...     ag.ones(2).is_inference()
         True
+
+    >>> block = ag.inference_mode()
+    >>> with block.clone():
+    ...     ag.is_inference_mode_enabled()
+    True
     """
 
     def __init__(self, mode: bool | Callable[..., Any] = True) -> None:

@@ -18,7 +18,13 @@ from ..kernels.threads import available, number
 
 
 class Config(dict[str, Any]):
-    """A dict that prints as lines `name: value`."""
+    """A dict that prints as lines `name: value`.
+
+    Example:
+        >>> print(ag.config.Config(numpy="2.0", threads=4))
+        numpy: 2.0
+        threads: 4
+    """
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {value}" for name, value in self.items())

@@ -252,10 +252,10 @@ class CheckpointFunction(Function):
 
     Example:
         >>> x = ag.ones(2, requires_grad=True)
-        >>> y = ag.utils.checkpoint.CheckpointFunction.apply(ag.exp, True, x)
+        >>> y = ag.utils.checkpoint.CheckpointFunction.apply(ag.exp, True, x)        # runs CheckpointFunction.forward
         >>> type(y.grad_fn).__name__
         'CheckpointFunctionBackward'
-        >>> y.sum().backward()
+        >>> y.sum().backward()                                                       # runs CheckpointFunction.backward
         >>> x.grad
         tensor([2.7183, 2.7183])
     """
@@ -264,7 +264,13 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
-        """Run the function without recording, and save its arguments."""
+        """Run the function without recording, and save its arguments.
+
+        Args:
+            ctx (FunctionCtx): What backward gets.
+            run_function (Callable[..., Any]): The function; its arguments follow.
+            preserve_rng_state (bool): Whether backward draws the random numbers of this run again.
+        """
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = default_generator().get_state() if preserve_rng_state else None
@@ -277,7 +283,14 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Gradients:
-        """Run the function on leaves, recorded, and call backward() from its outputs."""
+        """Run the function on leaves, recorded, and call backward() from its outputs.
+
+        Args:
+            ctx (FunctionCtx): What forward has left. The gradients of the outputs follow.
+
+        Raises:
+            RuntimeError: the pass was asked for the gradients of `inputs`, or no output requires a gradient.
+        """
         if not is_checkpoint_valid():
             raise RuntimeError(MSG_REENTRANT)
         inputs = list(ctx.constants)

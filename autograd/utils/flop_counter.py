@@ -152,6 +152,13 @@ class FlopCounterMode:
         48
         >>> counter.get_flop_counts()["Linear"]
         {'aten.addmm': 48}
+
+    >>> counter.count("aten.mine", 2)            # what a step of one's own has run
+    >>> counter.get_total_flops()
+    50
+    >>> print(counter.get_table())
+    Module           FLOP    % Total
+    ...
     """
 
     flop_registry: dict[Key, Formula]
@@ -182,7 +189,12 @@ class FlopCounterMode:
             print(self.get_table(self.depth))
 
     def count(self, key: Key, flops: int) -> None:
-        """Add operations to all modules that this thread is in."""
+        """Add operations to "Global", and inside the block to all modules that this thread is in.
+
+        Args:
+            key (str or type): What they are counted as: an operation's name or a Function's class.
+            flops (int): How many there are.
+        """
         for parent in self.mod_tracker.parents:
             self.flop_counts[parent][key] += flops
 
@@ -195,7 +207,11 @@ class FlopCounterMode:
         return {module: dict(counts) for module, counts in self.flop_counts.items()}
 
     def get_table(self, depth: int | None = None) -> str:
-        """The counts as text, in PyTorch's form. depth: of modules; by default the counter's."""
+        """The counts as text, in PyTorch's form.
+
+        Args:
+            depth (int): How deep it goes into modules. Default: the counter's depth.
+        """
         depth = self.depth if depth is None else depth
         total = self.get_total_flops()
         suffix = max(0, min(len(SUFFIXES) - 1, (len(str(total)) - 2) // 3))

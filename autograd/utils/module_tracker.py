@@ -33,6 +33,12 @@ class ModuleTracker(Interceptor):
         >>> with ModuleTracker() as tracker:
         ...     y = Net()(ag.ones(2))
         ['Global', 'Net']
+
+    >>> tracker.is_here, tracker.is_bw               # the thread of the block; no backward pass runs
+    (True, False)
+    >>> model = ag.nn.Sequential(ag.nn.ReLU())
+    >>> tracker.name_of(model), tracker.name_of(model[0])
+    ('Sequential', 'Sequential.0')
     """
 
     def __init__(self) -> None:
@@ -53,7 +59,11 @@ class ModuleTracker(Interceptor):
         return bool(running.passes)
 
     def name_of(self, module: Module) -> str:
-        """Its name; gives those below it theirs."""
+        """The name of a module, which it keeps; those below it get theirs, by their place in it.
+
+        Args:
+            module (Module): A module. It gets its class's name, unless it has got one before, or a module above it has.
+        """
         name = self._names.setdefault(module, type(module).__name__)
         if module not in self._named:
             self._named[module] = True

@@ -159,6 +159,13 @@ class LayerInfo:
         >>> row = found.summary_list[1]
         >>> row.class_name, row.var_name, row.depth, row.output_size, row.num_params, row.macs
         ('Linear', '0', 1, [4, 2], 8, 24)
+
+    >>> row.trainable
+    'True'
+    >>> fresh = type(row)(row.place)             # a row of the same module, nothing counted
+    >>> fresh.count_parameters()
+    >>> fresh.num_params
+    8
     """
 
     num_params: int
