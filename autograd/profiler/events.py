@@ -65,6 +65,9 @@ class FunctionEvent(Averaged):
         >>> event = prof.events()[-1]
         >>> event.name, event.input_shapes, event.cpu_time_total > 0
         ('aten::mm', [[2, 3], [3, 2]], True)
+
+    >>> event.key, event.cpu_time == event.self_cpu_time_total, event.self_cpu_memory_usage     # nothing ran inside
+    ('aten::mm', True, 0)
     """
 
     device_type: DeviceType = DeviceType.CPU
@@ -143,6 +146,12 @@ class FunctionEventAvg(Averaged):
         ...     y = x.mm(x).mm(x).relu()
         >>> [(average.key, average.count) for average in prof.key_averages()]
         [('aten::mm', 2), ('aten::relu', 1)]
+
+    >>> average = ag.profiler.FunctionEventAvg()
+    >>> for event in prof.events()[:2]:
+    ...     average = average.add(event)
+    >>> average.key, average.count, average.cpu_time == average.cpu_time_total / 2
+    ('aten::mm', 2, True)
     """
 
     device_type: DeviceType = DeviceType.CPU
@@ -168,7 +177,17 @@ class FunctionEventAvg(Averaged):
         self.cpu_children: list[FunctionEvent] = []
 
     def add(self, other: Any) -> FunctionEventAvg:
-        """Count in an event, or other averages of its key."""
+        """Count in an event, or other averages of its key.
+
+        Args:
+            other (FunctionEvent or FunctionEventAvg): What is added; the first one gives the key.
+
+        Returns:
+            This object.
+
+        Raises:
+            AssertionError: Expected keys to match, but got {key} vs {key}.
+        """
         if self.key is None:
             self.key, self.input_shapes, self.stack, self.scope = other.key, other.input_shapes, other.stack, other.scope
             self.is_async, self.is_user_annotation = other.is_async, other.is_user_annotation
@@ -206,6 +225,14 @@ class EventList(list[Any]):
         --------------  ------------  ------------  ------------  ------------  ------------  ------------
               aten::...
         Self CPU time total: ...s...
+
+    >>> events = prof.events()
+    >>> events.self_cpu_time_total > 0, events.total_average().count, [each.key for each in events.key_averages()]
+    (True, 2, ['aten::mm', 'aten::relu'])
+    >>> import os, tempfile
+    >>> events.supported_export_stacks_metrics()
+    ['self_cpu_time_total']
+    >>> events.export_stacks(os.path.join(tempfile.mkdtemp(), "stacks.txt"), "self_cpu_time_total")
     """
 
     def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False, with_flops: bool = False,
@@ -226,9 +253,21 @@ class EventList(list[Any]):
               top_level_events_only: bool = False, time_unit: str | None = None) -> str:
         """The events as a table, PyTorch's.
 
-        sort_by: an attribute, the largest first, such as "self_cpu_time_total", "cpu_time", "self_cpu_memory_usage" or
-        "count"; by default in the order in which they were first seen. row_limit: -1 or None for all. time_unit: "s", "ms"
-        or "us" for all times; by default each has its own.
+        Args:
+            sort_by (str): An attribute, the largest first, such as "self_cpu_time_total", "cpu_time",
+                "self_cpu_memory_usage" or "count". Default: None, in the order in which they were first seen.
+            row_limit (int): How many rows there are; -1 or None: all. Default: 100.
+            max_src_column_width (int): Width of the column of sources; None: as wide as need be. Default: 75.
+            max_name_column_width (int): Width of the column of names; None: as wide as need be. Default: 55.
+            max_shapes_column_width (int): Width of the column of shapes; None: as wide as need be. Default: 80.
+            header (str): A line above the table. Default: None.
+            top_level_events_only (bool): Whether events inside others are left out. Default: False.
+            time_unit (str): "s", "ms" or "us", for all times. Default: None, each has its own.
+
+        Raises:
+            TypeError: sort_by is no text or can't be ordered, or row_limit or a width is no whole number.
+            ValueError: time_unit is another one, or a width is below 0.
+            AttributeError: events have no attribute of the name sort_by.
         """
         return table(self, sort_by=sort_by, row_limit=row_limit, src_width=max_src_column_width,
                      name_width=max_name_column_width, shapes_width=max_shapes_column_width, header=header,
@@ -237,8 +276,17 @@ class EventList(list[Any]):
 
     def key_averages(self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0,
                      group_by_overload_name: bool = False) -> EventList:
-        """The sums over the calls of each operation, as FunctionEventAvg; apart for other shapes of the inputs, and for
-        other callers (the innermost n frames)."""
+        """The sums over the calls of each operation, as FunctionEventAvg.
+
+        Args:
+            group_by_input_shapes (bool): Whether calls with other shapes of inputs have sums of their own. Default: False.
+            group_by_stack_n (int): How many frames, from the innermost on, calls that are summed have in common. Default: 0.
+            group_by_overload_name (bool): Only False: operations have no overloads here. Default: False.
+
+        Raises:
+            NotImplementedError: group_by_overload_name is True.
+            TypeError: group_by_stack_n is no whole number of at least 0.
+        """
         if group_by_overload_name:
             raise NotImplementedError("key_averages(group_by_overload_name=True): operations have no overloads here")
         if not isinstance(group_by_stack_n, int) or group_by_stack_n < 0:
@@ -271,7 +319,16 @@ class EventList(list[Any]):
         return ["self_cpu_time_total"]
 
     def export_stacks(self, path: str, metric: str) -> None:
-        """Write each stack on a line, outermost frame first, and its microseconds: flamegraph.pl and speedscope read it."""
+        """Write each stack on a line, outermost frame first, and its microseconds: flamegraph.pl and speedscope read it.
+
+        Args:
+            path (str): The file.
+            metric (str): "self_cpu_time_total".
+
+        Raises:
+            ValueError: metric should be one of: {metrics}, got {metric}.
+            OSError: the file cannot be written.
+        """
         if metric not in self.supported_export_stacks_metrics():
             raise ValueError(f"metric should be one of: {self.supported_export_stacks_metrics()}, got {metric!r}")
         plain = str.maketrans(" ;\t\n", "____")

@@ -57,14 +57,20 @@ class MemoryPrediction(NamedTuple):
 
     Example:
         >>> found = ag.profiler.MemoryPrediction(
-        ...     batch_size=64, nbytes=300_000_000, by_use={"activations": 300_000_000}, moment="aten::mm, forward pass",
-        ...     resident=100_000_000, limits=[], ranks_per_host=1, largest=None, exact=True)
+        ...     batch_size=64, nbytes=300_000_000, by_use={"activations": 300_000_000, "shared memory": 0},
+        ...     moment="aten::mm, forward pass", resident=100_000_000, limits=[], ranks_per_host=2, largest=None, exact=True)
         >>> found.needed                         # beyond what the process has
         200000000
         >>> print(found)
         A batch of 64 rows takes 300.00 MB in RAM at the peak (aten::mm, forward pass).
+        2 ranks on this host take 600.00 MB.
         This system does not tell how much there is.
           activations                     300.00 MB
+
+    >>> found.summary() == str(found)
+    True
+    >>> found.host_bytes, found.fits, found.tightest     # of both ranks; no limit is known
+    (600000000, True, None)
     """
 
     batch_size: int

@@ -86,6 +86,29 @@ class profile:
         [('aten::addmm', [[4, 3], [2, 3], [2]]), ('aten::sum', [[4, 2]])]
         >>> print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))
         ----...
+
+    >>> import os, tempfile
+    >>> prof = ag.profiler.profile(with_stack=True)
+    >>> prof.start()
+    >>> for _ in range(2):
+    ...     y = model(x)
+    ...     prof.step()                          # says where a step ends, which a schedule asks for
+    >>> prof.stop()
+    >>> [event.name for event in prof.function_events], prof.total_average().count, prof.self_cpu_time_total > 0
+    (['aten::addmm', 'aten::addmm'], 2, True)
+    >>> folder = tempfile.mkdtemp()
+    >>> prof.add_metadata("run", "first")
+    >>> prof.add_metadata_json("settings", '{"lr": 0.1}')
+    >>> prof.export_chrome_trace(os.path.join(folder, "trace.json"))
+    >>> prof.export_stacks(os.path.join(folder, "stacks.txt"))
+    >>> prof.export_hta(os.path.join(folder, "hta"))
+    >>> sorted(os.listdir(folder))
+    ['hta', 'stacks.txt', 'trace.json']
+    >>> prof.start_trace()                       # whatever the schedule says
+    >>> y = x.exp()
+    >>> prof.stop_trace()
+    >>> [event.name for event in prof.events()]
+    ['aten::exp']
     """
 
     def __init__(self, enabled: bool = True, *, activities: Iterable[ProfilerActivity] | None = None,
@@ -143,7 +166,11 @@ class profile:
         self.stop()
 
     def start(self) -> None:
-        """Begin the first step. RuntimeError if a profiler records already."""
+        """Begin the first step.
+
+        Raises:
+            RuntimeError: a profiler records already.
+        """
         if self.enabled:
             self._change(ProfilerAction.NONE, self.current_action)
             self._begin_step()
@@ -155,7 +182,11 @@ class profile:
             self._change(self.current_action, None)
 
     def step(self) -> None:
-        """A step has ended, and the next one begins: the schedule says what is done in it."""
+        """A step has ended, and the next one begins: the schedule says what is done in it.
+
+        Raises:
+            TypeError: the schedule has returned no ProfilerAction.
+        """
         if not self.enabled:
             return
         self._end_step()
@@ -181,7 +212,11 @@ class profile:
             self.start_trace()
 
     def start_trace(self) -> None:
-        """Begin to record, whatever the schedule says."""
+        """Begin to record, whatever the schedule says.
+
+        Raises:
+            RuntimeError: a profiler records already.
+        """
         describe = Describer(self.record_shapes, self.with_stack) if self.record_shapes or self.with_stack else None
         recording = Recording(Recorder(describe=describe, memory=self.profile_memory))
         if self.profile_memory and not profilers:    # if there is one, install() says so
@@ -241,7 +276,12 @@ class profile:
         return self._events
 
     def events(self) -> EventList:
-        """Each call, as a FunctionEvent, in the order in which they began."""
+        """Each call, as a FunctionEvent, in the order in which they began.
+
+        Raises:
+            AssertionError: nothing was recorded.
+            RuntimeError: the profiler still records.
+        """
         shown = [e for e in self._all_events() if (self.with_modules or not e.is_frame)
                  and (e.kind != MEMORY or e.cpu_parent is None)]
         return EventList(shown, profile_memory=self.profile_memory, with_flops=self.with_flops,
@@ -254,7 +294,19 @@ class profile:
 
     def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0,
                      group_by_overload_name: bool = False) -> EventList:
-        """The sums over the calls of each operation; see EventList.key_averages."""
+        """The sums over the calls of each operation, as FunctionEventAvg.
+
+        Args:
+            group_by_input_shape (bool): Whether calls with other shapes of inputs have sums of their own. Default: False.
+            group_by_stack_n (int): How many frames, from the innermost on, calls that are summed have in common. Default: 0.
+            group_by_overload_name (bool): Only False: operations have no overloads here. Default: False.
+
+        Raises:
+            NotImplementedError: group_by_overload_name is True.
+            TypeError: group_by_stack_n is no whole number of at least 0.
+            AssertionError: nothing was recorded.
+            RuntimeError: the profiler still records.
+        """
         return self.events().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def total_average(self) -> FunctionEventAvg:
@@ -276,27 +328,77 @@ class profile:
     # --- files --------------------------------------------------------------------------------------------------------
 
     def export_chrome_trace(self, path: str | os.PathLike[str], use_python_export: bool = False) -> None:
-        """Write the trace as JSON for Perfetto, chrome://tracing or TensorBoard; gzip packs it if the path ends in .gz.
-        use_python_export: PyTorch's choice of a writer; there is one here."""
+        """Write the trace as JSON for Perfetto, chrome://tracing or TensorBoard.
+
+        Args:
+            path (str or PathLike): The file; gzip packs it if the path ends in .gz.
+            use_python_export (bool): PyTorch's choice of a writer. It has no effect: there is one here. Default: False.
+
+        Raises:
+            AssertionError: nothing was recorded.
+            RuntimeError: the profiler still records.
+            OSError: the file cannot be written.
+        """
         events = self._all_events()
         write_trace(os.fspath(path), events, self._threads(), self._head())
 
     def export_hta(self, directory: str | os.PathLike[str]) -> None:
         """Write this rank's file for HolisticTraceAnalysis, of which each rank writes one to the same directory: operations
-        of each thread, and collectives and messages, as kernels on streams."""
+        of each thread, and collectives and messages, as kernels on streams.
+
+        Args:
+            directory (str or PathLike): The folder, made if it is not there; the file is rank_N.json.gz.
+
+        Raises:
+            AssertionError: nothing was recorded.
+            RuntimeError: the profiler still records.
+            OSError: the file cannot be written.
+        """
         os.makedirs(directory, exist_ok=True)
         head = {"distributedInfo": {"rank": environment.rank}}       # first: it takes the first "rank": in the text
         write_json(os.path.join(directory, f"rank_{environment.rank}.json.gz"), head, kernels(self._all_events()))
 
     def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
-        """Write stacks with their times for a flame graph; needs with_stack=True."""
+        """Write stacks with their times for a flame graph; needs with_stack=True.
+
+        Args:
+            path (str or PathLike): The file.
+            metric (str): "self_cpu_time_total", the only one.
+
+        Raises:
+            ValueError: the profiler was made without with_stack=True, or metric is another one.
+            AssertionError: nothing was recorded.
+            RuntimeError: the profiler still records.
+            OSError: the file cannot be written.
+        """
         if not self.with_stack:
             raise ValueError("export_stacks() needs stacks: profile(with_stack=True)")
         self.events().export_stacks(os.fspath(path), metric)
 
     def export_memory_timeline(self, path: str | os.PathLike[str], device: str | None = None) -> None:
-        """Write the memory of arrays over time, by category: a plot if the path ends in .html, JSON of [times, sizes by
-        category] if in .json or .json.gz, of single changes if in .raw.json.gz. Needs profile_memory=True."""
+        """Write the memory of arrays over time, by category. Needs profile_memory=True.
+
+        Args:
+            path (str or PathLike): The file: a plot if the path ends in .html, JSON of [times, sizes by category] if in
+                .json or .json.gz, of single changes if in .raw.json.gz.
+            device (str): None or "cpu". Default: None.
+
+        Raises:
+            ValueError: profile_memory=True required for memory profiling.
+            NotImplementedError: device is another one.
+            AssertionError: nothing was recorded.
+            RuntimeError: the profiler still records.
+            OSError: the file cannot be written.
+
+        Example:
+            >>> import os, tempfile
+            >>> path = os.path.join(tempfile.mkdtemp(), "memory.html")
+            >>> with ag.profiler.profile(profile_memory=True) as prof:
+            ...     y = ag.ones(100, 100).exp()
+            >>> prof.export_memory_timeline(path)
+            >>> os.path.getsize(path) > 0
+            True
+        """
         if not self.profile_memory:
             raise ValueError("profile_memory=True required for memory profiling.")
         if device not in (None, "cpu"):
@@ -308,15 +410,35 @@ class profile:
         """The moment at which arrays held most: when, in which step, phase, module and operation, and what they were for.
         Print it, or read its fields. Needs profile_memory=True.
 
-        >>> with profile(profile_memory=True) as prof:
-        ...     train_step(x, y)
-        >>> print(prof.memory_peak())
+        Raises:
+            ValueError: profile_memory=True required for memory profiling.
+            AssertionError: nothing was recorded.
+            RuntimeError: the profiler still records.
+
+        Example:
+            >>> with ag.profiler.profile(profile_memory=True) as prof:
+            ...     y = ag.ones(100, 100).exp()
+            >>> prof.memory_peak().nbytes >= y.nbytes
+            True
         """
         self.recorded_memory()
         return max((peak_of(recording.memory) for recording in self._recorded), key=attrgetter("nbytes"))
 
     def recorded_memory(self) -> Recorded:
-        """What the last recording knows of memory. Needs profile_memory=True."""
+        """What the last recording knows of memory. Needs profile_memory=True.
+
+        Raises:
+            ValueError: profile_memory=True required for memory profiling.
+            AssertionError: nothing was recorded.
+            RuntimeError: the profiler still records.
+
+        Example:
+            >>> with ag.profiler.profile(profile_memory=True) as prof:
+            ...     y = ag.ones(100, 100).exp()
+            >>> found = prof.recorded_memory()
+            >>> found.stopped > found.started            # in nanoseconds
+            True
+        """
         if not self.profile_memory:
             raise ValueError("profile_memory=True required for memory profiling.")
         if not self._recorded or self._recording is not None:
@@ -340,11 +462,24 @@ class profile:
                 "perf_counter_ns": first.recorder.started, **self._metadata}
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Have traces say `value`, a text, under `key`."""
+        """Have traces that are written from now on say a text.
+
+        Args:
+            key (str): What it is said under.
+            value (str): The text.
+        """
         self._metadata[key] = value
 
     def add_metadata_json(self, key: str, value: str) -> None:
-        """Have traces say `value`, a text in JSON, under `key`."""
+        """Have traces that are written from now on say a value.
+
+        Args:
+            key (str): What it is said under.
+            value (str): The value, as JSON.
+
+        Raises:
+            JSONDecodeError: value is no JSON.
+        """
         self._metadata[key] = json.loads(value)
 
     preset_metadata_json = add_metadata_json
