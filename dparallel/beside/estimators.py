@@ -271,7 +271,8 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
             sample_weight (array): How much each row's loss counts (n,), relative to their mean. Default: None: alike.
 
         Raises:
-            TypeError: sample_weight is given, and the criterion has no reduction.
+            TypeError: sample_weight is given, and the criterion has no reduction; or as initialize().
+            IndexError: the module has fewer outputs than there are classes.
             ValueError: scikit-learn refuses rows or classes, there is one class only, weights are negative or all 0, or
                 batch_size or max_epochs can't be.
         """
@@ -385,9 +386,9 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
             sample_weight (array): How much each row's loss counts (n,), relative to their mean. Default: None: alike.
 
         Raises:
-            TypeError: sample_weight is given, and the criterion has no reduction.
-            ValueError: scikit-learn refuses rows or numbers, the module has another number of outputs than y columns,
-                weights are negative or all 0, or batch_size or max_epochs can't be.
+            TypeError: sample_weight is given, and the criterion has no reduction; or as initialize().
+            ValueError: scikit-learn refuses rows or numbers, y is (n, outputs) and the module has another number of
+                outputs, weights are negative or all 0, or batch_size or max_epochs can't be.
         """
         self._train(X, y, sample_weight, self.max_epochs, go_on=self.warm_start)
         return self

@@ -288,6 +288,7 @@ class Logger(Joinable):
             RuntimeError: the Logger is closed.
             TypeError, ValueError: as add(), on the rank whose values are wrong.
             CollectiveError: other ranks' values are wrong, or ranks have logged different names.
+            OSError: on rank 0, the file of `jsonl` can't be written; the error names it.
         """
         if self._closed:
             raise RuntimeError("this Logger is closed")
@@ -312,6 +313,7 @@ class Logger(Joinable):
         Raises:
             RuntimeError: the Logger is closed.
             CollectiveError: ranks have logged different names.
+            OSError: on rank 0, the file of `jsonl` can't be written; the error names it.
         """
         if self._closed:
             raise RuntimeError("this Logger is closed")
