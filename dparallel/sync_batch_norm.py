@@ -154,10 +154,16 @@ class SyncBatchNorm(nn.SyncBatchNorm):
         dtype: The parameters' dtype. Default: the default dtype.
         bias (bool): Whether there is a bias, if affine. Default: True.
 
+    Raises:
+        CollectiveError: a rank's input has fewer than 2 dimensions, other channels than num_features, or no floating-point
+            numbers; on all ranks when the layer is called. On one rank it is a ValueError.
+        ValueError: there is one value per channel on all ranks together, in training mode; when the layer is called.
+
     Example:
         >>> import dparallel
         >>> def normalise(comm):
         ...     layer = dparallel.SyncBatchNorm(1, eps=0.0, process_group=comm)
+        ...     assert layer.process_group is comm
         ...     return layer(ag.tensor([[10.0 + 2 * comm.rank]])).tolist()     # alone a rank of one row couldn't
         >>> dparallel.run_ranks(2, normalise)
         [[[-1.0]], [[1.0]]]

@@ -37,6 +37,8 @@ class Devices(Communicator):
         >>> import dparallel
         >>> dparallel.Devices(2).size
         2
+        >>> dparallel.Devices([3, 5, 7]).first(2).names
+        (3, 5)
     """
 
     kind = "devices"
@@ -59,7 +61,15 @@ class Devices(Communicator):
         self._message_counts: Counter[Any] = Counter()
 
     def first(self, count: int) -> Devices:
-        """A communicator of the first `count` of these places."""
+        """A communicator of the first `count` of these places.
+
+        Args:
+            count (int): How many, 1 to size.
+
+        Raises:
+            ValueError: count is 0.
+            IndexError: count is above size.
+        """
         return self if count == self.size else self._subset(range(count))
 
     def _subset(self, places: Sequence[int]) -> Devices:

@@ -40,6 +40,13 @@ class GlobalBatchSampler(Sampler[list[int]]):
         [[[0, 1, 2, 3], [4, 5, 6, 7]]]
         >>> dparallel.run_ranks(2, batches)
         [[[0, 1], [4, 5]], [[2, 3], [6, 7]]]
+        >>> sampler = dparallel.GlobalBatchSampler(range(8), 4, comm=dparallel.Devices(1), shuffle=False)
+        >>> sampler.set_epoch(3)
+        >>> first = next(iter(sampler))
+        >>> state = sampler.state_dict()                     # after the first batch
+        >>> sampler.load_state_dict(state)
+        >>> state, list(sampler)
+        ({'seed': 0, 'epoch': 3, 'sample': 4}, [[4, 5, 6, 7]])
     """
 
     def __init__(self, data_source: Sized, batch_size: int, *, comm: Communicator | None = None, shards: int | None = None,
@@ -87,7 +94,11 @@ class GlobalBatchSampler(Sampler[list[int]]):
         return slice(int(ends[first]), int(ends[first + self.share]))
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next iteration be that of `epoch`, from its first batch."""
+        """Let the next iteration be that of `epoch`, from its first batch.
+
+        Args:
+            epoch (int): The number that the order is drawn from, with the seed.
+        """
         self.epoch, self.sample = epoch, 0
 
     def state_dict(self) -> dict[str, int]:
@@ -96,7 +107,11 @@ class GlobalBatchSampler(Sampler[list[int]]):
         return {"seed": self.seed, "epoch": self.epoch, "sample": self.sample}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Continue after the batch at which state_dict() was called, also on another number of ranks."""
+        """Continue after the batch at which state_dict() was called, also on another number of ranks.
+
+        Args:
+            state (dict): What state_dict() returned.
+        """
         self.seed, self.epoch = state["seed"], state["epoch"]
         # earlier states have the number of the batch, of this size
         self.sample = state["sample"] if "sample" in state else self._batch_bounds(0)[state["batch"]]

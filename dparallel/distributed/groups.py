@@ -42,6 +42,8 @@ class Backend(str):
         >>> import dparallel.distributed as dist
         >>> dist.Backend('GLOO')
         'gloo'
+        >>> dist.Backend.of('cpu:gloo,cuda:nccl'), dist.Backend.of(None)
+        ('gloo', 'mpi')
     """
 
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, FAKE = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl", "fake"
@@ -57,7 +59,14 @@ class Backend(str):
 
     @classmethod
     def of(cls, name: str | None) -> Backend:
-        """The backend of an argument; that of the CPU in "cpu:gloo,cuda:nccl", "mpi" for None."""
+        """The backend of an argument; that of the CPU in "cpu:gloo,cuda:nccl", "mpi" for None.
+
+        Args:
+            name (str): A backend, a list of device:backend, or None.
+
+        Raises:
+            ValueError: a name is no backend.
+        """
         if name is None:
             return cls(cls.MPI)
         if not isinstance(name, str) or ":" not in name:
@@ -119,8 +128,8 @@ class ProcessGroup:
         >>> import dparallel.distributed as dist
         >>> dist.init_process_group()
         >>> group = dist.new_group([0])
-        >>> group, group.rank(), group.size()
-        (<ProcessGroup '1' of ranks [0]>, 0, 1)
+        >>> group, group.rank(), group.size(), group.name()
+        (<ProcessGroup '1' of ranks [0]>, 0, 1, 'mpi')
         >>> dist.destroy_process_group()
     """
 

@@ -19,8 +19,16 @@ class AllToAll(Partnered):
     """x of every place, split along dim: part p goes to place p -> the parts that each place received, concatenated along
     dim in place order.
 
-    sizes: the numbers of rows that the held place sends to each place (a list of lists if several are held); even by
-    default.
+    Args:
+        *xs (Tensor): One for each held place, of one dtype; shapes may differ along dim only.
+        comm (Communicator): Of the places that take part. Default: world().
+        sizes (list of int): How many rows the held place sends to each place; a list of lists if several are held; None:
+            an even split. Default: None.
+        dim (int): The dimension of rows. Default: 0.
+
+    Raises:
+        CollectiveError: sizes do not add up to the rows of an x, or shapes beyond dim, dtypes or dim do not fit; on all
+            places.
 
     Example:
         >>> import dparallel

@@ -14,6 +14,14 @@ from .reductions import Reduction
 class Broadcast(Partnered):
     """root's x -> a copy for every place.
 
+    Args:
+        x (Tensor): root's, of any shape; other places may pass None.
+        comm (Communicator): Of the places that take part. Default: world().
+        root (int): The place that sends. Default: 0.
+
+    Raises:
+        CollectiveError: root is out of range or differs, or root has no tensor; on all places.
+
     Example:
         >>> import dparallel
         >>> dparallel.Broadcast.apply(ag.tensor([1.0]), comm=dparallel.Devices(2))
@@ -38,6 +46,16 @@ class Broadcast(Partnered):
 
 class Reduce(Reduction):
     """x of every place -> their sum (or `op`, see Reduction) on root, an empty tensor elsewhere.
+
+    Args:
+        *xs (Tensor): One for each held place, all of one shape and dtype.
+        comm (Communicator): Of the places that take part. Default: world().
+        root (int): The place that gets the result. Default: 0.
+        op (str): "sum", "mean" (or "avg"), "prod", "max" or "min". Default: "sum".
+        ties (str): Where places tie for a max or min: "split" or "first", see Reduction. Default: "split".
+
+    Raises:
+        CollectiveError: root, op or ties is invalid or differs, or shapes or dtypes differ; on all places.
 
     Example:
         >>> import dparallel

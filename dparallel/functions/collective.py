@@ -27,6 +27,9 @@ class Collective(Function):
     requires grad (or, in forward mode, has a tangent); and its backward runs on every rank whose backward pass reaches
     it, whatever that rank needs.
 
+    Raises:
+        CollectiveError: some places record gradients or tangents of the call, and others are in no_grad() or no dual level.
+
     Example:
         >>> import dparallel
         >>> class Mean(dparallel.Collective):
@@ -70,7 +73,17 @@ class Collective(Function):
 
     @classmethod
     def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:
-        """Call the Function, on every rank. An input of None is a place without a part."""
+        """Call the Function, on every rank. An input of None is a place without a part.
+
+        Args:
+            *args (Tensor): The inputs; None: a place without a part.
+            comm (Communicator): Of the places that take part. Default: world().
+            **settings: The other arguments of forward(), by keyword.
+
+        Raises:
+            CollectiveError: the places pass inputs or settings that do not fit together; on all places.
+            TypeError: comm is no communicator, or forward() has no such setting.
+        """
         close_dropped_messages()
         if cls.reserves_numbers:
             reserve_numbers()

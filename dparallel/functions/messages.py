@@ -101,10 +101,8 @@ class Send(Function):
     """Send x to place `dest` -> a token, an empty tensor. pending_messages.py says which backward pass receives x's
     gradient.
 
-    x is copied and the call does not block: two ranks may both send first, whatever the size. place: which held place
-    sends, where the process holds several (there, send before you receive). own_pass=True: only backward passes that
-    reach the token receive the gradient. ValueError if dest or tag is invalid; CollectiveError at both ends if x can't
-    be sent.
+    x is copied and the call does not block: two ranks may both send first, whatever the size. Where a process holds several
+    places, send before you receive. apply() has the arguments.
 
     Example:
         >>> import dparallel
@@ -124,7 +122,23 @@ class Send(Function):
     @classmethod
     def apply(cls, x: Tensor | Array, *, dest: int, comm: Communicator | None = None, tag: int = 0,       # type: ignore[override]
               place: int | None = None, own_pass: bool = False) -> Tensor:
-        """Send x and return the token."""
+        """Send x and return the token.
+
+        Args:
+            x (Tensor): Of any shape and dtype; lists and numbers are converted.
+            dest (int): The place that receives.
+            comm (Communicator): The places. Default: world().
+            tag (int): A number, 0 or more, that the receiver names, too. Default: 0.
+            place (int): The held place that sends, where the process holds several. Default: None.
+            own_pass (bool): Whether only backward passes that reach the token receive the gradient. Default: False.
+
+        Returns:
+            The token, an empty Tensor.
+
+        Raises:
+            ValueError: dest, tag or place is invalid.
+            CollectiveError: x can't be sent; at both ends.
+        """
         comm = communicator(comm)
         return cls.token(*post(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass))
 
@@ -152,13 +166,10 @@ class Send(Function):
 
 
 class Recv(Function):
-    """Receive the tensor that a place sent; its shape and dtype are the sender's.
+    """Receive the tensor that a place sent; its shape and dtype are the sender's. apply() has the arguments.
 
-    apply() takes source and, by keyword: comm (default: world()); tag, that of the Send; like, a tensor or array whose
-    shape and dtype are demanded, else CollectiveError; place, which held place receives, where the process holds several.
-    The result requires grad if the sender's x did; RuntimeError if gradients are off here in that case. Its gradient is sent
-    back; zeros are sent if no backward pass reaches it before this rank waits for others. own_pass=True: it waits for a pass
-    that reaches it.
+    The result requires grad if the sender's x did. Its gradient is sent back; zeros are sent if no backward pass reaches it
+    before this rank waits for others.
 
     Example:
         >>> import dparallel
@@ -186,7 +197,26 @@ class Recv(Function):
     @classmethod
     def apply(cls, *, source: int, comm: Communicator | None = None, tag: int = 0,         # type: ignore[override]
               like: Tensor | Array | None = None, place: int | None = None, own_pass: bool = False) -> Tensor:
-        """Receive and return a Tensor of the sender's shape and dtype; blocks until the message has arrived."""
+        """Receive and return a Tensor of the sender's shape and dtype; blocks until the message has arrived.
+
+        Args:
+            source (int): The place that sent.
+            comm (Communicator): The places. Default: world().
+            tag (int): That of the Send. Default: 0.
+            like (Tensor or array): Its shape and dtype are demanded; None: any. Default: None.
+            place (int): The held place that receives, where the process holds several. Default: None.
+            own_pass (bool): Whether the gradient waits for a backward pass that reaches the result. Default: False.
+
+        Returns:
+            A Tensor.
+
+        Raises:
+            ValueError: source, tag or place is invalid.
+            CollectiveError: like differs from what came, the sender refused its tensor, or the job has one process and
+                nothing
+                was sent.
+            RuntimeError: the sender records gradients or tangents, and this rank does not.
+        """
         comm = communicator(comm)
         side_effect(MESSAGES)
         close_dropped_messages()
@@ -255,7 +285,23 @@ class Isend:
     @staticmethod
     def apply(x: Tensor | Array, *, dest: int, comm: Communicator | None = None, tag: int = 0, place: int | None = None,
               own_pass: bool = False) -> Handle:
-        """Send a copy of x and return a Handle; its wait() gives the token."""
+        """Send a copy of x and return a Handle; its wait() gives the token.
+
+        Args:
+            x (Tensor): Of any shape and dtype; lists and numbers are converted.
+            dest (int): The place that receives.
+            comm (Communicator): The places. Default: world().
+            tag (int): A number, 0 or more, that the receiver names, too. Default: 0.
+            place (int): The held place that sends, where the process holds several. Default: None.
+            own_pass (bool): Whether only backward passes that reach the token receive the gradient. Default: False.
+
+        Returns:
+            A Handle.
+
+        Raises:
+            ValueError: dest, tag or place is invalid.
+            CollectiveError: x can't be sent; at both ends.
+        """
         comm = communicator(comm)
         tensor, message = post(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass)
         return Handle(lambda: Send.token(tensor, message), lambda: True)
@@ -279,7 +325,26 @@ class Irecv:
     @staticmethod
     def apply(*, source: int, comm: Communicator | None = None, tag: int = 0, like: Tensor | Array | None = None,
               place: int | None = None, own_pass: bool = False) -> Handle:
-        """Start to receive and return a Handle; its wait() gives the Tensor."""
+        """Start to receive and return a Handle; its wait() gives the Tensor.
+
+        Args:
+            source (int): The place that sent.
+            comm (Communicator): The places. Default: world().
+            tag (int): That of the Send. Default: 0.
+            like (Tensor or array): Its shape and dtype are demanded; None: any. Default: None.
+            place (int): The held place that receives, where the process holds several. Default: None.
+            own_pass (bool): Whether the gradient waits for a backward pass that reaches the result. Default: False.
+
+        Returns:
+            A Handle.
+
+        Raises:
+            ValueError: source, tag or place is invalid.
+            CollectiveError: like differs from what came, the sender refused its tensor, or the job has one process and
+                nothing
+                was sent (from wait()).
+            RuntimeError: the sender records gradients or tangents, and this rank does not (from wait()).
+        """
         comm = communicator(comm)
         side_effect(MESSAGES)
         number = comm.user_tag(tag)
@@ -301,7 +366,17 @@ class Wait:
 
     @staticmethod
     def apply(handle: Handle | Pending) -> Any:
-        """Block until the handle's operation has completed and return its result."""
+        """Block until the handle's operation has completed and return its result.
+
+        Args:
+            handle (Handle or Pending): What Isend, Irecv or start() returned.
+
+        Returns:
+            What the operation gives: a token, a Tensor, or a tuple of Tensors.
+
+        Raises:
+            Exception: the error that the operation ended with.
+        """
         return handle.wait()
 
 

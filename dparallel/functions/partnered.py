@@ -30,7 +30,14 @@ Issue = tuple[type["Partnered"], tuple[Any, ...], dict[str, Any]]          # a c
 
 
 class Partnered(Collective):
-    """Base of the built-in collectives: a subclass defines how it is issued and which partner computes its gradient."""
+    """Base of the built-in collectives: a subclass defines how it is issued and which partner computes its gradient.
+
+    Example:
+        >>> import dparallel
+        >>> pending = dparallel.AllGather.start(ag.ones(1), ag.zeros(1), comm=dparallel.Devices(2))
+        >>> pending.wait()[0]
+        tensor([1., 0.])
+    """
 
     # issue(ctx, blocking, xs, *, comm, ...) starts the collective on the inputs xs, completes it if `blocking`, and returns
     # the Handle of a list of arrays, one for each held place. It stores in ctx what adjoint() and finish() need, and saves
@@ -89,9 +96,22 @@ class Partnered(Collective):
         What is computed between start() and wait() overlaps with the communication, also in backward. All ranks call
         start() in the same order; each may wait at any time. Inputs must not be written to before wait().
 
-        >>> h = AllReduce.start(x, comm=comm)
-        >>> y = work(z)
-        >>> total = h.wait() + y
+        Args:
+            *args (Tensor): As apply()'s.
+            comm (Communicator): As apply()'s. Default: world().
+            **settings: As apply()'s.
+
+        Returns:
+            A Pending.
+
+        Raises:
+            CollectiveError: as from apply(), here or from wait().
+
+        Example:
+            >>> import dparallel
+            >>> pending = dparallel.AllReduce.start(ag.tensor([1.0]), comm=dparallel.Devices(1))
+            >>> pending.wait()
+            tensor([1.])
         """
         side_effect("a collective that start() begins")
         comm = communicator(comm)
@@ -150,9 +170,9 @@ class Pending:
         ...     pending = dparallel.AllReduce.start(x, comm=comm)
         ...     y = x * 10                               # while the sum is under way
         ...     (pending.wait() + y).sum().backward()
-        ...     return pending.wait().tolist(), x.grad.tolist()
+        ...     return pending.wait().tolist(), pending.done(), x.grad.tolist()
         >>> dparallel.run_ranks(2, add)
-        [([3.0], [12.0]), ([3.0], [12.0])]
+        [([3.0], True, [12.0]), ([3.0], True, [12.0])]
     """
 
     def __init__(self, token: Tensor, pending: PendingCollective) -> None:

@@ -17,6 +17,15 @@ class Permute(Partnered):
     No place is a source twice, nor a dest twice; tensors may have any shapes. The adjoint is the permutation back: where x
     went nowhere its gradient is zero. All places name the same pairs.
 
+    Args:
+        *xs (Tensor): One for each held place, of any shape.
+        comm (Communicator): Of the places that take part. Default: world().
+        pairs (list of (int, int)): Source and dest of each move, the same on all places.
+
+    Raises:
+        CollectiveError: a place is a source or a dest twice, is out of range, or the places name different pairs; on all
+            places.
+
     Example:
         >>> import dparallel
         >>> def swap(comm):
@@ -57,6 +66,15 @@ class SendRecv(Partnered):
     With ring=False nothing wraps around: a place without such a neighbour gets an empty tensor. The adjoint is a shift
     by -by.
 
+    Args:
+        *xs (Tensor): One for each held place, of any shape.
+        comm (Communicator): Of the places that take part. Default: world().
+        by (int): How many places on; negative: back. Default: 1.
+        ring (bool): Whether the last place's neighbour is the first. Default: True.
+
+    Raises:
+        CollectiveError: by is not a whole number, or the places name different shifts; on all places.
+
     Example:
         >>> import dparallel
         >>> def neighbours(comm):
@@ -87,6 +105,10 @@ class SendRecv(Partnered):
 
 class Barrier(Collective):
     """Wait for all places in forward and in backward; tensors (or None) pass through unchanged.
+
+    Args:
+        *xs (Tensor or None): Any number of tensors, of any shapes; they pass through.
+        comm (Communicator): Of the places that take part. Default: world().
 
     Example:
         >>> import dparallel

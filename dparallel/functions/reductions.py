@@ -29,6 +29,14 @@ from .partnered import Issue, Partner, Partnered
 class AllGather(Partnered):
     """x of every place -> all of them concatenated along dim on every place. 0-d tensors become one vector.
 
+    Args:
+        *xs (Tensor): One for each held place, of one dtype; shapes may differ along dim only.
+        comm (Communicator): Of the places that take part. Default: world().
+        dim (int): The dimension of rows. Default: 0.
+
+    Raises:
+        CollectiveError: shapes beyond dim, dtypes or dim differ, or dim is out of range; on all places.
+
     Example:
         >>> import dparallel
         >>> dparallel.AllGather.apply(ag.tensor([1.0]), ag.tensor([2.0, 3.0]), comm=dparallel.Devices(2))[0]
@@ -59,6 +67,22 @@ class Reduction(Partnered):
 
     ties says which places get the gradient of a max or min that several places attain: "split" (all of them, in equal
     shares; the default) or "first" (the first of them). CollectiveError unless op and ties are the same on all places.
+
+    Args:
+        *xs (Tensor): One for each held place, all of one shape and dtype.
+        comm (Communicator): Of the places that take part. Default: world().
+        op (str): "sum", "mean" (or "avg"), "prod", "max" or "min". Default: "sum".
+        ties (str): Where places tie for a max or min: "split" or "first", see Reduction. Default: "split".
+
+    Raises:
+        CollectiveError: op or ties is unknown or differs, or shapes or dtypes differ; on all places.
+
+    Example:
+        >>> import dparallel
+        >>> x, y = ag.ones(1, requires_grad=True), ag.ones(1, requires_grad=True)
+        >>> dparallel.Reduce.apply(x, y, comm=dparallel.Devices(2), op="max", ties="first").sum().backward()
+        >>> x.grad, y.grad
+        (tensor([1.]), tensor([0.]))
     """
 
     @staticmethod
@@ -122,6 +146,15 @@ def _extremum_shares(xs: list[Array], comm: Communicator, op: str, ties: str) ->
 class AllReduce(Reduction):
     """x of every place -> their sum (or `op`, see Reduction) on every place.
 
+    Args:
+        *xs (Tensor): One for each held place, all of one shape and dtype.
+        comm (Communicator): Of the places that take part. Default: world().
+        op (str): "sum", "mean" (or "avg"), "prod", "max" or "min". Default: "sum".
+        ties (str): Where places tie for a max or min: "split" or "first", see Reduction. Default: "split".
+
+    Raises:
+        CollectiveError: op or ties is unknown or differs, or shapes or dtypes differ; on all places.
+
     Example:
         >>> import dparallel
         >>> comm = dparallel.Devices(2)
@@ -151,6 +184,18 @@ class ReduceScatter(Reduction):
     """x of every place -> their sum (or `op`, see Reduction), cut along dim: place p gets sizes[p] rows.
 
     Without sizes the split is even, with the larger pieces first.
+
+    Args:
+        *xs (Tensor): One for each held place, all of one shape and dtype.
+        comm (Communicator): Of the places that take part. Default: world().
+        sizes (list of int): Rows for each place, the same on all; None: an even split. Default: None.
+        dim (int): The dimension that is cut. Default: 0.
+        op (str): "sum", "mean" (or "avg"), "prod", "max" or "min". Default: "sum".
+        ties (str): Where places tie for a max or min: "split" or "first", see Reduction. Default: "split".
+
+    Raises:
+        CollectiveError: sizes do not add up to the rows, dim is out of range, op or ties is unknown, or the places differ in
+            them; on all places.
 
     Example:
         >>> import dparallel

@@ -24,6 +24,10 @@ from .collective import PerPlace, one_per_place, per_place
 class CopyToPlaces(Collective):
     """Identity in forward; backward sums the gradients over places. x must be the same on every place.
 
+    Args:
+        *xs (Tensor): One for each held place, the same on every place.
+        comm (Communicator): Of the places that take part. Default: world().
+
     Example:
         >>> import dparallel
         >>> def two_parts(comm):                         # a layer whose hidden units are split over two ranks
@@ -51,6 +55,13 @@ class CopyToPlaces(Collective):
 
 class ReduceFromPlaces(Collective):
     """Sum over places in forward, the result on every place; backward is the identity.
+
+    Args:
+        *xs (Tensor): One for each held place, all of one shape and dtype.
+        comm (Communicator): Of the places that take part. Default: world().
+
+    Raises:
+        CollectiveError: shapes or dtypes differ; on all places.
 
     Example:
         >>> import dparallel

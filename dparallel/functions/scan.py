@@ -18,6 +18,15 @@ class Scan(Partnered):
     The adjoint of y_p = sum of x_q over q <= p is x'_q = sum of u_p over p >= q: the same in reverse, computed as that sum
     and not as a difference.
 
+    Args:
+        *xs (Tensor): One for each held place, all of one shape and dtype.
+        comm (Communicator): Of the places that take part. Default: world().
+        reverse (bool): Whether the sum is over the place and those after it. Default: False.
+        exclusive (bool): Whether the place itself is left out. Default: False.
+
+    Raises:
+        CollectiveError: shapes, dtypes or settings differ; on all places.
+
     Example:
         >>> import dparallel
         >>> dparallel.Scan.apply(ag.tensor([1.0]), ag.tensor([2.0]), comm=dparallel.Devices(2))

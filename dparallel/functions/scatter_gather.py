@@ -15,6 +15,17 @@ class Scatter(Partnered):
     """root's x, cut along dim -> a piece for each place: place p gets sizes[p] rows, or an even share, larger shares
     first.
 
+    Args:
+        x (Tensor): root's; other places may pass None.
+        comm (Communicator): Of the places that take part. Default: world().
+        sizes (list of int): Rows for each place; other places than root pass the same or None. None on root: an even
+            split. Default: None.
+        root (int): The place whose tensor is cut. Default: 0.
+        dim (int): The dimension that is cut. Default: 0.
+
+    Raises:
+        CollectiveError: sizes do not add up to the rows, or sizes, root or dim is invalid or differs; on all places.
+
     Example:
         >>> import dparallel
         >>> dparallel.Scatter.apply(ag.tensor([1.0, 2.0, 3.0]), comm=dparallel.Devices(2))
@@ -45,6 +56,15 @@ class Scatter(Partnered):
 class Gather(Partnered):
     """x of every place -> all of them concatenated along dim on root, an empty tensor elsewhere. 0-d tensors become
     one vector.
+
+    Args:
+        *xs (Tensor): One for each held place, of one dtype; shapes may differ along dim only.
+        comm (Communicator): Of the places that take part. Default: world().
+        root (int): The place that gets all rows. Default: 0.
+        dim (int): The dimension of rows. Default: 0.
+
+    Raises:
+        CollectiveError: shapes beyond dim or dtypes differ, or root or dim is out of range or differs; on all places.
 
     Example:
         >>> import dparallel

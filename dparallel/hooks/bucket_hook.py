@@ -59,7 +59,7 @@ class GradBucket:
     Example:
         >>> import dparallel
         >>> def hook(state, bucket):
-        ...     state.append((bucket.index(), bucket.names, bucket.buffer().shape))
+        ...     state.append((bucket.index(), bucket.names, bucket.buffer().shape, bucket.array.shape))
         ...     return dparallel.hooks.allreduce_hook(None, bucket)
         >>> def train(comm):
         ...     seen, model = [], dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
@@ -67,7 +67,7 @@ class GradBucket:
         ...     model(ag.ones(1, 2)).mean().backward()
         ...     return seen
         >>> dparallel.run_ranks(2, train)[0]
-        [(0, ['bias', 'weight'], Size([3]))]
+        [(0, ['bias', 'weight'], Size([3]), (3,))]
         >>> def twice(state, bucket):
         ...     state.append((bucket.is_last(), len(bucket.parameters()), [g.shape for g in bucket.gradients()]))
         ...     bucket.set_buffer(bucket.buffer() * 2)

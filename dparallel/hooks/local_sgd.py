@@ -27,6 +27,9 @@ class PostLocalSGDState:
         >>> state = dparallel.hooks.PostLocalSGDState(start_localSGD_iter=100)
         >>> state.iter, state.start_localSGD_iter
         (0, 100)
+        >>> state.load_state_dict({"iter": 7})
+        >>> state.state_dict()
+        {'iter': 7}
     """
 
     def __init__(self, process_group: Communicator | None = None, subgroup: Communicator | None = None,
@@ -42,7 +45,14 @@ class PostLocalSGDState:
         return {"iter": self.iter}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the number of steps from what state_dict() returned."""
+        """Restore the number of steps from what state_dict() returned.
+
+        Args:
+            state (dict): What state_dict() returned.
+
+        Raises:
+            KeyError: state lacks an entry.
+        """
         self.iter = int(state["iter"])
 
 

@@ -52,7 +52,11 @@ class PeriodicModelAverager:
         self.step: int = 0
 
     def average_parameters(self, params: Iterable[Tensor | dict[str, Any]]) -> None:
-        """Count a step, and average in every `period`-th. params: Tensors, or an optimiser's param_groups."""
+        """Count a step, and average in every `period`-th.
+
+        Args:
+            params (iterable): Tensors, or an optimiser's param_groups; the same on all ranks.
+        """
         if self.step >= self.warmup_steps and (self.step - self.warmup_steps) % self.period == 0:
             average_parameters(params, self.process_group)
         self.step += 1
@@ -86,13 +90,13 @@ class PostLocalSGDOptimizer(Optimizer):
         >>> import dparallel
         >>> def train(comm):
         ...     weight = ag.nn.Parameter(ag.zeros(1))
-        ...     optimizer = dparallel.PostLocalSGDOptimizer(ag.optim.SGD([weight], lr=1.0),
+        ...     optimizer = dparallel.PostLocalSGDOptimizer(ag.optim.SGD([weight], 1.0, 0.9),
         ...                                                 dparallel.PeriodicModelAverager(1, process_group=comm))
         ...     weight.grad = ag.tensor([float(comm.rank)])
         ...     optimizer.step()
-        ...     return weight.item()
+        ...     return weight.item(), len(optimizer.state)
         >>> dparallel.run_ranks(3, train)
-        [-1.0, -1.0, -1.0]
+        [(-1.0, 1), (-1.0, 1), (-1.0, 1)]
     """
 
     def __init__(self, optim: Optimizer, averager: PeriodicModelAverager) -> None:

@@ -51,6 +51,10 @@ class PowerSGDState:
         Traceback (most recent call last):
         ...
         ValueError: start_powerSGD_iter=0: Expect `start_powerSGD_iter` > 1 if `use_error_feedback` or ...
+        >>> state = dparallel.hooks.PowerSGDState()
+        >>> state.load_state_dict(dparallel.hooks.PowerSGDState().state_dict())
+        >>> state.compression_stats()                        # nothing was compressed yet
+        (0.0, 0, 0)
     """
 
     total_numel_before_compression: int
@@ -108,7 +112,14 @@ class PowerSGDState:
                 "residuals": self.residuals.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what state_dict() returned on this rank."""
+        """Restore what state_dict() returned on this rank.
+
+        Args:
+            state (dict): What state_dict() returned.
+
+        Raises:
+            KeyError: state lacks an entry.
+        """
         self.iter = int(state["iter"])
         self.qs = {name: np.array(getattr(q, "array", q)) for name, q in state["qs"].items()}
         self.residuals.load_state_dict(state["residuals"])

@@ -28,6 +28,10 @@ class QuantizationState:
         >>> import dparallel
         >>> dparallel.hooks.QuantizationState(chunk=256).chunk
         256
+        >>> state = dparallel.hooks.QuantizationState()
+        >>> state.load_state_dict(dparallel.hooks.QuantizationState().state_dict())
+        >>> state.state_dict()
+        {'residuals': {}}
     """
 
     def __init__(self, process_group: Communicator | None = None, chunk: int = 512, use_error_feedback: bool = True) -> None:
@@ -43,7 +47,14 @@ class QuantizationState:
         return {"residuals": self.residuals.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what state_dict() returned on this rank."""
+        """Restore what state_dict() returned on this rank.
+
+        Args:
+            state (dict): What state_dict() returned.
+
+        Raises:
+            KeyError: state lacks an entry.
+        """
         self.residuals.load_state_dict(state["residuals"])
 
 

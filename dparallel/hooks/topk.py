@@ -32,6 +32,10 @@ class TopKState:
         >>> import dparallel
         >>> dparallel.hooks.TopKState(0.05, start_iter=100).ratio
         0.05
+        >>> state = dparallel.hooks.TopKState()
+        >>> state.load_state_dict(dparallel.hooks.TopKState().state_dict())
+        >>> state.state_dict()
+        {'iter': 0, 'residuals': {}}
     """
 
     def __init__(self, ratio: float = 0.01, process_group: Communicator | None = None, use_error_feedback: bool = True,
@@ -50,7 +54,14 @@ class TopKState:
         return {"iter": self.iter, "residuals": self.residuals.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what state_dict() returned on this rank."""
+        """Restore what state_dict() returned on this rank.
+
+        Args:
+            state (dict): What state_dict() returned.
+
+        Raises:
+            KeyError: state lacks an entry.
+        """
         self.iter = int(state["iter"])
         self.residuals.load_state_dict(state["residuals"])
 

@@ -136,6 +136,25 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         ...     return model.unused_parameters(), list(model.local_state()), model.comm_hook, model.broadcast_buffers
         >>> dparallel.run_ranks(2, accumulate)[0]
         ([], ['weight'], None, True)
+        >>> def write(comm):                                 # each rank writes to its half of the weight
+        ...     model = dparallel.DataParallel(ag.nn.Linear(4, 1, bias=False), comm=comm, shard="optimizer")
+        ...     for p in model.parameters():
+        ...         p.data.fill_(1.0 + comm.rank)
+        ...     model.slices_changed()
+        ...     with model.summon_full_params():
+        ...         return model.module.weight.tolist(), model.synchronised_buffers()
+        >>> dparallel.run_ranks(2, write)[0]
+        ([[1.0, 1.0, 2.0, 2.0]], [])
+        >>> def skip(comm):                                  # rank 1 has one batch more, and its gradient is not finite
+        ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+        ...     with model.join():
+        ...         for _ in range(1 + comm.rank):
+        ...             model(ag.ones(1, 1)).mean().backward()
+        ...     with model.skipping() as step:
+        ...         model(ag.full((1, 1), float("nan") if comm.rank else 1.0)).mean().backward()
+        ...     return step.skipped, model.skipped_steps
+        >>> dparallel.run_ranks(2, skip)
+        [(True, 1), (True, 1)]
     """
 
     module: Wrapped_co                               # type: ignore[assignment]
@@ -200,8 +219,25 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         """With reproducible=V: this rank's rows of the batch, shard by shard; make a loss of each and call backward on it.
         At the end .grad holds the mean over all rows of all ranks, also where the shards are uneven.
 
-        >>> for x, y in model.shards(x, y):
-        ...     F.cross_entropy(model(x), y).backward()
+        Args:
+            *batch: This rank's rows: Tensors, or containers of them.
+
+        Yields:
+            The rows of one shard: a tuple, or, for a batch of one entry, the entry.
+
+        Raises:
+            RuntimeError: the model was made without reproducible=V.
+            CollectiveError: the ranks do not have the rows of their shards, see GlobalBatchSampler.
+
+        Example:
+            >>> import dparallel
+            >>> def train(comm):
+            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm, reproducible=2)
+            ...     for x in model.shards(ag.ones(2 // comm.size, 1)):
+            ...         model(x).mean().backward()
+            ...     return model.module.weight.grad.item()
+            >>> dparallel.run_ranks(1, train), dparallel.run_ranks(2, train)
+            ([1.0], [1.0, 1.0])
         """
         if self._virtual is None:
             raise RuntimeError("shards() needs DataParallel(..., reproducible=V): this one has no virtual shards")
@@ -214,10 +250,25 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         buffers they had before. Then step.skipped is true, and step.reason says which rank failed and why, on all ranks;
         model.skipped_steps counts. Other exceptions are a CollectiveError on the other ranks.
 
-        >>> with model.skipping() as step:
-        ...     loss_of(model(x), y).backward()
-        >>> if not step.skipped:
-        ...     optimizer.step()
+        Args:
+            on (type or tuple of types): Exceptions that skip the step. Default: (MemoryError, FloatingPointError).
+            nonfinite (bool): Whether a gradient that is nan or infinite skips the step. Default: True.
+
+        Returns:
+            A context manager, which gives the step: see dparallel.model.skipping.Step.
+
+        Raises:
+            NotImplementedError: shard="parameters", or the block is inside skipping() or join().
+
+        Example:
+            >>> import dparallel
+            >>> def train(comm):
+            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+            ...     with model.skipping() as step:
+            ...         model(ag.full((1, 1), float("nan") if comm.rank else 1.0)).mean().backward()
+            ...     return step.skipped, model.skipped_steps
+            >>> dparallel.run_ranks(2, train)
+            [(True, 1), (True, 1)]
         """
         side_effect("skipping()")
         if self.shard == 3:

@@ -36,6 +36,7 @@ class JoinHook:
         ...     def post_hook(self, is_last_joiner):
         ...         print("went on longest" if is_last_joiner else "ran out")
         >>> Hook().main_hook()                           # does nothing, unless a subclass says what
+        >>> Hook().event(2)                              # nor does this
         >>> Hook().post_hook(True)
         went on longest
     """
@@ -44,10 +45,18 @@ class JoinHook:
         """Called for each step of the ranks that go on: take part in the collectives of its forward pass."""
 
     def event(self, code: int) -> None:
-        """Called when those ranks notify, by Join.notify(code), that something else begins: a summed backward pass, say."""
+        """Called when those ranks notify, by Join.notify(code), that something else begins: a summed backward pass, say.
+
+        Args:
+            code (int): 2: a summed backward pass begins; 3: one with a weight that the user gave; or a number of your own.
+        """
 
     def post_hook(self, is_last_joiner: bool) -> None:
-        """Called once when all have run out; is_last_joiner: this rank was one of those that went on longest."""
+        """Called once, when all have run out.
+
+        Args:
+            is_last_joiner (bool): Whether this rank was one of those that went on longest.
+        """
 
 
 class Joinable(ABC):
@@ -73,16 +82,23 @@ class Joinable(ABC):
         ...     with dparallel.Join([counter]):
         ...         for batch in range(1 + comm.rank):
         ...             counter.step()
-        ...     return counter.count
+        ...     return counter.count, counter.join_device, counter.join_process_group.size, counter.join_hook().event(2)
         >>> dparallel.run_ranks(3, run)
-        [6, 6, 6]
+        [(6, 'cpu', 3, None), (6, 'cpu', 3, None), (6, 'cpu', 3, None)]
     """
 
     _join: Join | None = None
 
     @abstractmethod
     def join_hook(self, **kwargs: Any) -> JoinHook:
-        """The hook for one use of Join; kwargs are those of Join."""
+        """The hook for one use of Join.
+
+        Args:
+            **kwargs: Those of Join.
+
+        Returns:
+            A JoinHook.
+        """
 
     @property
     @abstractmethod
@@ -122,6 +138,12 @@ class Join:
         ...     return steps
         >>> dparallel.run_ranks(3, train)
         [1, 2, 3]
+        >>> model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=dparallel.Devices(1))
+        >>> with dparallel.Join([model]) as join:
+        ...     join.notify(1)                               # this rank begins a step
+        ...     dparallel.Join.notify_join_context(model)    # the same, as a Joinable says it
+        >>> join.active
+        [0]
     """
 
     def __init__(self, joinables: list[Any], enable: bool = True, throw_on_early_termination: bool = False,
@@ -164,13 +186,29 @@ class Join:
 
     @staticmethod
     def notify_join_context(joinable: Any) -> None:
-        """A Joinable calls this before the first collective of each step; only the first one of a Join notifies."""
+        """A Joinable calls this before the first collective of each step; only the first one of a Join notifies.
+
+        Args:
+            joinable (Joinable): What calls it; outside of a Join nothing happens.
+
+        Raises:
+            RuntimeError: as from notify().
+            CollectiveError: as from notify().
+        """
         join = joinable._join
         if join is not None and join.joinables[0] is joinable:
             join.notify(STEP)
 
     def notify(self, code: int) -> None:
-        """Notify the others of what begins on this rank. RuntimeError, on all ranks, if one has run out and that ends it."""
+        """Notify the others of what begins on this rank: one small allgather.
+
+        Args:
+            code (int): 1: a step; 2 or more: see JoinHook.event().
+
+        Raises:
+            RuntimeError: a rank has run out, and throw_on_early_termination is set; on all ranks.
+            CollectiveError: the ranks that go on notify with different codes.
+        """
         codes = self._exchange(code)
         self.active = [rank for rank, c in enumerate(codes) if c != OUT]
         if self.throw and len(self.active) < len(codes):
@@ -261,16 +299,34 @@ class JoinableModel(Joinable):
     def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
              throw_on_early_termination: bool = False) -> Join:
         """A block around training in which ranks may have different numbers of batches: those that have run out take part
-        in the others' sums with weight 0, and at the end have the final weights. With throw_on_early_termination all
-        ranks raise RuntimeError when the first one runs out.
+        in the others' sums with weight 0, and at the end have the final weights. Optimiser state is not brought along.
 
-        divide_by_initial_world_size is for average="ranks": whether ranks that have run out still count in the mean.
-        Where ranks count by rows they have none. Optimiser state is not brought along.
+        Args:
+            divide_by_initial_world_size (bool): Whether ranks that have run out still count in the mean, for
+                average="ranks"; where
+                ranks count by rows they have none. Default: True.
+            enable (bool): False: the block does nothing. Default: True.
+            throw_on_early_termination (bool): Whether all ranks raise RuntimeError when the first one runs out. Default:
+                False.
 
-        >>> with model.join():
-        ...     for x, y in loader:
-        ...         loss_of(model(x), y).backward()
-        ...         optimizer.step()
+        Returns:
+            A Join.
+
+        Raises:
+            NotImplementedError: on several ranks, the model has shard= or verify_every=, or, without
+                throw_on_early_termination, a
+                SyncBatchNorm.
+
+        Example:
+            >>> import dparallel
+            >>> def train(comm):
+            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+            ...     with model.join():
+            ...         for _ in range(1 + comm.rank):
+            ...             model(ag.ones(1, 1)).mean().backward()
+            ...     return model.module.weight.grad.item()
+            >>> dparallel.run_ranks(2, train)                    # the sum of two steps
+            [2.0, 2.0]
         """
         if enable and self.comm.size > 1 and (self.shard or self.verify_every):
             raise NotImplementedError(f"join() with {'shard=' if self.shard else 'verify_every='}: a rank that has run out "

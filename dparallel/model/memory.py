@@ -25,7 +25,17 @@ class MeasuredModel:
     def memory_summary(self, abbreviated: bool = False) -> str:
         """What is in this rank's memory, and why; see autograd.cpu.memory_summary(). Not collective.
 
-        >>> print(model.memory_summary())
+        Args:
+            abbreviated (bool): As autograd.cpu.memory_summary()'s. Default: False.
+
+        Returns:
+            A str, a table.
+
+        Example:
+            >>> import dparallel
+            >>> model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=dparallel.Devices(1))
+            >>> model.memory_summary().split(';')[0]
+            'Rank 0 of 1'
         """
         where = f"Rank {self.comm.rank} of {self.comm.size}"
         return f"{where}; {environment.ranks_here} on this host.\n{memory_summary(abbreviated=abbreviated)}"
@@ -35,9 +45,33 @@ class MeasuredModel:
                        ranks_per_host: int | None = None) -> MemoryPrediction:
         """How much memory a step takes with batch_size rows on each rank, and whether that fits; see
         autograd.cpu.predict_memory(). Gradients are in buckets, of which each rank maps those of the others on its host.
-        ranks_per_host: by default as many as the launcher has started here. Collective only if the module's forward is.
+        Collective only if the module's forward is.
 
-        >>> print(model.predict_memory((x, y), F.cross_entropy, optimizer, batch_size=4096))
+        Args:
+            batch: A small batch, that the module takes.
+            loss_fn (callable): As autograd.cpu.predict_memory()'s. Default: None.
+            optimizer (Optimizer): As autograd.cpu.predict_memory()'s. Default: None.
+            batch_size (int): The rows of each rank to predict for.
+            sizes (tuple of int): As autograd.cpu.predict_memory()'s. Default: None.
+            train (bool): Whether the step has a backward pass; else forward only. Default: True.
+            ranks_per_host (int): How many ranks share this host's memory; None: as many as the launcher has started here.
+                Default: None.
+
+        Returns:
+            A MemoryPrediction.
+
+        Raises:
+            NotImplementedError: the model is sharded or on local devices, or autograd's core is not compiled.
+            ValueError: as from autograd.cpu.predict_memory().
+
+        Example:
+            >>> import dparallel
+            >>> from autograd.base.extensions import in_use
+            >>> def predict(comm):
+            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+            ...     return model.predict_memory(ag.ones(2, 1), ag.sum, batch_size=64).batch_size
+            >>> dparallel.run_ranks(1, predict) if in_use else [64]      # it needs the compiled core
+            [64]
         """
         if self.shard:
             raise NotImplementedError("predict_memory() of a sharded model: predict the module before it is wrapped, with "

@@ -113,12 +113,26 @@ class SummedModel:
         backward() leaves sum of w * gradient over sum of w, over all ranks and, after passes inside no_sync(), over all
         of those: the gradient of one process with everything. Losses are not to be divided by the number of passes. With
         average="sum", losses are sums, and their gradient is divided by the sum of weights. Put it around forward,
-        backward or both; 0 leaves a rank out, whatever its gradient is. Calls inside one block are one loss.
+        backward or both. Calls inside one block are one loss.
 
-        A weight that is no finite number of 0 or more is a RuntimeError on all ranks, in backward().
+        Args:
+            weight (float or 0-d Tensor): A finite number, 0 or more; 0 leaves this rank out, whatever its gradient is.
 
-        >>> with model.weighted(mask.sum()):
-        ...     token_loss(model(x), y, mask).backward()
+        Raises:
+            NotImplementedError: batch="root", so on local devices, or reproducible=V.
+            RuntimeError: a rank's weight is no finite number of 0 or more: on all ranks, in backward(); or trace_step() has
+                recorded
+                a step of this model on one process without a weight.
+
+        Example:
+            >>> import dparallel
+            >>> def train(comm):
+            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+            ...     with model.weighted([1, 3][comm.rank]):
+            ...         model(ag.full((1, 1), float(comm.rank))).mean().backward()
+            ...     return model.module.weight.grad.item()
+            >>> dparallel.run_ranks(2, train)
+            [0.75, 0.75]
         """
         reducer = self._needed_reducer()
         if reducer is None:
@@ -134,10 +148,26 @@ class SummedModel:
         """From now on hook(state, bucket) averages each bucket over ranks; see dparallel.hooks.bucket_hook.
 
         All ranks register the same one, before their next backward, which is a RuntimeError on all of them if not.
-        TypeError if hook can't be called; RuntimeError if there is one already; NotImplementedError where batch="root",
-        which has no buckets.
 
-        >>> model.register_comm_hook(state=None, hook=my_hook)
+        Args:
+            state: What hook gets as its first argument; its class is the same on all ranks.
+            hook (callable): hook(state, bucket) -> a Handle, a Tensor or an array: the bucket's new flat buffer.
+
+        Raises:
+            TypeError: hook can't be called, or state is not of the class that the hook needs.
+            ValueError: hook annotates its bucket as another class than GradBucket.
+            RuntimeError: there is a comm hook already.
+            NotImplementedError: shard=, reproducible=V, or batch="root", which has no buckets.
+
+        Example:
+            >>> import dparallel
+            >>> def train(comm):
+            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+            ...     model.register_comm_hook(None, dparallel.hooks.allreduce_hook)
+            ...     model(ag.full((1, 1), 1.0 + comm.rank)).mean().backward()
+            ...     return model.module.weight.grad.item()
+            >>> dparallel.run_ranks(2, train)
+            [1.5, 1.5]
         """
         if self.shard:
             raise NotImplementedError("register_comm_hook with shard=: gradients of a sharded module leave in slices, "

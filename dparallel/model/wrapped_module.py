@@ -38,13 +38,11 @@ class WrappedModule(Module):
     def summon_full_params(self, writeback: bool = True) -> Iterator[None]:
         """In the block the parameters of `module` are whole, however it is sharded; all ranks enter it together.
 
-        writeback: changes made in place in the block stay (all ranks make the same). It matters for shard="parameters"; in
-        the other stages parameters are always whole and changes stay.
-
-        >>> with model.summon_full_params(): print(model.module.weight)
+        With shard="optimizer" and shard="gradients" parameters are always whole, and changes stay.
 
         Args:
-            writeback (bool): Whether changes made in the block stay. Default: True.
+            writeback (bool): Whether changes made in place in the block stay, with shard="parameters"; all ranks
+                make the same. Default: True.
         """
         if self._sharded is None:
             yield

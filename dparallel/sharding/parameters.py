@@ -133,11 +133,20 @@ class ParameterSlice(Parameter):
         self.tracked: bool = bool(flag)
 
     def norm_over_ranks(self, here: float | None, order: float) -> float:
-        """The norm of order `order` of all ranks' elements, from that of this rank's (None: it has none). Collective."""
+        """The norm of all ranks' elements, from that of this rank's. Collective.
+
+        Args:
+            here (float): The norm of this rank's elements; None: it has none.
+            order (float): The order of the norm.
+        """
         return norm_over_ranks(here, order, self.shard.comm)
 
     def joins(self, optimizer: Any) -> None:
-        """An optimiser takes this slice."""
+        """An optimiser takes this slice.
+
+        Args:
+            optimizer (Optimizer): It.
+        """
         self.owner.stepped_by(optimizer)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:

@@ -45,9 +45,9 @@ class ZeroRedundancyOptimizer(Optimizer):
         ...     model(ag.ones(2, 3)).mean().backward()
         ...     optimizer.step()
         ...     optimizer.consolidate_state_dict(to=0)
-        ...     return len(optimizer.state_dict()["state"]) if comm.rank == 0 else None
+        ...     return len(optimizer.local_state()["state"]), comm.rank == 0 and len(optimizer.state_dict()["state"])
         >>> dparallel.run_ranks(2, train)
-        [2, None]
+        [(2, 2), (2, False)]
     """
 
     def __init__(self, params: Any, optimizer_class: type[Optimizer], process_group: Communicator | None = None,
@@ -70,7 +70,14 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._take_options()
 
     def stepped_by(self, optimizer: Any) -> None:
-        """The optimiser over slices has been made."""
+        """The optimiser over slices has been made.
+
+        Args:
+            optimizer (Optimizer): It.
+
+        Raises:
+            NotImplementedError: it needs whole parameters.
+        """
         check_elementwise(optimizer, LBFGS)
 
     def _sliced(self, group: dict[str, Any]) -> dict[str, Any]:
@@ -132,12 +139,20 @@ class ZeroRedundancyOptimizer(Optimizer):
         return local_state(self.optim)
 
     def consolidate_state_dict(self, to: int = 0) -> None:
-        """Bring the whole state to rank `to`, for state_dict() there. All ranks call it together."""
+        """Bring the whole state to rank `to`, for state_dict() there. All ranks call it together.
+
+        Args:
+            to (int): The rank. Default: 0.
+        """
         packed = full_state(self.optim, self.local_state(), to)
         self._full = packed if self.comm.rank == to else None
 
     def state_dict(self) -> dict[str, Any]:
-        """The whole state as optimizer_class has it. RuntimeError unless consolidate_state_dict() brought it here."""
+        """The whole state as optimizer_class has it.
+
+        Raises:
+            RuntimeError: consolidate_state_dict() has not brought the state to this rank since the last step.
+        """
         if self._full is None:
             raise RuntimeError("Optimizer state has not been consolidated on this rank. Please call "
                                "`consolidate_state_dict(to=...)` on all ranks beforehand if you meant to save the global "
