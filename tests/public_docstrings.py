@@ -46,12 +46,13 @@ INSIDE = {f"{owner}.{name}" for owner, names in {
     "_BatchNorm": "normalize", "SyncBatchNorm": "normalize", "ntuple.<locals>": "parse",
     "ConcatDataset": "cumsum", "DistributedSampler": "begin_pass",
     "DataLoader": "end_of_dataloader check_worker_number_rationality multiprocessing_context",
-    "GradBucket": "refuse_complex", "ProcessGroup": "issue settle raise_on_all_ranks", "Send": "token forward backward", "Recv": "complete records forward backward",
+    "GradBucket": "refuse_complex", "ProcessGroup": "issue settle raise_on_all_ranks",
+    "Send": "token forward backward", "Recv": "complete records forward backward",
     "PowerSGDState": "count initial_q", "HierarchicalState": "levels", "GlobalBatchSampler": "order mine",
     "Logger": "join_hook join_device join_process_group", "Checkpointer": "give_up", "Run": "begin leave",
     "Network": "joined calls_of round_seconds", **dict.fromkeys(("F1Score", "Precision", "Recall"), "score"),
-    **dict.fromkeys(("AllGather", "AllReduce", "AllToAll", "Broadcast", "Gather", "Permute", "Reduce", "ReduceScatter", "Scan",
-                     "Scatter", "SendRecv"), "forward issue"),
+    **dict.fromkeys(("AllGather", "AllReduce", "AllToAll", "Broadcast", "Gather", "Permute", "Reduce", "ReduceScatter",
+                     "Scan", "Scatter", "SendRecv"), "forward issue"),
     **dict.fromkeys(("Barrier", "CopyToPlaces", "ReduceFromPlaces"), "forward backward"), "Reduction": "combine",
     "ZeroRedundancyOptimizer": "stepped_by", "ParameterSlice": "joins norm_over_ranks", "DataParallel": "before_recording",
 }.items() for name in names.split()}
@@ -79,7 +80,7 @@ LATER = set("""
     dparallel.prediction dparallel.testing.strategies
     graceful_exit inference_mode profile set_multithreading_enabled
 """.split())
-INSIDE_BASES = ("Interceptor", "Collective", "Partnered", "Reducer", "ShardedReducer")       # all of their methods but apply() and start()
+INSIDE_BASES = ("Interceptor", "Collective", "Partnered", "Reducer", "ShardedReducer")   # all methods but apply() and start()
 NEED_COMPILED_CORE = {"autograd.profiler.predict_memory"}
 # Names whose examples need a package or system that need not be there: they run where it is.
 NEEDS = {"dparallel.NeuralNetClassifier": "sklearn", "dparallel.NeuralNetRegressor": "sklearn",

@@ -28,10 +28,9 @@ class Devices(Communicator):
         cores (Sequence[int or Collection[int]]): For each place a core's number or several.
 
     Raises:
-        ValueError: Devices({size}): a whole number of places, at least one, or a list of different numbers.
-        NotImplementedError: cores={cores}: this operating system has no call that binds a thread to cores.
-        ValueError: cores={cores}: {...} entries for {size} places.
-        ValueError: cores={cores}: place {place} asks for {...}, this process may use {...}.
+        ValueError: size is no whole number from 1 to 65536, nor a list of distinct numbers of 0 or more.
+        NotImplementedError: cores is given, and this operating system has no call that binds a thread to cores.
+        ValueError: cores has not one entry for each place, or names cores that this process may not use.
 
     Example:
         >>> import dparallel

@@ -27,7 +27,7 @@ class DataParallel(Wrapper[Wrapped_co]):
     with "module.".
 
     Raises:
-        NotImplementedError: nn.DataParallel(shard={shard}): use dparallel.DataParallel, for parameters() are shards.
+        NotImplementedError: shard= is given, which dparallel.DataParallel has.
 
     Example:
         >>> model = ag.nn.DataParallel(ag.nn.Linear(3, 2), devices=2)
@@ -93,6 +93,9 @@ class DistributedDataParallel(DataParallel[Wrapped_co]):
         >>> model(ag.ones(3, 2)).mean().backward()       # this rank's batch
         >>> model.module.weight.grad
         tensor([[1., 1.]])
+        >>> with model.no_sync():
+        ...     model.require_backward_grad_sync
+        False
         >>> dist.destroy_process_group()
     """
 

@@ -114,7 +114,6 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         TypeError: an argument has a wrong type, which the error names.
         RuntimeError: no parameter needs a gradient.
         NotImplementedError: an argument asks for what is not implemented.
-        RuntimeError: {...} is not needed when a module doesn't have any parameter that requires a gradient.
 
     Example:
         >>> import dparallel
