@@ -84,7 +84,14 @@ class Devices(Communicator):
         return Handle(None, value=values[calls[0].root] if calls[0].name in ROOT_RESULT else values)
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """Sum the vectors in place order and copy the sum to all of them, at once; the Handle is complete."""
+        """Sum the vectors in place order and copy the sum to all of them, at once; the Handle is complete.
+
+        Args:
+            arrays (list of array): One 1-d array for each place, all of one length and dtype.
+
+        Returns:
+            A Handle.
+        """
         first = arrays[0]
         if is_half(first.dtype):
             first[...] = combined(arrays, "sum")
@@ -136,7 +143,14 @@ class Devices(Communicator):
         self.free_groups()
 
     def abort(self, message: str) -> None:
-        """End this process by SystemExit with the message."""
+        """End this process by SystemExit with the message.
+
+        Args:
+            message (str): What the process says as it ends.
+
+        Raises:
+            SystemExit: always.
+        """
         sys.exit(message)
 
 

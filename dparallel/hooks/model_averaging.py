@@ -117,7 +117,14 @@ class PostLocalSGDOptimizer(Optimizer):
         return repr(self.optim)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Run the wrapped optimiser's step, then the averager's. Returns the closure's loss."""
+        """Run the wrapped optimiser's step, then the averager's.
+
+        Args:
+            closure (callable): Computes the loss and the gradients again. Default: None.
+
+        Returns:
+            The closure's loss; None without a closure.
+        """
         loss = self.optim.step(closure)
         self.averager.average_parameters(self.optim.param_groups)
         return loss
@@ -127,17 +134,29 @@ class PostLocalSGDOptimizer(Optimizer):
         return {**self.optim.state_dict(), "step": self.averager.step}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore both from what state_dict() returned; the averager starts at step 0 if the dict has no "step"."""
+        """Restore both from what state_dict() returned; the averager starts at step 0 if the dict has no "step".
+
+        Args:
+            state_dict (dict): It.
+        """
         self.optim.load_state_dict({key: value for key, value in state_dict.items() if key != "step"})
         self.averager.step = state_dict.get("step", 0)
         self.param_groups = self.optim.param_groups
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Clear the gradients of the wrapped optimiser's parameters."""
+        """Clear the gradients of the wrapped optimiser's parameters.
+
+        Args:
+            set_to_none (bool): Whether gradients become None; else they are filled with zeros. Default: True.
+        """
         self.optim.zero_grad(set_to_none)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add a parameter group to the wrapped optimiser."""
+        """Add a parameter group to the wrapped optimiser.
+
+        Args:
+            param_group (dict): "params" and the settings that differ from the defaults.
+        """
         self.optim.add_param_group(param_group)
 
 

@@ -125,6 +125,7 @@ class Join:
     Raises:
         ValueError: there is no joinable, or they have different communicators.
         TypeError: one is not a Joinable.
+        RuntimeError: one is inside another Join already; when the block begins.
 
     Example:
         >>> import dparallel

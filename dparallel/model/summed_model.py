@@ -94,6 +94,9 @@ class SummedModel:
 
         Args:
             when (bool): False: the block does nothing. Default: True.
+
+        Raises:
+            NotImplementedError: the model has reproducible=V.
         """
         reducer = self._needed_reducer()
         if reducer is None:

@@ -52,7 +52,16 @@ class WrappedModule(Module):
 
     def named_parameters(self, prefix: str = "", recurse: bool = True,
                          remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
-        """The module's parameters, names without a prefix; if sharded, this rank's slices of them."""
+        """The module's parameters, names without a prefix; if sharded, this rank's slices of them.
+
+        Args:
+            prefix (str): Put before each name. Default: "".
+            recurse (bool): Whether those of submodules are included. Default: True.
+            remove_duplicate (bool): Whether one that has several names is given once. Default: True.
+
+        Yields:
+            (name, Parameter) pairs.
+        """
         if self._sharded is not None:
             return self._sharded.named_slices(prefix, recurse, remove_duplicate)
         return self.module.named_parameters(prefix, recurse, remove_duplicate)
@@ -60,11 +69,26 @@ class WrappedModule(Module):
     def named_buffers(self, prefix: str = "", recurse: bool = True,
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
         """The module's buffers, names without a prefix, like the parameters'. (named_modules() has this module, then
-        "module" and what is below: paths, for get_submodule().)"""
+        "module" and what is below: paths, for get_submodule().)
+
+        Args:
+            prefix (str): Put before each name. Default: "".
+            recurse (bool): Whether those of submodules are included. Default: True.
+            remove_duplicate (bool): Whether one that has several names is given once. Default: True.
+
+        Yields:
+            (name, Tensor) pairs.
+        """
         return self.module.named_buffers(prefix, recurse, remove_duplicate)
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
-        """The module's state, whole, names without a prefix. With shard="parameters" all ranks call it together."""
+        """The module's state, whole, names without a prefix. With shard="parameters" all ranks call it together.
+
+        Args:
+            destination (dict): Where the entries are put; None: a new dict. Default: None.
+            prefix (str): Put before each name. Default: "".
+            keep_vars (bool): Whether entries are the parameters themselves, not detached. Default: False.
+        """
         with self.summon_full_params(writeback=False):
             return self.module.state_dict(*args, destination=destination, prefix=prefix, keep_vars=keep_vars)
 
@@ -82,7 +106,21 @@ class WrappedModule(Module):
             self._sharded.refresh(self._sharded.units)
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """Load names with or without PyTorch's prefix "module."."""
+        """Load names with or without PyTorch's prefix "module.".
+
+        Args:
+            state_dict (dict): Values by name.
+            strict (bool): Whether missing and unexpected names are errors. Default: True.
+            assign (bool): Whether the given tensors become the parameters, instead of being copied into them. Default:
+                False.
+
+        Returns:
+            The missing and the unexpected names.
+
+        Raises:
+            NotImplementedError: assign=True of a sharded model.
+            RuntimeError: names (if strict) or shapes do not fit.
+        """
         bare = {key.removeprefix("module."): value for key, value in state_dict.items()}
         if assign and self._sharded is not None:
             raise NotImplementedError("load_state_dict(assign=True): a sharded module keeps its memory; use assign=False")

@@ -95,7 +95,11 @@ class ZeroRedundancyOptimizer(Optimizer):
         return {**group, "params": [self.slices[id(p)] for p in group["params"]]}
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add parameters with options of their own."""
+        """Add parameters with options of their own.
+
+        Args:
+            param_group (dict): "params" and the settings that differ from the defaults; the same on every rank.
+        """
         super().add_param_group(param_group)
         if self.optim is not None:
             self.optim.add_param_group(self._sliced(self.param_groups[-1]))
@@ -110,7 +114,17 @@ class ZeroRedundancyOptimizer(Optimizer):
             theirs.update({name: value for name, value in mine.items() if name not in ("params", "param_names")})
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update this rank's elements, and gather all. closure recomputes the loss, which is returned. Collective."""
+        """Update this rank's elements, and gather all. Collective.
+
+        Args:
+            closure (callable): Computes the loss and the gradients again. Default: None.
+
+        Returns:
+            The closure's loss; None without a closure.
+
+        Raises:
+            RuntimeError: a parameter's memory was replaced, by .data = or a cast.
+        """
         loss = evaluate(closure)
         self._give_options()
         for unit in self.units:
@@ -160,7 +174,11 @@ class ZeroRedundancyOptimizer(Optimizer):
         return self._full
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take this rank's share of a whole state, made at any number of ranks, or by optimizer_class itself."""
+        """Take this rank's share of a whole state, made at any number of ranks, or by optimizer_class itself.
+
+        Args:
+            state_dict (dict): It.
+        """
         self.optim.load_state_dict(cut_state(self.optim, state_dict))
         self._take_options()
         self._full = None
