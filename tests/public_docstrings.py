@@ -34,8 +34,8 @@ FIELDS = {"accumulate_grad", "accumulator", "array", "base", "collects", "counte
           "tracked", "view_from"}
 # Public methods that are no user's to call: the engine, an optimiser's step or a collective does. A summary is enough.
 INSIDE = {f"{owner}.{name}" for owner, names in {
-    "Node": "run run_in_place joined custom_push sources ensure_hooks", "FunctionCtx": "run custom_push sources",
-    "Function": "records", "Tensor": "accumulate_grad",
+    "Node": "run run_in_place joined custom_push sources ensure_hooks", "FunctionNode": "run custom_push sources",
+    "Function": "records", "TensorBase": "accumulate_grad",
     "Elementwise": "arrays numbers rule formula check_state", "OneByOne": "update", "Optimizer": "check_state",
     **dict.fromkeys(("ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "Adamax", "LAMB", "LARS", "Muon", "NAdam", "RAdam",
                      "RMSprop", "Rprop", "SGD"), "arrays numbers rule formula update"),

@@ -33,7 +33,40 @@ MSG_STATIC = "{name}.{method} must be a static method: write @staticmethod above
 
 
 class FunctionNode(Node):
-    """The node of a user's Function, and the `ctx` that its forward and backward are handed."""
+    """The node of a user's Function, and the `ctx` that its forward and backward are handed.
+
+    Example:
+        >>> class Scale(ag.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x, y):
+        ...         ctx.save_for_backward(x, y)
+        ...         ctx.save_for_forward(x, y)           # for jvp, if there is one
+        ...         ctx.set_materialize_grads(False)     # an output without a gradient gives backward None
+        ...         out, positive = x * y, x > 0
+        ...         ctx.mark_non_differentiable(positive)
+        ...         return out, positive
+        ...     @staticmethod
+        ...     def backward(ctx, g, _):
+        ...         x, y = ctx.saved_tensors
+        ...         return (g * y if ctx.needs_input_grad[0] else None), (g * x if ctx.needs_input_grad[1] else None)
+        >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+        >>> out, positive = Scale.apply(x, ag.tensor([3.0, 4.0]))
+        >>> out.grad_fn.apply(ag.ones(2), None)          # backward by hand
+        (tensor([3., 4.]), None)
+        >>> out.sum().backward()
+        >>> x.grad, positive.requires_grad
+        (tensor([3., 4.]), False)
+        >>> class Double(ag.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.mark_dirty(x)                    # x is written to, and returned
+        ...         return x.mul_(2)
+        ...     @staticmethod
+        ...     def backward(ctx, g):
+        ...         return 2 * g
+        >>> Double.apply(ag.ones(2))
+        tensor([2., 2.])
+    """
 
     __slots__ = ("plain", "to_save")
 
@@ -48,7 +81,14 @@ class FunctionNode(Node):
     for_forward: tuple[Any, ...] = ()
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors (inputs, outputs or intermediates) for backward; the last call counts."""
+        """Keep tensors (inputs, outputs or intermediates) for backward; the last call counts.
+
+        Args:
+            *tensors (Tensor or None): What ctx.saved_tensors gives, in this order.
+
+        Raises:
+            TypeError: one of them is neither a tensor nor None.
+        """
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
                 number = next(n for n, other in enumerate(tensors) if other is tensor)
@@ -57,7 +97,14 @@ class FunctionNode(Node):
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors for jvp, where they are the saved_tensors."""
+        """Keep tensors for jvp, where they are the saved_tensors.
+
+        Args:
+            *tensors (Tensor or None): What ctx.saved_tensors gives in jvp, in this order.
+
+        Raises:
+            AssertionError: one of them is neither a tensor nor None.
+        """
         for tensor in tensors:
             assert tensor is None or isinstance(tensor, Tensor), (
                 "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx.")
@@ -67,7 +114,11 @@ class FunctionNode(Node):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What save_for_backward kept. RuntimeError when it was freed, or changed in place since."""
+        """What save_for_backward kept.
+
+        Raises:
+            RuntimeError: it was freed by a backward pass, or written to since it was saved.
+        """
         saved = self.saved
         if saved is None:
             return self.to_save or ()               # still inside forward
@@ -81,11 +132,22 @@ class FunctionNode(Node):
         return saved                                 # plain tensors that nobody wrote to
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Declare inputs that forward changed in place; forward must return them."""
+        """Declare inputs that forward changed in place; forward must return them.
+
+        Args:
+            *tensors (Tensor): Inputs.
+        """
         self.dirty, self.plain = tensors, False
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Declare outputs that have no gradient; backward still gets zeros (or None) for them."""
+        """Declare outputs that have no gradient; backward still gets zeros (or None) for them.
+
+        Args:
+            *tensors (Tensor): Outputs.
+
+        Raises:
+            RuntimeError: mark_non_differentiable only accepts variable arguments, but got {type}.
+        """
         for tensor in tensors:
             if not isinstance(tensor, Tensor):
                 raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got "
@@ -93,7 +155,11 @@ class FunctionNode(Node):
         self.non_differentiable, self.plain = tensors, False
 
     def set_materialize_grads(self, value: bool) -> None:
-        """With False, backward gets None instead of zeros for outputs that received no gradient."""
+        """Choose what backward gets for outputs that received no gradient: zeros, or None.
+
+        Args:
+            value (bool): True: zeros, as without this call; False: None.
+        """
         self.materialize_grads = value
 
     def run(self, g: Any, create: bool) -> Any:
@@ -218,7 +284,14 @@ class FunctionNode(Node):
         return cast(Tensor, sum_to_like(grad, shape, dtype))
 
     def apply(self, *grads: Tensor) -> Any:
-        """Run the user's backward on these gradients, as the engine would; returns what it returns."""
+        """Run the user's backward on these gradients, as the engine would.
+
+        Args:
+            *grads (Tensor): One for each output.
+
+        Returns:
+            What backward returns.
+        """
         return self.function.backward(self, *grads)
 
     def __call__(self, *grads: Tensor) -> Any:
@@ -255,9 +328,30 @@ class Function:
         ...     def backward(ctx, g):
         ...         return 2 * g
         >>> x = ag.tensor([1.0, 2.0]).requires_grad_()
-        >>> Double.apply(x).sum().backward()
+        >>> Double.apply(x).sum().backward()                 # runs Double.forward, then Double.backward
         >>> x.grad
         tensor([2., 2.])
+        >>> class Square(ag.Function):
+        ...     @staticmethod
+        ...     def forward(x):
+        ...         return x * x
+        ...     @staticmethod
+        ...     def setup_context(ctx, inputs, output):
+        ...         ctx.save_for_backward(*inputs)
+        ...         ctx.save_for_forward(*inputs)
+        ...     @staticmethod
+        ...     def backward(ctx, g):
+        ...         return 2 * ctx.saved_tensors[0] * g
+        ...     @staticmethod
+        ...     def jvp(ctx, tangent):
+        ...         return 2 * ctx.saved_tensors[0] * tangent
+        >>> y = Square.apply(x)                              # runs Square.forward, then Square.setup_context
+        >>> with ag.forward_ad.dual_level():                 # runs Square.jvp
+        ...     y = Square.apply(ag.forward_ad.make_dual(ag.tensor(3.0), ag.tensor(1.0)))
+        ...     ag.forward_ad.unpack_dual(y).tangent
+        tensor(6.)
+        >>> ag.func.vmap(Square.apply)(ag.tensor([1.0, 3.0]))         # calls apply for each sample, never Square.vmap
+        tensor([1., 9.])
     """
 
     node: type[FunctionNode] = FunctionNode
@@ -290,17 +384,44 @@ class Function:
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs. Overridden by every Function."""
+        """Compute the outputs. Overridden by every Function.
+
+        Args:
+            *args: ctx, unless the Function has setup_context, and the arguments of apply.
+            **kwargs: Settings: what forward takes by keyword only.
+
+        Raises:
+            NotImplementedError: it is not overridden.
+        """
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Save what backward needs, for a forward that takes no ctx."""
+        """Save what backward needs, for a forward that takes no ctx.
+
+        Args:
+            ctx (FunctionCtx): What backward is handed.
+            inputs (tuple): The arguments of forward.
+            output (Any): What forward has returned.
+
+        Raises:
+            NotImplementedError: it is not overridden.
+        """
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(*args: Any, **kwargs: Any) -> Any:  # (ctx, *grads); so written, checkers allow any arguments in overrides
-        """Gradients of the outputs -> gradients of the arguments. Overridden by every differentiable Function."""
+        """Gradients of the outputs -> gradients of the arguments. Overridden by every differentiable Function.
+
+        Args:
+            *args: ctx, and a gradient for each output.
+
+        Returns:
+            A gradient (or None) for each argument of apply.
+
+        Raises:
+            NotImplementedError: it is not overridden, nor is vjp, its other name.
+        """
         raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function "
                                   f"to use it with backward mode AD ({type(args[0]).__name__} has none).")
 
@@ -308,13 +429,24 @@ class Function:
 
     @staticmethod
     def vmap(*args: Any, **kwargs: Any) -> Any:
-        """Refused: func.vmap calls apply for each sample, and never this."""
+        """Refused: func.vmap calls apply for each sample, and never this.
+
+        Raises:
+            NotImplementedError: always.
+        """
         raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or "
                                   "set generate_vmap_rule=True; vmap here calls apply() for each sample instead.")
 
     @staticmethod
     def jvp(*args: Any, **kwargs: Any) -> Any:
-        """Tangents of the arguments -> tangents of the outputs. Optional: without it they are derived from backward."""
+        """Tangents of the arguments -> tangents of the outputs. Optional: without it they are derived from backward.
+
+        Args:
+            *args: ctx, and a tangent (or None) for each argument of apply.
+
+        Raises:
+            NotImplementedError: it is not overridden.
+        """
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to call it.")
 
     @classmethod
@@ -325,7 +457,15 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any, **settings: Any) -> Any:
-        """Run forward; record the call if recording is on and a tensor argument requires grad."""
+        """Run forward; record the call if recording is on and a tensor argument requires grad.
+
+        Args:
+            *args: The arguments of forward, without ctx.
+            **settings: Those that forward takes by keyword.
+
+        Returns:
+            What forward returns; a tuple where it returns a list.
+        """
         if spans.on and not spans.entered():
             return spans.call(cls.apply, spans.number_of(cls.__name__, spans.FUNCTION), args, settings)
         if watchers and this_thread.call_watcher is not None and not this_thread.call_watcher.entered():
@@ -373,7 +513,12 @@ FunctionCtx = FunctionNode                           # PyTorch's name for what f
 
 
 class InplaceFunction(Function):
-    """Function; PyTorch's older name for those that write to their inputs."""
+    """Function; PyTorch's older name for those that write to their inputs.
+
+    Example:
+        >>> issubclass(ag.function.InplaceFunction, ag.Function)
+        True
+    """
 
 
 def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, state: dict[str, Any]) -> Any:

@@ -123,9 +123,16 @@ class Node:
 
     Example:
         >>> x = ag.ones(2, requires_grad=True)
-        >>> node = (3 * x).exp().grad_fn
+        >>> y = (3 * x).exp()
+        >>> node = y.grad_fn
         >>> node.name(), [parent.name() for parent, _ in node.next_functions]
         ('ExpBackward0', ['MulBackward0'])
+        >>> handles = [node.register_prehook(lambda outputs: print("before:", *outputs)),
+        ...            node.register_hook(lambda inputs, outputs: print("after:", *inputs))]
+        >>> y.sum().backward()
+        before: tensor([1., 1.])
+        after: tensor([20.0855, 20.0855])
+        >>> node.metadata["note"] = "stays with the node"
     """
 
     __slots__ = ("__dict__", "__weakref__", "edges", "hooks", "lane", "meta", "outputs", "saved", "seq")
@@ -185,11 +192,27 @@ class Node:
         return vars(self).setdefault("_metadata", {})
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call fn(grad_inputs, grad_outputs) after this node has run; a returned tuple replaces grad_inputs."""
+        """Call a function each time this node has run.
+
+        Args:
+            fn (Callable[[tuple, tuple], Any]): Called with the gradients of the inputs and those of the outputs, tuples of
+                tensors and None; a tuple that it returns replaces those of the inputs.
+
+        Returns:
+            A handle, whose remove() takes the function away.
+        """
         return RemovableHandle(self.ensure_hooks().post, fn)
 
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call fn(grad_outputs) before this node runs; a returned tuple replaces them."""
+        """Call a function each time before this node runs.
+
+        Args:
+            fn (Callable[[tuple], Any]): Called with the gradients of the outputs, a tuple of tensors and None; a tuple that
+                it returns replaces them.
+
+        Returns:
+            A handle, whose remove() takes the function away.
+        """
         return RemovableHandle(self.ensure_hooks().pre, fn)
 
     def _sequence_nr(self) -> int:

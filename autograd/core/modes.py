@@ -188,6 +188,11 @@ class enable_grad(_Recording):
         >>> with ag.no_grad(), ag.enable_grad():
         ...     (2 * x).requires_grad
         True
+
+    >>> block = ag.enable_grad()
+    >>> with ag.no_grad(), block.clone():            # another block that does the same
+    ...     (2 * x).requires_grad
+    True
     """
 
     def __init__(self, function: Any = None) -> None:
@@ -254,6 +259,15 @@ class set_multithreading_enabled(Modal):
         >>> with ag.set_multithreading_enabled(False):
         ...     ag.is_multithreading_enabled()
         False
+
+    >>> block = ag.set_multithreading_enabled(False)
+    >>> with block.clone():                          # another block that does the same
+    ...     ag.is_multithreading_enabled()
+    False
+    >>> with block:                                  # its end switches back
+    ...     pass
+    >>> ag.is_multithreading_enabled()
+    True
     """
 
     def __init__(self, mode: bool) -> None:
