@@ -56,30 +56,6 @@ INSIDE = {f"{owner}.{name}" for owner, names in {
     **dict.fromkeys(("Barrier", "CopyToPlaces", "ReduceFromPlaces"), "forward backward"), "Reduction": "combine",
     "ZeroRedundancyOptimizer": "stepped_by", "ParameterSlice": "joins norm_over_ranks", "DataParallel": "before_recording",
 }.items() for name in names.split()}
-# Owners, a class or a module, of which a method or name still lacks a part besides its summary. Nothing is to be added.
-LATER = set("""
-    AUROC Accuracy AdaptiveLogSoftmaxWithLoss AllGather AllReduce AllToAll Averaged Backend Barrier BasePruningMethod
-    Bernoulli Broadcast Categorical ChainedScheduler CheckpointFunction Checkpointer Collective ConfusionMatrix
-    Constraint CopyToPlaces CrossMapLRN2d CustomFromMask DataLoader DataParallel Devices DistributedDataParallel
-    DistributedTrial Embedding EmbeddingBag EventList F1Score FlopCounterMode Function FunctionCtx FunctionEvent
-    FunctionEventAvg FunctionNode GRUCell Gather GlobalBatchSampler GradBucket GreaterThan HookProgram Hooked Identity
-    Independent IntegerInterval Interval Irecv Isend Join JoinHook Joinable JoinableModel Keep L1Unstructured LSTMCell
-    LayerInfo LazyLinear LnStructured Logger Mean MeanAbsoluteError MeanSquaredError MeasuredModel MemoryPrediction
-    Metric ModuleTracker MultiheadAttention Network NeuralNet NeuralNetClassifier NeuralNetRegressor Node
-    OneHotCategorical PackedSequence ParameterSlice ParametrizationList Partnered Pending PeriodicModelAverager
-    Permute Point PostLocalSGDOptimizer PostLocalSGDState PowerSGDState Precision Prediction ProcessGroup
-    PruningContainer QuantizationState R2Score RNNBase RNNCell RNNCellBase RandomSampler RandomStructured
-    RandomUnstructured Recall Recv Reduce ReduceFromPlaces ReduceLROnPlateau ReduceScatter Reducer Reduction Run
-    SavedTensor Scan Scatter Send SendRecv SequentialLR Softmax2d StepTrace Sum SummaryWriter SummedModel SyncBatchNorm TensorBase
-    TopKState Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer
-    Uniform UninitializedTensorMixin Wait WrappedModule ZeroRedundancyOptimizer _CircularPadNd _ConvNd _InstanceNorm
-    _LazyConvNd _LazyNormBase _OfCounts _Recording _Table allow_mutation_on_saved_tensors autocast
-    autograd.amp.grad_scaler autograd.backends.cuda autograd.backends.cudnn autograd.backends.mkldnn
-    autograd.backends.mps autograd.config autograd.cpu.amp autograd.cuda.amp autograd.distributions.constraints
-    autograd.function autograd.nn.parameter autograd.nn.utils.stateless autograd.optim.optimizer
-    dparallel.prediction dparallel.testing.strategies
-    graceful_exit inference_mode profile set_multithreading_enabled
-""".split())
 INSIDE_BASES = ("Interceptor", "Collective", "Partnered", "Reducer", "ShardedReducer")   # all methods but apply() and start()
 NEED_COMPILED_CORE = {"autograd.profiler.predict_memory"}
 # Names whose examples need a package or system that need not be there: they run where it is.
@@ -208,8 +184,8 @@ def method_lacks(owner, name, value):
     return left
 
 
-def report(rooms=ROOMS, later=LATER):
-    """{room: {name: what it lacks}}, and the number of names, without the parts that those of LATER lack."""
+def report(rooms=ROOMS):
+    """{room: {name: what it lacks}}, and the number of names."""
     result, seen, count = {}, {}, 0
     for room in rooms:
         try:
@@ -221,7 +197,7 @@ def report(rooms=ROOMS, later=LATER):
             if id(value) in seen:
                 continue
             seen[id(value)] = value
-            if (missing := lacking(name, value)) and (missing == ["all"] or room not in later):
+            if missing := lacking(name, value):
                 result.setdefault(room, {})[name] = missing
             for method, function in methods(value) if inspect.isclass(value) else ():
                 if id(function) not in seen:
@@ -232,7 +208,7 @@ def report(rooms=ROOMS, later=LATER):
                         cls.__name__ in INSIDE_BASES and method in vars(cls) and method not in ("apply", "start")
                         for cls in value.__mro__)
                     missing = method_lacks(value, method, function)
-                    if missing and (missing == ["all"] or not (inside or own.partition(".")[0] in later)):
+                    if missing and (missing == ["all"] or not inside):
                         result.setdefault(room, {})[own] = missing
     return result, count
 
@@ -246,11 +222,15 @@ def examples(rooms=ROOMS):
         except ImportError:
             continue
         for name, value in names:
-            doc = inspect.getdoc(value) or ""
             needed = NEEDS.get(f"{room}.{name}")
-            if ">>>" in doc and doc not in seen and (needed is None or importlib.util.find_spec(needed)):
-                seen.add(doc)
-                yield f"{room}.{name}", doc
+            if needed is not None and not importlib.util.find_spec(needed):
+                continue
+            docs = {name: value, **{f"{name}.{key}": found for key, found in (methods(value) if inspect.isclass(value) else ())}}
+            for shown, found in docs.items():
+                doc = inspect.getdoc(found) or ""
+                if ">>>" in doc and doc not in seen:
+                    seen.add(doc)
+                    yield f"{room}.{shown}", doc
 
 
 def failures(rooms):

@@ -35,6 +35,7 @@ else:
         BaseEstimator, ClassifierMixin, RegressorMixin = (type(name, (), {}) for name in ("Base", "Classifier", "Regressor"))
 
 Array = np.ndarray[Any, Any]
+MSG_FEW = "the module has {outputs} outputs for {classes} classes; its last layer needs one for each"
 PREFIXES = ("module__", "optimizer__", "criterion__")
 
 
@@ -272,9 +273,8 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
 
         Raises:
             TypeError: sample_weight is given, and the criterion has no reduction; or as initialize().
-            IndexError: the module has fewer outputs than there are classes.
-            ValueError: scikit-learn refuses rows or classes, there is one class only, weights are negative or all 0, or
-                batch_size or max_epochs can't be.
+            ValueError: scikit-learn refuses rows or classes, there is one class only, the module has fewer outputs than
+                there are classes, weights are negative or all 0, or batch_size or max_epochs can't be.
         """
         self._train(X, y, None, sample_weight, self.max_epochs, go_on=self.warm_start)
         return self
@@ -316,6 +316,12 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
                              "with which training began; pass all classes to the first partial_fit()")
         self._epochs(x, ag.tensor(place), sample_weight, epochs)
 
+    def _shaped(self, output: ag.Tensor, targets: ag.Tensor) -> ag.Tensor:
+        """The outputs, of which there is one for each class at least."""
+        if output.ndim > 1 and output.shape[1] < len(self.classes_):
+            raise ValueError(MSG_FEW.format(outputs=output.shape[1], classes=len(self.classes_)))
+        return output
+
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class for each row: softmax of the outputs; exp of the log-probabilities of NLLLoss.
 
@@ -328,8 +334,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         """
         outputs = self._outputs(X)
         if outputs.shape[-1] < len(self.classes_):
-            raise ValueError(f"the module has {outputs.shape[-1]} outputs for {len(self.classes_)} classes; its last layer "
-                             "needs one for each")
+            raise ValueError(MSG_FEW.format(outputs=outputs.shape[-1], classes=len(self.classes_)))
         outputs = outputs[..., :len(self.classes_)]  # a last layer may be larger: what is never right is no class
         return (outputs.exp() if isinstance(self.criterion_, nn.NLLLoss) else F.softmax(outputs, -1)).numpy()
 
@@ -425,7 +430,8 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
     def _shaped(self, output: ag.Tensor, targets: ag.Tensor) -> ag.Tensor:
         """One output as a vector where the targets are one."""
         output = output.squeeze(-1) if output.ndim == targets.ndim + 1 and output.shape[-1] == 1 else output
-        if output.ndim == targets.ndim and output.shape != targets.shape:             # which would broadcast
+        by_element = isinstance(self.criterion_, (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss))
+        if output.shape != targets.shape and (by_element or output.ndim == targets.ndim):             # which would broadcast
             raise ValueError(f"the module gives outputs of shape {list(output.shape)} for targets of shape "
                              f"{list(targets.shape)}; its last layer needs one output for each column of y")
         return output

@@ -126,10 +126,16 @@ class Handle(Generic[Result_co]):
         The function runs once, when the new handle is waited for, so that the collectives it starts come in the order
         of the waits, which is the same on all ranks.
 
-        >>> comm.start_allreduce([x]).then(lambda handle: handle.value()[0] / comm.size).wait()
-
         Args:
             function (callable): Called with this handle, by wait().
+
+        Example:
+            >>> import dparallel, numpy as np
+            >>> def mean(comm):
+            ...     handle = comm.start_allreduce([np.full(1, comm.rank + 1.0)])
+            ...     return float(handle.then(lambda done: done.value()[0] / comm.size).wait()[0])
+            >>> dparallel.run_ranks(2, mean)
+            [1.5, 1.5]
         """
         def finish() -> Any:
             self.wait()

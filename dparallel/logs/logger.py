@@ -277,8 +277,6 @@ class Logger(Joinable):
 
         For what is computed now and then, such as the loss over a test set. What log() has gathered is not touched.
 
-        >>> log.now(test_loss=total / max(n, 1), rows=n)
-
         Args:
             values (Mapping): Numbers, or tensors of one element, by name, where names are no identifiers. Default: None.
             rows (float): How many rows they are means over, 0 or more. Default: 1.
@@ -289,6 +287,12 @@ class Logger(Joinable):
             TypeError, ValueError: as add(), on the rank whose values are wrong.
             CollectiveError: other ranks' values are wrong, or ranks have logged different names.
             OSError: on rank 0, the file of `jsonl` can't be written; the error names it.
+
+        Example:
+            >>> import dparallel
+            >>> with dparallel.Logger(console=False) as log:
+            ...     log.now(test_loss=0.5, rows=100)
+            {'test_loss': 0.5}
         """
         if self._closed:
             raise RuntimeError("this Logger is closed")

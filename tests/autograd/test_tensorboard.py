@@ -201,6 +201,7 @@ def test_hyperparameters(writer):
 
 def test_embeddings(writer, tmp_path):
     pytest.importorskip("PIL")
+    pytest.importorskip("tensorboard")
     writer.add_embedding(ag.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), ["a", "b", "c"], ag.ones(3, 3, 2, 4), 7, "x/y")
     writer.add_embedding(ag.ones(1, 2), [[1, "one"]], metadata_header=["number", "word"])
     run = tmp_path / "run"

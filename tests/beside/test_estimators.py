@@ -64,9 +64,10 @@ def test_parameters():
     assert "module__hidden=16" in repr(net).replace("\n", "").replace(" ", "")
     for call, kind, words in [(lambda: NeuralNetClassifier(Net, hidden=3), TypeError, "unexpected keyword argument 'hidden'.*module__"), (lambda: net.set_params(rate=1), ValueError, "Invalid parameter 'rate'"),
                               (lambda: net.predict(X), NotFittedError, "not fitted"), (lambda: NeuralNetClassifier(nn.Linear(4, 3), module__hidden=1).fit(X, Y), TypeError, "module__hidden: pass the class"),
-                              (lambda: first.predict(X[:, :2]), ValueError, "2 features"), (lambda: NeuralNetClassifier(nn.Linear(4, 2)).fit(X, Y).predict(X), (ValueError, IndexError), "2 outputs|out of|Target"),
+                              (lambda: first.predict(X[:, :2]), ValueError, "2 features"), (lambda: NeuralNetClassifier(nn.Linear(4, 2)).fit(X, Y), ValueError, "has 2 outputs for 3 classes"),
                               (lambda: classifier().fit(X, Y * 0), ValueError, "one class only"), (lambda: classifier(batch_size=0).fit(X, Y), ValueError, "batch_size=0"),
                               (lambda: classifier(max_epochs=-1).fit(X, Y), ValueError, "max_epochs=-1"), (lambda: NeuralNetRegressor(nn.Linear(4, 1)).fit(X, X[:, :2]), ValueError, r"\[128, 1\] for targets of shape \[128, 2\]"),
+                              (lambda: NeuralNetRegressor(nn.Linear(4, 2), batch_size=2).fit(X, X[:, 0]), ValueError, r"\[2, 2\] for targets of shape \[2\]"),
                               (lambda: classifier(criterion=nn.NLLLoss(), criterion__reduction="sum").fit(X, Y), TypeError, "criterion__reduction: pass the class"),
                               (lambda: classifier().fit(X, Y, np.zeros(150)), ValueError, "all are 0|non-zero"), (lambda: classifier().fit(X, Y, -np.ones(150)), ValueError, "negative")]:
         with pytest.raises(kind, match=words):
