@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from autograd.core.engine import current_pass
+from autograd.nn import SyncBatchNorm as AutogradSyncBatchNorm
 from autograd.ops.nn.normalization import total, update_running
 
-from .autograd import Tensor, as_tensor, nn, stack
+from .autograd import Tensor, as_tensor, stack
 from .comm import Communicator, Devices, communicator
 from .functions import Collective, as_tuple
 from .sync_context import BeforeCollective, LossWeight, SyncContext, current_context
@@ -135,7 +136,7 @@ def _channel_sums(x: Tensor) -> Tensor:
     return x.sum((0, *range(2, x.ndim)))
 
 
-class SyncBatchNorm(nn.SyncBatchNorm):
+class SyncBatchNorm(AutogradSyncBatchNorm):
     """BatchNorm of (n, c, ...), two dimensions or more, over the rows of all ranks: outputs, running statistics and
     gradients of any order are those of one process that has all rows. Ranks may have different numbers of rows, also
     none.

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograd.nn import CrossEntropyLoss, HuberLoss, L1Loss, Module, MSELoss, NLLLoss, SmoothL1Loss
 from autograd.nn import functional as F
 from autograd.utils.data import DataLoader, TensorDataset
 
 from .. import autograd as ag
-from ..autograd import nn, optim
+from ..autograd import optim
 from ..comm import Communicator, communicator
 from ..data.batches import GlobalBatchSampler
 from ..model.data_parallel import DataParallel
@@ -102,7 +103,7 @@ class NeuralNet(BaseEstimator):
         """
         if self.random_state is not None:
             ag.manual_seed(int(self._seed()))
-        if isinstance(self.module, nn.Module):
+        if isinstance(self.module, Module):
             settings = self._settings("module__")
             if settings:
                 names = ", ".join("module__" + name for name in settings)
@@ -110,7 +111,7 @@ class NeuralNet(BaseEstimator):
             net = copy.deepcopy(self.module)
         else:
             net = self.module(**self._settings("module__"))
-        if isinstance(self.criterion, nn.Module):
+        if isinstance(self.criterion, Module):
             if settings := self._settings("criterion__"):
                 names = ", ".join("criterion__" + name for name in settings)
                 raise TypeError(f"{names}: pass the class of the criterion, not a criterion that is made")
@@ -261,7 +262,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         ...     asked = net.set_score_request(sample_weight=False)
     """
 
-    _criterion = nn.CrossEntropyLoss
+    _criterion = CrossEntropyLoss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train from the start (with warm_start go on). Returns self.
@@ -336,7 +337,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         if outputs.shape[-1] < len(self.classes_):
             raise ValueError(MSG_FEW.format(outputs=outputs.shape[-1], classes=len(self.classes_)))
         outputs = outputs[..., :len(self.classes_)]  # a last layer may be larger: what is never right is no class
-        return (outputs.exp() if isinstance(self.criterion_, nn.NLLLoss) else F.softmax(outputs, -1)).numpy()
+        return (outputs.exp() if isinstance(self.criterion_, NLLLoss) else F.softmax(outputs, -1)).numpy()
 
     def predict(self, X: Any) -> Array:
         """The class with the largest score for each row.
@@ -380,7 +381,7 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
         ...     asked = net.set_score_request(sample_weight=False)
     """
 
-    _criterion = nn.MSELoss
+    _criterion = MSELoss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train from the start (with warm_start go on). Returns self.
@@ -430,7 +431,7 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
     def _shaped(self, output: ag.Tensor, targets: ag.Tensor) -> ag.Tensor:
         """One output as a vector where the targets are one."""
         output = output.squeeze(-1) if output.ndim == targets.ndim + 1 and output.shape[-1] == 1 else output
-        by_element = isinstance(self.criterion_, (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss))
+        by_element = isinstance(self.criterion_, (MSELoss, L1Loss, SmoothL1Loss, HuberLoss))
         if output.shape != targets.shape and (by_element or output.ndim == targets.ndim):             # which would broadcast
             raise ValueError(f"the module gives outputs of shape {list(output.shape)} for targets of shape "
                              f"{list(targets.shape)}; its last layer needs one output for each column of y")
