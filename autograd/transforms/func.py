@@ -14,12 +14,12 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from ..base.nested import nested_map, nested_values
-from ..core.backward import grad as gradients
 from ..core.modes import enable_grad, is_grad_enabled
 from ..core.random import get_rng_state, set_rng_state
 from ..core.tensor import AccumulateGrad, Tensor, result
 from ..ops.creation.fill import zeros_like
 from ..ops.shape import movedim, reshape, stack, unbind
+from .functional import dependent_gradients
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -76,11 +76,8 @@ def _released(tree: Any, inputs: Sequence[Tensor], tracked: bool) -> Any:
 
 def _pulled(outputs: Sequence[Tensor], inputs: Sequence[Tensor], vectors: Sequence[Any]) -> list[Tensor]:
     """v^T J for each input, with a graph; zeros where nothing depends on it."""
-    pairs = [(y, v) for y, v in zip(outputs, vectors, strict=True) if y.requires_grad]
-    found: Sequence[Any] = [None] * len(inputs)
-    if pairs:
-        with enable_grad():
-            found = gradients([y for y, _ in pairs], inputs, [v for _, v in pairs], create_graph=True, allow_unused=True)
+    with enable_grad():
+        found = dependent_gradients(outputs, inputs, vectors, create_graph=True)
     return [zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
 
 

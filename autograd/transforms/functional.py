@@ -99,8 +99,8 @@ def _check_tracked(values: Sequence[Any], kind: str, strict: bool) -> None:
             raise RuntimeError(UNTRACKED[kind].format(i=index))
 
 
-def _gradients(outputs: Sequence[Any], inputs: Sequence[Tensor], vectors: Any = None, create_graph: bool = False,
-               retain_graph: bool | None = None) -> tuple[Any, ...]:
+def dependent_gradients(outputs: Sequence[Any], inputs: Sequence[Tensor], vectors: Any = None, create_graph: bool = False,
+                        retain_graph: bool | None = None) -> tuple[Any, ...]:
     """grad() of those outputs that depend on something; None where nothing does."""
     vectors = (None,) * len(outputs) if vectors is None else vectors
     pairs = [(o, v) for o, v in zip(outputs, vectors, strict=True) if o is not None and o.requires_grad]
@@ -174,7 +174,7 @@ def vjp(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], v: Tensor |
             raise RuntimeError("The vector v can only be None if the user-provided function returns a single Tensor with "
                                "a single element.")
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = _filled(_gradients(outputs, inputs, v, create_graph), inputs, strict, create_graph, "back")
+        found = _filled(dependent_gradients(outputs, inputs, v, create_graph), inputs, strict, create_graph, "back")
     return _returned(outputs, several_outputs, create_graph), _returned(found, several, create_graph)
 
 
@@ -206,10 +206,10 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Tensor | Sequence[Tensor] | No
         several_outputs, outputs = _as_tuple(func(*inputs), OUTPUTS, "jvp")
         _check_tracked(outputs, "outputs", strict)
         u = tuple([zeros_like(out, requires_grad=True) for out in outputs])
-        rows = _gradients(outputs, inputs, u, create_graph=True)
+        rows = dependent_gradients(outputs, inputs, u, create_graph=True)
         _check_tracked(rows, "grad_inputs", strict)
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = _filled(_gradients(rows, u, v, create_graph), outputs, strict, create_graph, "back_trick")
+        found = _filled(dependent_gradients(rows, u, v, create_graph), outputs, strict, create_graph, "back_trick")
     return _returned(outputs, several_outputs, create_graph), _returned(found, several_outputs, create_graph)
 
 
@@ -233,7 +233,7 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     """
     several, inputs, v, outputs, rows = _first_derivative(func, inputs, v, create_graph, strict, "vhp")
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = _filled(_gradients(rows, inputs, v, create_graph), inputs, strict, create_graph, "double_back")
+        found = _filled(dependent_gradients(rows, inputs, v, create_graph), inputs, strict, create_graph, "double_back")
     return _returned(outputs, False, create_graph), _returned(found, several, create_graph)
 
 
@@ -258,10 +258,10 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     several, inputs, v, outputs, rows = _first_derivative(func, inputs, v, create_graph, strict, "hvp")
     with enable_grad():
         u = tuple([zeros_like(x, requires_grad=True) for x in inputs])
-        second = _gradients(rows, inputs, u, create_graph=True)
+        second = dependent_gradients(rows, inputs, u, create_graph=True)
         _check_tracked(rows, "hessian", strict)
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = _filled(_gradients(second, u, v, create_graph), inputs, strict, create_graph, "double_back_trick")
+        found = _filled(dependent_gradients(second, u, v, create_graph), inputs, strict, create_graph, "double_back_trick")
     return _returned(outputs, False, create_graph), _returned(found, several, create_graph)
 
 
@@ -276,7 +276,7 @@ def _first_derivative(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor
         several_outputs, outputs = _as_tuple(func(*inputs), OUTPUTS, caller)
         _check_tracked(outputs, "outputs", strict)
         _scalar(outputs, several_outputs, caller)
-        rows = _gradients(outputs, inputs, create_graph=True)
+        rows = dependent_gradients(outputs, inputs, create_graph=True)
         _check_tracked(rows, "jacobian", strict)
     return several, inputs, v, outputs, rows
 
@@ -346,7 +346,7 @@ def _jacobian_row(number: int, out: Tensor, inputs: Sequence[Tensor], create_gra
     for position in range(out.numel()):
         seed = np.zeros(out.numel(), out.dtype)
         seed[position] = 1
-        grads = _gradients((out,), inputs, (result(seed.reshape(out.shape)),), create_graph, retain_graph=True)
+        grads = dependent_gradients((out,), inputs, (result(seed.reshape(out.shape)),), create_graph, retain_graph=True)
         for index, (column, g, x) in enumerate(zip(columns, grads, inputs, strict=True)):
             if g is None and strict:
                 raise RuntimeError(f"Output {number} of the user-provided function is independent of input {index}. "
