@@ -264,6 +264,63 @@ def test_random_items_repeat_with_the_seed_and_leave_the_caller_alone(context):
     assert len(np.unique(drawn[0])) == 16
 
 
+class Draws(Dataset):
+    """What functions of `random` and `numpy.random` draw in a worker, in every way that reaches its stream."""
+
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, index):
+        time.sleep(0.001)
+        if index == 4:                               # of worker 0, its last item
+            np.random.seed(7)
+            random.seed(7)
+        order = [0, 1, 2, 3]
+        random.shuffle(order)
+        return [get_worker_info().seed, random.random(), random.gauss(0, 1), *order, np.random.rand(), np.random.randn(),
+                *np.random.choice(9, 2)]
+
+
+def drawn_by_hand(seed, base, numbers):
+    """The same numbers from streams seeded as PyTorch's workers seed them."""
+    python = random.Random(seed)
+    legacy = np.random.RandomState(np.random.SeedSequence([seed - base, base & 0xFFFFFFFF, base >> 32, 0]).generate_state(4))
+    rows = []
+    for number in numbers:
+        if number == 4:
+            python, legacy = random.Random(7), np.random.RandomState(7)
+        order = [0, 1, 2, 3]
+        python.shuffle(order)
+        rows.append([seed, python.random(), python.gauss(0, 1), *order, legacy.rand(), legacy.randn(), *legacy.choice(9, 2)])
+    return rows
+
+
+@both
+@pytest.mark.parametrize("persistent", [False, True])
+def test_each_worker_draws_from_its_own_streams_of_python_and_numpy(context, persistent):
+    """pytorch#5059, #41329: workers drew the same numbers as each other, or in threads from the caller's streams."""
+    functions = random.random, np.random.randint, np.random.seed
+    random.seed(3)
+    np.random.seed(3)
+    np.random.randn()                                # half of a pair is left over
+    before = random.getstate(), np.random.get_state()
+    loader = DataLoader(Draws(), None, num_workers=2, collate_fn=list, multiprocessing_context=context,
+                        persistent_workers=persistent)
+    rows = list(loader)
+    base = rows[0][0]
+    expected = [row for pair in zip(drawn_by_hand(base, base, [0, 2, 4]), drawn_by_hand(base + 1, base, [1, 3, 5]), strict=True)
+                for row in pair]
+    assert rows == expected
+    assert random.getstate() == before[0]
+    np.testing.assert_equal(np.random.get_state(), before[1])
+    loader._iterator = None
+    gc.collect()
+    end = time.monotonic() + 20
+    while workers_alive() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert (random.random, np.random.randint, np.random.seed) == functions
+
+
 def raise_value_error():
     raise ValueError("bad item")
 

@@ -69,7 +69,7 @@ class ProcessCrew(Crew):
 def work(job: Job, number: int, pipe: Any) -> None:
     """The life of a worker process."""
     parent = os.getppid()
-    seed_process(job.base_seed + number)
+    seed_process(job.base_seed, number)
     try:
         worker = Worker(job, number, None)
         while (message := _next_message(pipe, parent)) is not None:

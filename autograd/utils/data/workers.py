@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...core.modes import modes
-from ...core.random import Generator, default_generator, use_generator
+from ...core.random import default_generator
 from ...core.tensor import Tensor
 from .dataset import Dataset
 from .failure import Failure
 from .fetch import Recipe, reopen
 from .streams import KINDS, restore, shared_streams, states
+from .thread_streams import ThreadStreams, numpy_seed, own_streams
 
 if TYPE_CHECKING:
     from threading import Event, Thread
@@ -36,19 +37,10 @@ GRACE = 2.0                               # seconds that workers have to end the
 
 
 @dataclass(frozen=True)
-class ThreadStreams:
-    """The random streams of a worker thread; functions without a generator draw from `torch_generator` in its thread."""
-
-    random_generator: random.Random
-    torch_generator: Generator
-    numpy_generator: np.random.Generator
-
-
-@dataclass(frozen=True)
 class WorkerInfo:
     """The result of get_worker_info(): the worker's number, how many there are, its seed, and its copy of the dataset.
 
-    `rng` holds a thread's own streams (Python's and NumPy's global ones are shared by all threads); None in a process.
+    `rng` holds the random streams of a worker thread; None in a process.
     """
 
     id: int
@@ -105,7 +97,8 @@ class Worker:
         self.recipe: Recipe = job.recipe
         self.dataset: Any = job.dataset
         self.streams: dict[str, Any] = shared_streams() if rng is None else {
-            "default": rng.torch_generator, "own random": rng.random_generator, "own numpy": rng.numpy_generator}
+            "default": rng.torch_generator, "own random": rng.random_generator, "own numpy": rng.numpy_generator,
+            "numpy": rng.numpy_state}
         self.failed: Failure | None = None
         _worker_info.set(WorkerInfo(number, job.num_workers, seed, self.dataset, rng,
                              "multiprocessing" if rng is None else "thread"))
@@ -182,17 +175,16 @@ class Crew:
 
     def serve(self, number: int) -> None:
         """The life of one worker."""
-        seed = self.job.base_seed + number
-        rng = ThreadStreams(random.Random(seed), Generator().manual_seed(seed), np.random.default_rng(seed))
-        use_generator(rng.torch_generator)
+        rng = ThreadStreams.seeded(self.job.base_seed, number)
         try:
-            worker = Worker(self.jobs[number], number, rng)
-            while (message := self.next_message(number)) is not None:
-                what, content = message
-                if what == "begin":
-                    worker.begin(content)
-                else:
-                    self.outboxes[number].put((number, worker.answer(content)))
+            with own_streams(rng):
+                worker = Worker(self.jobs[number], number, rng)
+                while (message := self.next_message(number)) is not None:
+                    what, content = message
+                    if what == "begin":
+                        worker.begin(content)
+                    else:
+                        self.outboxes[number].put((number, worker.answer(content)))
         except BaseException as error:          # SystemExit, say: this worker will not answer any more
             self.report_lost(number, f"DataLoader worker thread {number} exited unexpectedly: {error!r}", error)
 
@@ -320,8 +312,8 @@ def _thread_closure(function: types.FunctionType, twins: dict[int, Any]) -> type
 HOLDERS = (list, tuple, dict)
 
 
-def seed_process(seed: int) -> None:
-    """Seed the streams that functions of this process draw from."""
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    default_generator().manual_seed(seed)
+def seed_process(base_seed: int, number: int) -> None:
+    """Seed the streams that functions of this process, worker `number`, draw from."""
+    random.seed(base_seed + number)
+    np.random.seed(numpy_seed(base_seed, number))
+    default_generator().manual_seed(base_seed + number)
