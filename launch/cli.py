@@ -110,6 +110,9 @@ def parser() -> argparse.ArgumentParser:
                    help="bind each rank to cores, as many as --threads says, or a socket; --check tells (default: none)")
     p.add_argument("-x", action="append", default=[], metavar="NAME[=VALUE]", dest="exports",
                    help="environment variable for the ranks")
+    p.add_argument("--torch-alias", action="store_true",
+                   help="`import torch` means dparallel on the ranks, and in their child processes: for scripts that are "
+                        "written for PyTorch")
     p.add_argument("--threads", type=positive, metavar="T",
                    help="threads per rank (default: cores / ranks on a host, at least 1, unless OMP_NUM_THREADS is set)")
     p.add_argument("--tag", action="store_true",

@@ -4,6 +4,7 @@
 |---|---|
 | PATH, HOME, TMPDIR | where mpirun is looked for; a home and a folder for temporary files, which Open MPI needs |
 | OMP_NUM_THREADS and the others of THREADS | of a rank; set to the cores over a host's ranks where the first is not set |
+| PYTHONPATH | of a rank; --torch-alias adds the folder of dparallel/torch_alias |
 | MASTER_ADDR | the first host, for scripts that open sockets of their own; set for several hosts unless it is set |
 | TORCHELASTIC_RUN_ID, _RESTART_COUNT, _MAX_RESTARTS | torchrun's: the job's name, its number among --restarts, their limit |
 | DPARALLEL_CHECK, _STALL_SECONDS, _STALL_ABORT, _GRACE_SECONDS | set by --check, --stall, --stall-abort, --grace |

@@ -20,6 +20,7 @@ from .slurm import allocation
 
 FAMILIES = {"openmpi": ("Open MPI", "OpenRTE", "PRRTE"), "mpich": ("HYDRA", "MPICH", "Intel", "MVAPICH")}
 
+TORCH_ALIAS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "dparallel", "torch_alias", "path")
 NAMED = ("mpirun", "mpiexec", "mpiexec.hydra")
 NAMES = {"Intel": "Intel MPI", "MVAPICH": "MVAPICH"}       # of Hydra's others than MPICH
 
@@ -121,6 +122,9 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
                 "DPARALLEL_STALL_ABORT": None if options.stall_abort is None else str(int(options.stall_abort)),
                 "DPARALLEL_GRACE_SECONDS": options.grace and f"{options.grace:g}"}
     changes.update({name: value for name, value in watchdog.items() if value})
+    if options.torch_alias:
+        inherited = changes.get("PYTHONPATH", environment.get("PYTHONPATH"))
+        changes["PYTHONPATH"] = os.pathsep.join(filter(None, [TORCH_ALIAS, inherited]))
     if options.survive:
         changes.update({"DPARALLEL_SURVIVE": str(options.np), "DPARALLEL_SURVIVE_LEAST": str(options.min_n)})
         changes.update({"DPARALLEL_SURVIVE_STATE": state_file()} if options.grow else {})

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("autograd", "dparallel", "launch")
 ORDER = {
     "autograd": """
-        base
+        base torch_names
         kernels backends
         core distributed
         ops
@@ -20,6 +20,7 @@ ORDER = {
         transforms nn linalg cuda debug profiler
         cpu optim utils serialization distributions replay jit beside""",
     "dparallel": """
+        same_modules
         autograd
         comm lr_scaling
         functions sync_context clipping data consistency tracing main_rank
@@ -29,7 +30,7 @@ ORDER = {
         sharding testing
         model
         evaluation distributed checkpoint logs prediction
-        survival beside""",
+        survival beside torch_alias""",
 }
 FLOOR = {(package, room): number for package, text in ORDER.items()
          for number, line in enumerate(text.splitlines()) for room in line.split()}

@@ -11,20 +11,17 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from importlib.abc import Loader
+from ..same_modules import SameModules
 
+if TYPE_CHECKING:
     from autograd import *
     from autograd import __version__ as __version__
 else:
-    Loader = object                                  # importlib.abc would take 15 ms
-
     def __getattr__(name: str) -> Any:
         """A name of the module that takes this one's place, for a thread that waited while another one imported it."""
         module = sys.modules[__name__]
@@ -36,34 +33,6 @@ else:
 HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "autograd")
 COPY = os.path.join(HERE, "whole_init.py")           # setup.py: of autograd/__init__.py, which HIPS's package overwrites
-
-
-class SameModules(Loader):
-    """Finds dparallel.autograd.X, which is autograd.X."""
-
-    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        """A spec, if there is autograd.X."""
-        package, _, name = fullname.partition(".")
-        asked = package == __package__.partition(".")[0] and name.startswith("autograd.")
-        found = importlib.util.find_spec(name) if asked else None
-        return found and ModuleSpec(fullname, self, is_package=found.submodule_search_locations is not None)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """That module: no thread sees another one by this name."""
-        module = import_module(spec.name.partition(".")[2])
-        spec.loader_state = module.__spec__
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """It ran under its own name, which Python has just replaced."""
-        assert module.__spec__ is not None
-        module.__spec__ = module.__spec__.loader_state
-
-    def get_code(self, fullname: str) -> Any:
-        """For `python -m dparallel.autograd.X`."""
-        name = fullname.partition(".")[2]
-        loader: Any = getattr(importlib.util.find_spec(name), "loader", None)
-        return loader.get_code(name)
 
 
 def namesake() -> ModuleType:
@@ -94,7 +63,7 @@ def beside(theirs: ModuleType) -> ModuleType:
     return module
 
 
-sys.meta_path.insert(0, SameModules())
+sys.meta_path.insert(0, SameModules(__name__))
 try:
     package = import_module("autograd")
 except Exception as error:                           # HIPS's own: without what it needs, or too old for this NumPy
