@@ -111,6 +111,8 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], *, ep
     Raises:
         ValueError: gradcheck expects at least one input tensor to require gradient, but none of the inputs have
             requires_grad=True.
+        RuntimeError: elements of an input overlap in memory, or two inputs share memory: a change of one element would be
+            a change of another.
         ValueError: Expected at least one of check_forward_ad or check_backward_ad to be True.
         NotImplementedError: gradcheck({name}=True) is not implemented.
         GradcheckError: Backward is not reentrant, i.e., running backward with same input and grad_output multiple times
@@ -136,6 +138,9 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], *, ep
             warnings.warn(f"Input #{index} requires gradient and is not a double precision floating point. This check "
                           "will likely fail if all the inputs are not of double precision floating point.",
                           stacklevel=2)
+    shared = overlap(list(enumerate(inputs)))
+    if shared:
+        raise RuntimeError(shared)
     if not check_backward_ad and not check_forward_ad:
         raise ValueError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     try:
@@ -149,6 +154,32 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], *, ep
             raise
         return False
     return True
+
+
+def _addresses(array: Array) -> Array:
+    """Where each element lies in memory."""
+    places = np.zeros(array.shape, np.int64)
+    for dim, (n, stride) in enumerate(zip(array.shape, array.strides, strict=True)):
+        places += (np.arange(n) * stride).reshape((n,) + (1,) * (array.ndim - dim - 1))
+    return places.reshape(-1) + array.__array_interface__["data"][0]
+
+
+def overlap(inputs: Sequence[tuple[Any, Any]]) -> str:
+    """Why the inputs (names and tensors) can't be changed element by element: a change of one that requires grad would
+    change another. "" if they can."""
+    tensors = [(name, x) for name, x in inputs if isinstance(x, Tensor)]
+    advice = "gradcheck changes one element at a time, in place; call .clone() on the input first"
+    for name, x in tensors:
+        if not x.requires_grad:
+            continue
+        places = _addresses(x.array)
+        if np.unique(places).size < places.size:
+            return (f"gradcheck: elements of input {name} overlap in memory (shape {list(x.shape)}, strides "
+                    f"{list(x.stride())}), as after expand(). {advice}.")
+        for other, y in tensors:
+            if y is not x and np.may_share_memory(x.array, y.array) and np.intersect1d(places, _addresses(y.array)).size:
+                return f"gradcheck: inputs {name} and {other} overlap in memory. {advice}."
+    return ""
 
 
 def _check(func: Callable[..., Any], inputs: Sequence[Tensor], sources: list[Tensor], eps: float, atol: float, rtol: float,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd.transforms.forward_ad import dual_level, make_dual, unpack_dual
+from autograd.transforms.gradcheck import overlap
 
 from ..autograd import GradcheckError, Tensor, from_numpy, no_grad, tensor
 from ..comm import Communicator, communicator
@@ -82,6 +83,7 @@ def gradcheck(func: Callable[..., Any], inputs: PyTree, comm: Communicator | Non
     Raises:
         GradcheckError: a derivative is wrong; on every rank, with rank, input, element and both numbers.
         NotImplementedError: an argument asks for what is not implemented.
+        RuntimeError: elements of an input overlap in memory, or two inputs share memory.
         ValueError: neither check_forward_ad nor check_backward_ad.
 
     Example:
@@ -123,6 +125,7 @@ class _Run:
         self.args = with_empty_parts(args, comm)
         self.sources = [(path, x) for path, x in tree_leaves_with_path(self.args)
                         if isinstance(x, Tensor) and x.requires_grad and x.dtype.kind in "fcV"]
+        raise_on_all_ranks(comm, overlap(tree_leaves_with_path(self.args)), RuntimeError)
         self.rng = np.random.default_rng([11, comm.rank])
         self.layout = gather_from_all(comm, [(path, x.shape, x.dtype.kind) for path, x in self.sources])
         if not any(self.layout):                     # the same on every rank

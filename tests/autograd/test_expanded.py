@@ -156,3 +156,17 @@ def test_fill_diagonal(shape, wrap):
         except RuntimeError:
             found.append("raises")
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_gradcheck_refuses_inputs_that_overlap(fast_mode):
+    """Changing one element would change another."""
+    memory = ag.arange(6, dtype=ag.float64)
+    overlapping = [[ag.ones(1, dtype=ag.float64).expand(2)], [memory.as_strided((3, 2), (1, 1))], [memory[:4], memory[2:]]]
+    for inputs in overlapping:
+        xs = [x.detach().requires_grad_() for x in inputs]
+        for check in (ag.gradcheck, ag.gradgradcheck):
+            with pytest.raises(RuntimeError, match="overlap in memory"):
+                check(lambda *xs: sum((x * x).sum() for x in xs), xs, fast_mode=fast_mode, raise_exception=False)
+    apart = [x.detach().requires_grad_() for x in (memory[::2], memory[1::2])]
+    assert ag.gradcheck(lambda x, y: (x * y).sum(), apart, fast_mode=fast_mode)

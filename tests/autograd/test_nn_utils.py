@@ -110,3 +110,40 @@ def test_parameters_and_vectors(lib):
 
 def test_names():
     assert ag.nn.utils.clip_grad.clip_grad_norm_ is ag.nn.utils.clip_grad_norm_
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, float("inf")])
+def test_clip_grad_norm_of_complex_numbers(order):
+    def call(lib):
+        p = lib.nn.Parameter(lib.zeros(3, dtype=lib.complex64))
+        q = lib.nn.Parameter(lib.zeros(2))
+        p.grad, q.grad = lib.tensor([3 + 4j, 12, 84j], dtype=lib.complex64), lib.tensor([5.0, -1.0])
+        total = lib.nn.utils.clip_grad_norm_([p, q], 1.0, norm_type=order)
+        return [lib.nn.utils.get_total_norm([p.grad]).item(), total.item(), *grads([p, q])]
+
+    compare(call)
+
+
+def test_clip_grad_value_refuses_complex_numbers():
+    p, q = ag.nn.Parameter(ag.zeros(1)), ag.nn.Parameter(ag.zeros(2, dtype=ag.complex64))
+    p.grad, q.grad = ag.tensor([5.0]), ag.tensor([3 + 4j, 12])
+    with pytest.raises(RuntimeError, match="complex"):
+        ag.nn.utils.clip_grad_value_([p, q], 1.0)
+    assert p.grad.item() == 5                        # nothing was changed
+
+
+@pytest.mark.parametrize("scale", [1e30, 1e-30])
+def test_clip_grad_norm_at_the_ends_of_the_range(scale):
+    p = ag.nn.Parameter(ag.zeros(2))
+    p.grad = ag.tensor([3.0, 4.0]) * scale
+    assert ag.nn.utils.clip_grad_norm_([p], scale).item() == pytest.approx(5 * scale, rel=1e-6)
+    assert p.grad.tolist() == pytest.approx([0.6 * scale, 0.8 * scale] if scale > 1 else [3e-30, 4e-30], rel=1e-6)
+
+
+@pytest.mark.parametrize("call", [lambda u, ps: u.clip_grad_norm_(ps, 1.0), lambda u, ps: u.clip_grad_value_(ps, 1.0),
+                                  lambda u, ps: u.get_total_norm(ps), lambda u, ps: u.clip_grads_with_norm_(ps, 1.0, ag.tensor(2.0))])
+def test_a_generator_that_is_used_up_is_noticed(call):
+    used = ag.nn.Linear(2, 2).parameters()
+    list(used)
+    with pytest.warns(UserWarning, match="empty generator"):
+        call(ag.nn.utils, used)

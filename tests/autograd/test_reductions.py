@@ -138,6 +138,8 @@ def test_ties_and_nan_like_pytorch(name, data):
         got.append(arrays(out))
     if name == "logcumsumexp" and -np.inf in data:
         got = [a[:1] for a in got]                   # PyTorch's gradient at -inf is nan, ours 0
+    if name == "prod" and np.inf in data:
+        got = [a[:1] for a in got]                   # PyTorch's gradient is inf / inf = nan, ours the product of the others
     for mine, theirs in zip(*got, strict=True):
         np.testing.assert_allclose(mine, theirs)
 
@@ -260,3 +262,58 @@ def test_complex_numbers_are_refused_where_pytorch_refuses_them(call, grad):
         x = t.tensor([1 + 2j, 3 - 1j], requires_grad=grad)
         with pytest.raises(RuntimeError):            # NotImplementedError is one
             eval(f"x.{call}" if call.endswith(")") else f"t.{call}(x)", {"x": x, "t": t})
+
+
+RANGE = {                                            # reductions whose result is representable where squares are not
+    "std": lambda t, x: t.std(x, 1), "std_mean": lambda t, x: t.std_mean(x, 0)[0], "norm": lambda t, x: t.linalg.vector_norm(x),
+    "norm along": lambda t, x: t.linalg.vector_norm(x, 2, 1), "fro": lambda t, x: t.linalg.matrix_norm(x), "dist": lambda t, x: t.dist(x, 0 * x),
+    "norm 1.5": lambda t, x: t.linalg.vector_norm(x, 1.5, 1), "norm 3": lambda t, x: t.linalg.vector_norm(x, 3, 1),
+    "norm 0.5": lambda t, x: t.linalg.vector_norm(x, 0.5, 0), "norm -2": lambda t, x: t.linalg.vector_norm(x, -2, 0),
+    "hypot": lambda t, x: t.hypot(x, x), "normalize": lambda t, x: t.nn.functional.normalize(x, eps=0.0),
+    "cosine": lambda t, x: t.nn.functional.cosine_similarity(x, x.flip(0), eps=0.0), "cdist": lambda t, x: t.cdist(x, x.flip(0)),
+    "cdist by products": lambda t, x: t.cdist(x, x.flip(0), compute_mode="use_mm_for_euclid_dist"), "abs": lambda t, x: x.abs(),
+    "pairwise": lambda t, x: t.nn.functional.pairwise_distance(x, x.flip(0), eps=0.0)}
+
+
+@pytest.mark.parametrize("scale", [1e30, 1e-30])
+@pytest.mark.parametrize("name", RANGE)
+def test_float32_at_the_ends_of_its_range(name, scale):
+    """Values and gradients are those of float64, whose range holds the squares."""
+    data = (np.random.default_rng(0).standard_normal((4, 5)) * scale).astype(np.float32)
+    results = []
+    for t, x in ((ag, ag.tensor(data, requires_grad=True)), (torch, torch.tensor(data.astype(np.float64), requires_grad=True))):
+        y = RANGE[name](t, x)
+        y.sum().backward()
+        results.append((y.detach().numpy(), x.grad.numpy()))
+    for mine, theirs in zip(*results, strict=True):
+        tolerance = 1e-3 if "products" in name else 1e-5
+        np.testing.assert_allclose(mine, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("call", [lambda x: x.prod(), lambda x: x.cumprod(0).sum(),
+                                  lambda x: ag.ones(1).scatter_reduce(0, ag.zeros(3, dtype=ag.int64), x, "prod").sum()])
+def test_products_with_tiny_and_huge_elements(call):
+    """Gradients and Hessians are products of the others, where a quotient by the element loses all digits."""
+    x = ag.tensor([1e-9, 2.0, 3.0])
+    only_last = call(ag.tensor([1.0, 0.0, 1.0])).item() == 0                   # of the running ones the first two count too
+    second = np.array([[0, 3, 2], [3, 0, 1e-9], [2, 1e-9, 0]]) + (0 if only_last else np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
+    np.testing.assert_allclose(ag.func.hessian(call)(x).numpy(), second, rtol=1e-6)
+    for data in ([1e30, 1e30, 1e-30], [1e-30, 1e-30, 1.0]):
+        x = ag.tensor(data, requires_grad=True)
+        (g,) = ag.grad(call(x), x)
+        a, b, c = np.float64(data)
+        with np.errstate(over="ignore"):
+            expected = np.float32([b * c, a * c, a * b]) + (0 if only_last else np.float32([1 + b, a, 0]))
+        np.testing.assert_allclose(g.numpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("include_self", [True, False])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_scattered_products_have_second_derivatives_at_zeros(include_self, dtype):
+    rng = np.random.default_rng(0)
+    index = ag.tensor(rng.integers(0, 4, 12))
+    data = rng.standard_normal(12) * (rng.random(12) < 0.6) * (1 + 1j if dtype == "complex128" else 1)
+    source = ag.tensor(data, requires_grad=True)
+    x = ag.tensor(rng.standard_normal(5).astype(dtype), requires_grad=True)
+    call = lambda x, source: x.scatter_reduce(0, index, source, "prod", include_self=include_self)
+    assert ag.gradcheck(call, (x, source)) and ag.gradgradcheck(call, (x, source))

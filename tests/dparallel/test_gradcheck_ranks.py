@@ -320,3 +320,12 @@ def test_forward_mode_through_collectives(on_ranks):
             gradcheck(lambda x: Half.apply(x, comm=comm), x, comm, check_forward_ad=True)
 
     on_ranks(check)
+
+
+def test_overlapping_inputs_are_refused_on_every_rank(on_ranks):
+    def check(comm):
+        x = ag.ones(1, dtype=ag.float64).expand(2) if comm.rank == 0 else ag.ones(2, dtype=ag.float64)
+        with pytest.raises(RuntimeError, match="overlap in memory"):
+            gradcheck(lambda x: AllReduce.apply(x, comm=comm), [x.requires_grad_()], comm)
+
+    on_ranks(check)

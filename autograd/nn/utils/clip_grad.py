@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import functools
-import types
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ...base.arguments import real_number
 from ...base.dtypes import result_type
-from ...base.types import Array
 from ...core.graph import shared_counter
 from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
-from ...kernels.threads import alone
+from ...kernels.norms import norm
 
 MSG_NONFINITE = ("The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be clipped. "
                  "To disable this error and scale the gradients by the non-finite norm anyway, set "
@@ -25,12 +23,16 @@ MSG_TENSORS = "gradients are clipped of Tensors, not of {}: give model.parameter
 
 
 def _as_list(tensors: Any) -> list[Tensor]:
-    """A list of Tensors; TypeError for what can't be one."""
+    """A list of Tensors; TypeError for what can't be one, and a warning for an iterator that gives none."""
     if isinstance(tensors, Tensor):
         return [tensors]
     if not isinstance(tensors, Iterable):
         raise TypeError(MSG_TENSORS.format(type(tensors).__name__))
-    return list(tensors)
+    found = list(tensors)
+    if not found and isinstance(tensors, Iterator):
+        warnings.warn("`parameters` is an empty generator, no gradient clipping will occur. A generator gives its elements "
+                      "once: pass model.parameters() again, or a list.", UserWarning, stacklevel=3)
+    return found
 
 
 def _grads(parameters: Iterable[Tensor]) -> list[Tensor]:
@@ -41,22 +43,6 @@ def _grads(parameters: Iterable[Tensor]) -> list[Tensor]:
         if wrong is None:
             raise
         raise TypeError(MSG_TENSORS.format(type(wrong).__name__)) from None
-
-
-def _norm(array: Array, order: float) -> Any:
-    """The norm of all elements; half precision is added up in single."""
-    array = array.astype(np.float32) if array.dtype.itemsize == 2 else array
-    if order == np.inf:
-        return np.abs(array).max() if array.size else np.zeros((), array.dtype)
-    if order == -np.inf:
-        return np.abs(array).min()
-    if order == 0:
-        return np.count_nonzero(array)
-    if order == 2:
-        flat = array.ravel()
-        with alone():
-            return np.sqrt(np.dot(flat, flat))
-    return (np.abs(array) ** order).sum() ** (1 / order)
 
 
 def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float | str = 2.0, error_if_nonfinite: bool = False,
@@ -82,14 +68,17 @@ def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float | str = 
     tensors, order = _as_list(tensors), real_number("clip_grad_norm_(norm_type", norm_type)
     if not tensors:
         return result(np.zeros((), np.float32))
-    dtype = tensors[0].dtype
-    for tensor in tensors:
-        dtype = result_type(tensor.array, np.empty(1, dtype))
-    norms = np.array([_norm(tensor.array, order) for tensor in tensors], dtype)
-    total = np.asarray(_norm(norms, order)).astype(dtype)
+    dtype = _real_dtype(tensors)
+    total = np.asarray(norm(np.array([norm(tensor.array, order) for tensor in tensors]), order)).astype(dtype)
     if error_if_nonfinite and not np.isfinite(total):
         raise RuntimeError(MSG_NONFINITE.format(order=order))
     return result(total)
+
+
+def _real_dtype(tensors: list[Tensor]) -> np.dtype[Any]:
+    """The dtype of the norm of tensors: that in which they are stacked, real for complex numbers."""
+    dtypes = [tensor.array.real.dtype for tensor in tensors]
+    return functools.reduce(lambda a, b: result_type(np.empty(1, a), np.empty(1, b)), dtypes)
 
 
 def _norm_with_slices(parameters: list[Tensor], sliced: list[Any], order: float) -> Tensor:
@@ -97,11 +86,11 @@ def _norm_with_slices(parameters: list[Tensor], sliced: list[Any], order: float)
     numbers = {id(p) for p in sliced}
     pieces = [grad for grad in _grads(sliced) if grad.numel()]
     here = float(get_total_norm(pieces, order).array) if pieces else None
-    norm = sliced[0].norm_over_ranks(here, order)
+    norms = [sliced[0].norm_over_ranks(here, order)]
     rest = _grads([p for p in parameters if id(p) not in numbers])
-    norms = [norm, float(get_total_norm(rest, order).array)] if rest else [norm]
-    dtype = functools.reduce(lambda a, b: result_type(np.empty(1, a), np.empty(1, b)), [p.dtype for p in parameters])
-    return result(np.asarray(_norm(np.array(norms), order)).astype(dtype))
+    if rest:
+        norms.append(float(get_total_norm(rest, order).array))
+    return result(np.asarray(norm(np.array(norms), order)).astype(_real_dtype(parameters)))
 
 
 def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor,
@@ -157,11 +146,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
         >>> ag.nn.utils.clip_grad_norm_([w], 1.0)
         tensor(4.2426)
     """
-    empty = isinstance(parameters, types.GeneratorType)
-    parameters = _as_list(parameters)
-    if empty and not parameters:
-        warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", UserWarning, stacklevel=2)
-    return _clip_to_norm(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+    return _clip_to_norm(_as_list(parameters), max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 @primitive
@@ -214,6 +199,9 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
         clip_value (float): Largest absolute value.
         foreach (bool): Has no effect.
 
+    Raises:
+        RuntimeError: a gradient is complex.
+
     Example:
         >>> w = ag.ones(2, requires_grad=True)
         >>> (3 * w).sum().backward()
@@ -221,13 +209,19 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
         >>> w.grad
         tensor([1., 1.])
     """
-    _clip_values(_as_list(parameters), float(clip_value))
+    _clip_values(_as_list(parameters), real_number("clip_grad_value_(clip_value", clip_value))
 
 
 @primitive
 def _clip_values(parameters: list[Tensor], limit: float) -> None:
     """clip_grad_value_() of a list."""
-    for grad in _grads(parameters):
+    grads = _grads(parameters)
+    for grad in grads:
+        if grad.dtype.kind == "c":
+            raise RuntimeError(f"clip_grad_value_: a gradient of shape {list(grad.shape)} is complex ({grad.dtype}), and "
+                               "complex numbers have no order; clip its parts by view_as_real(p.grad).clamp_(), or its "
+                               "norm by clip_grad_norm_")
+    for grad in grads:
         np.clip(grad.array, -limit, limit, out=grad.array)
         shared_counter(grad).value += 1
 

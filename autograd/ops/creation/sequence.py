@@ -63,17 +63,26 @@ def _ends(name: str, start: TensorOrNumber, end: TensorOrNumber, steps: float) -
     return number(name, "start", start), number(name, "end", end), steps
 
 
+def _dtype_of_ends(name: str, a: Any, b: Any, dtype: DTypeLike, out: Tensor | None, place: tuple[Any, ...]) -> Any:
+    """The dtype of a sequence between two numbers, complex where one of them is, and both numbers fitted to it."""
+    is_complex = isinstance(a, complex) or isinstance(b, complex)
+    if is_complex and dtype is None and out is None:
+        dtype = dtypes.to_complex(dtypes.default.dtype)
+    dtype = kind(dtype, *place, out)
+    if is_complex and dtype.kind != "c":
+        raise RuntimeError(f"{name}(): the complex sequence from {a} to {b} can't be safely cast to passed dtype {dtype}")
+    if dtype.kind in "iu":
+        a, b = fitting(a, dtype), fitting(b, dtype)
+    return dtype, a, b
+
+
 @spanned
 def linspace(start: TensorOrNumber, end: TensorOrNumber, steps: Any, *, out: Tensor | None = None, dtype: DTypeLike = None,
              layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
              requires_grad: bool = False) -> Tensor:
     """`steps` numbers from start to end, both included."""
     a, b, n = _ends("linspace", start, end, steps)
-    if dtype is None and out is None and (isinstance(a, complex) or isinstance(b, complex)):
-        dtype = dtypes.to_complex(dtypes.default.dtype)
-    dtype = kind(dtype, layout, device, pin_memory, out)
-    if dtype.kind in "iu":
-        a, b = fitting(a, dtype), fitting(b, dtype)
+    dtype, a, b = _dtype_of_ends("linspace", a, b, dtype, out, (layout, device, pin_memory))
     return new_leaf(even(a, b, n).astype(dtype, copy=False), requires_grad, out)
 
 
@@ -94,9 +103,7 @@ def logspace(start: TensorOrNumber, end: TensorOrNumber, steps: int, base: float
              requires_grad: bool = False) -> Tensor:
     """base to the power of `steps` numbers from start to end, both included."""
     a, b, n = _ends("logspace", start, end, steps)
-    dtype = kind(dtype, layout, device, pin_memory, out)
-    if dtype.kind in "iu":
-        a, b = fitting(a, dtype), fitting(b, dtype)
+    dtype, a, b = _dtype_of_ends("logspace", a, b, dtype, out, (layout, device, pin_memory))
     return new_leaf(np.power(float(base), even(a, b, n)).astype(dtype), requires_grad, out)
 
 

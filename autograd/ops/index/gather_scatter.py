@@ -17,9 +17,11 @@ from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.scatter import added, flat_places, gather_along, reduce_at, scatter_copy
 from .._kinds import demand_real
+from ..pointwise.arithmetic import conjugates
 from ..pointwise.cast import cast
 from ..pointwise.where import where
-from ..shape import broadcast_shapes, clone, expand, reshape, wrap_dim
+from ..reductions.products import divisible
+from ..shape import broadcast_shapes, cat, clone, expand, flip, narrow, reshape, wrap_dim
 from .indexing import getitem
 
 
@@ -110,24 +112,50 @@ def _mean(ctx: Context, g: TensorOrArray, index: TensorOrArray) -> tuple[Any, An
 
 def _prod(ctx: Context, g: TensorOrArray, index: TensorOrArray, x: TensorOrArray, src: TensorOrArray,
           z: TensorOrArray) -> tuple[Any, Any]:
-    """For x the product of the values scattered to it; for src the product over itself, or, where it is the one zero, of
-    the others."""
+    """For x the product of the values scattered to it; for src that of all others at its place: the product over itself,
+    unless that may lose digits, or is recorded."""
     dim, plain = ctx.dim, {"dim": ctx.dim, "reduce": "prod"}
+    if g.dtype.kind == "c":
+        x, src, z = conjugates(x, src, z)
     gx = gs = None
     if ctx.needs(0):
         gx = g * ScatterReduce.apply(np.ones(x.shape, x.dtype), index, src, include_self=True, **plain)
     if ctx.needs(2):
-        zero = src == 0
-        zeros = coming(index, dim, x.shape, array_of(zero))
-        if isinstance(src, Tensor) and (zeros > 1).any():
-            raise RuntimeError("scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are "
-                               "scattered to the same position in self")
-        alone = array_of(zero) & (Gather.apply(zeros, array_of(index), dim=dim) == 1)
-        ones = np.ones((), x.dtype)
-        others = ScatterReduce.apply(x, index, where(alone, ones, src), include_self=ctx.include, **plain)
-        gs = where(alone, Gather.apply(g * others, index, dim=dim),
-                   Gather.apply(g * z, index, dim=dim) / where(zero, ones, src))
+        if isinstance(src, Tensor) or not divisible(src, z):
+            gs = Gather.apply(g, index, dim=dim) * _others(index, x if ctx.include else None, src, dim, x.shape)
+        else:
+            gs = Gather.apply(g * z, index, dim=dim) / src
     return gx, gs
+
+
+def _others(index: TensorOrArray, x: TensorOrArray | None, src: TensorOrArray, dim: int,
+            shape: tuple[int, ...]) -> Any:
+    """For each element of src the product of all others that go to the same place, x's own too if given. Nothing is divided
+    by, so that zeros and tiny elements have right derivatives of every order."""
+    at, values = flat_places(array_of(index), dim, shape), reshape(src, -1)
+    if x is not None:
+        at, values = np.concatenate([at, np.arange(array_of(x).size)]), cat([values, reshape(x, -1)])
+    order = np.argsort(at, kind="stable")
+    first = np.flatnonzero(np.diff(at[order], prepend=-1))
+    sizes = np.diff(first, append=at.size)
+    rank = np.arange(at.size) - np.repeat(first, sizes)                        # among those of the same place
+    rank_back = (np.repeat(sizes, sizes) - 1 - rank)[::-1]
+    values = getitem(values, order)
+    others = _earlier(values, rank) * flip(_earlier(flip(values, 0), rank_back), 0)
+    return reshape(getitem(others, np.argsort(order)[:array_of(src).size]), src.shape)
+
+
+def _earlier(x: Any, rank: Array) -> Any:
+    """For each element of a vector in segments the product of those before it in its segment, in which it is number `rank`:
+    a scan in steps of 1, 2, 4, ..."""
+
+    def shifted(v: Any, step: int) -> Any:
+        return where(rank >= step, cat([np.ones(step, v.dtype), narrow(v, 0, 0, len(rank) - step)]), 1.0)
+
+    out, step = shifted(x, 1), 1
+    while step < rank.max():
+        out, step = out * shifted(out, step), 2 * step
+    return out
 
 
 def _extreme(ctx: Context, g: TensorOrArray, index: TensorOrArray, x: TensorOrArray, src: TensorOrArray,

@@ -13,6 +13,7 @@ from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.memory_format import in_rows
+from ...kernels.norms import exact, power_of_two
 from .._pointwise import lifted
 from ..creation.arguments import number
 from ..index import getitem
@@ -67,9 +68,14 @@ class EuclideanDist(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Any, y: Any) -> Any:
-        """Rounding may go below 0."""
-        square = (x * x).sum(-1)[..., :, None] + (y * y).sum(-1)[..., None, :] - 2 * (x @ np.swapaxes(y, -1, -2))
-        out = in_rows(np.sqrt(np.maximum(square, 0)))
+        """Rounding may go below 0. Rows near the ends of the range are divided by a power of two."""
+        scale = np.ones((), x.dtype)
+        a, b = x, y
+        if not exact(np.maximum((x * x).sum(-1).max(), (y * y).sum(-1).max())):
+            scale = power_of_two(np.maximum(np.abs(x).max(), np.abs(y).max()))
+            a, b = x / scale, y / scale
+        square = (a * a).sum(-1)[..., :, None] + (b * b).sum(-1)[..., None, :] - 2 * (a @ np.swapaxes(b, -1, -2))
+        out = in_rows(np.sqrt(np.maximum(square, 0)) * scale)
         ctx.save(x, y, out)
         return out
 

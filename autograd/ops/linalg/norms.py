@@ -14,7 +14,10 @@ from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, Operand, TensorOrArray, TensorOrNumber
+from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
+from ...kernels.norms import norm as norm_kernel
+from ...kernels.norms import power_of_two
 from .._names import also
 from ..creation.arguments import number
 from ..pointwise.arithmetic import div, mul
@@ -30,17 +33,14 @@ from .matrices import LinAlgError, array_of, demand_square
 from .solve import inv
 from .svd import singular_values
 
-accumulate: Any = np.add.reduce                      # half the overhead of np.sum()
-
 
 class VectorNorm(Operation, name="LinalgVectorNorm"):
     """The p-norm over dims."""
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, ord: float, dims: tuple[int, ...], keepdim: bool) -> Array:
-        """By NumPy's reductions."""
-        size = x if ord == 2 and x.dtype.kind == "f" else np.abs(x)
-        out = in_rows(np.asarray(_norm_of(size, ord, dims, keepdim)).astype(size.dtype, copy=False))
+        """The kernel."""
+        out = in_rows(converted(np.asarray(norm_kernel(x, ord, dims, keepdim)), x.real.dtype, copy=False))
         ctx.save(x, out)
         ctx.ord, ctx.dims = ord, dims
         return out
@@ -53,27 +53,10 @@ class VectorNorm(Operation, name="LinalgVectorNorm"):
         return norm_gradient(x, reshape(z, shape), reshape(g, shape), ctx.ord, ctx.dims)
 
 
-def _norm_of(size: Array, ord: float, dims: tuple[int, ...], keepdim: bool) -> Array:
-    settings: dict[str, Any] = {"axis": dims, "keepdims": keepdim}
-    if ord == math.inf:
-        return np.max(size, initial=0, **settings)
-    if ord == -math.inf:
-        return np.min(size, **settings)
-    if ord == 0:
-        return np.sum(size != 0, dtype=size.dtype, **settings)
-    wide = np.float32 if size.dtype == np.float16 else size.dtype.type
-    if ord == 1:
-        return np.sum(size, dtype=wide, **settings)
-    if ord == 2:
-        return np.sqrt(accumulate(np.square(size, dtype=wide), dtype=wide, **settings))
-    with np.errstate(all="ignore"):
-        return np.sum(np.power(size, ord, dtype=wide), **settings) ** wide(1 / ord)
-
-
 def norm_gradient(x: TensorOrArray, z: TensorOrArray, g: TensorOrArray, ord: float, dims: tuple[int, ...]) -> Any:
     """The gradient of the p-norm z of x; z and g broadcast against x."""
     if ord == 0:
-        return 0 * x
+        return where(np.zeros((), bool), x, 0.0)
     if ord == 1:
         return g * direction(x)
     if ord == 2:
@@ -82,12 +65,14 @@ def norm_gradient(x: TensorOrArray, z: TensorOrArray, g: TensorOrArray, ord: flo
     if math.isinf(ord):
         chosen = cast(array_of(size) == array_of(z), z.dtype)
         return direction(x) * (chosen * (g / np.sum(array_of(chosen), axis=dims, keepdims=True)))
+    scale = power_of_two(array_of(z))                # a constant that cancels: powers of x and of z stay in range
+    size, z = size / scale, z / scale
     if ord < 1:
         return direction(x) * where(size == 0, 0.0, pow(size, ord - 1)) * g * pow(z, 1 - ord)
     share = g * where(z == 0, 0.0, pow(where(z == 0, 1.0, z), 1 - ord))
     if ord < 2:
         return direction(x) * pow(size, ord - 1) * share
-    return x * pow(size, ord - 2) * share
+    return x / scale * pow(size, ord - 2) * share
 
 
 def safe_ratio(x: TensorOrArray, z: TensorOrArray) -> Any:

@@ -29,7 +29,7 @@ def tensor_of(number: float) -> Array:
 
 def is_number(value: Any) -> bool:
     """Whether value is one of Python's numbers (NumPy's float64 is a float too, but counts as an array)."""
-    return value.__class__ in (bool, int, float)
+    return value.__class__ in (bool, int, float, complex)
 
 
 def common_dtype(*values: Any) -> np.dtype[Any]:

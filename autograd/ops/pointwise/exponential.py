@@ -42,7 +42,7 @@ def logistic(x: Array) -> Array:
 
 
 sigmoid: Any = elementwise("Sigmoid", logistic, lambda g, z: g * (z * (1 - z)), floats=True)
-logaddexp: Declared = elementwise("Logaddexp", tensors("logaddexp", only("f", "logaddexp", kernel)),
+logaddexp: Declared = elementwise("Logaddexp", tensors("logaddexp", only("fc", "logaddexp", kernel)),
                         lambda g, x, y: g * sigmoid(x - y), lambda g, x, y: g * sigmoid(y - x))
 logaddexp2: Declared = elementwise("Logaddexp2", tensors("logaddexp2", only("f", "logaddexp2", np.logaddexp2)),
                          lambda g, x, y: g * sigmoid((x - y) * LN2),

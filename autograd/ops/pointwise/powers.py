@@ -17,7 +17,7 @@ from .._kinds import as_arrays, only, refuse, tensors
 from .arithmetic import mul
 from .cast import cast
 from .exponential import exp2, log
-from .where import where
+from .where import passing, where
 
 sqrt: Declared = elementwise("Sqrt", np.sqrt, lambda g, z: g / (2 * z), floats=True)
 rsqrt: Any = elementwise("Rsqrt", lambda x: 1 / np.sqrt(x), lambda g, z: -0.5 * g * (z * z * z), floats=True)
@@ -56,7 +56,7 @@ def _power(a: Any, b: Any) -> Array:
     return np.where(below, inverse, np.power(a, np.where(below, 0, b))).astype(a.dtype)
 
 
-power: Any = elementwise("Pow", _power, lambda g, x, y: g * pow_base(x, y), lambda g, z, x, y: g * pow_exponent(z, x, y))
+power: Any = elementwise("Pow", _power, lambda g, x, y: pow_base(g, x, y), lambda g, z, x, y: pow_exponent(g, z, x, y))
 
 
 def pow(input: TensorOrArray | Number, exponent: TensorOrArray | Number, *, out: Tensor | None = None) -> Any:
@@ -64,11 +64,12 @@ def pow(input: TensorOrArray | Number, exponent: TensorOrArray | Number, *, out:
     return power(input, exponent, out=out)
 
 
-def pow_base(x: TensorOrArray, y: TensorOrArray | Number) -> Any:
-    """d x^y / dx = y x^(y-1); 0 where y is 0, also at x = 0."""
+def pow_base(g: Any, x: TensorOrArray, y: TensorOrArray | Number) -> Any:
+    """d x^y / dx = y x^(y-1); 0 where y is 0, whatever x and g are."""
     if y.__class__ in (int, float, complex):
-        return 0 * x if y == 0 else y * pow(x, y - 1)
-    return where(y == 0, 0 * x, y * pow(x, where(y == 0, 1 + 0 * y, y - 1)))
+        return passing(g, np.zeros((), bool)) if y == 0 else g * (y * pow(x, y - 1))
+    flat = y == 0
+    return where(flat, 0.0, g * (y * pow(x, where(flat, 1.0, y - 1))))
 
 
 def _real_part(y: TensorOrArray) -> Array:
@@ -76,14 +77,14 @@ def _real_part(y: TensorOrArray) -> Array:
     return (y.array if isinstance(y, Tensor) else y).real
 
 
-def pow_exponent(z: Any, x: Any, y: TensorOrArray) -> Any:
-    """d x^y / dy = x^y log(x); 0 at x = 0 for y >= 0."""
+def pow_exponent(g: Any, z: Any, x: Any, y: TensorOrArray) -> Any:
+    """d x^y / dy = x^y log(x); 0 where x^y is 0, and at x = 0 for y >= 0."""
     if x.__class__ in (int, float, complex):
         x = np.array(x, z.dtype)
     elif z.dtype.kind == "c" and x.dtype.kind != "c":
         x = cast(x, z.dtype)                         # a real base below 0 has a complex logarithm
-    flat = (x == 0) & (_real_part(y) >= 0)
-    return where(flat, 0 * z, z * log(where(flat, 1 + 0 * x, x)))
+    flat = (x == 0) & (_real_part(y) >= 0) | (z == 0)
+    return where(flat, 0.0, g * (z * log(where(flat, 1.0, x))))
 
 
 @takes_out

@@ -15,10 +15,12 @@ from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.halves import converted
+from ...kernels.logarithms import logcumsumexp as logcumsumexp_kernel
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import running, running_places
 from .._kinds import demand_real
 from .._names import also
+from ..pointwise.arithmetic import conjugates
 from ..pointwise.cast import cast
 from ..pointwise.exponential import exp
 from ..pointwise.where import where
@@ -106,9 +108,9 @@ class Logcumsumexp(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int) -> Array:
-        """np.logaddexp.accumulate; half precision adds up in single."""
-        out = np.logaddexp.accumulate(x, axis=dim, dtype=float32 if x.dtype is float16 else x.dtype)
-        out = in_rows(out.astype(x.dtype, copy=False))
+        """The kernel; half precision adds up in single."""
+        out = logcumsumexp_kernel(converted(x, float32) if x.dtype is float16 else x, dim)
+        out = in_rows(converted(out, x.dtype, copy=False))
         ctx.save(x, out)
         ctx.dim = dim
         return out
@@ -116,12 +118,13 @@ class Logcumsumexp(Operation):
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """exp(x[i] - z[i]) r[i] with r[i] = g[i] + exp(z[i] - z[i + 1]) r[i + 1]: z grows, so nothing overflows."""
-        x, z = ctx.values
+        x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         dim = ctx.dim
         n = x.shape[dim] - 1
-        low = (z.array if isinstance(z, Tensor) else z) == -np.inf
+        size = (z.array if isinstance(z, Tensor) else z).real
+        low = size == -np.inf
         z = where(low, 0.0, z)
-        top = narrow(z.array if isinstance(z, Tensor) else z, dim, 0, n) == np.inf
+        top = narrow(size, dim, 0, n) == np.inf
         step = where(top, 0.0, narrow(z, dim, 0, n) - narrow(z, dim, 1, n))
         r = backwards(where(narrow(low, dim, 0, n), 0.0, exp(step)), g, dim)
         return where(low, 0.0, exp(where(low, 0.0, x - z)) * r)

@@ -33,8 +33,21 @@ def _multiply(ufunc: Callable[..., Any], x: Array, **settings: Any) -> Array:
     return ufunc(x, dtype=x.dtype, **settings)
 
 
-def _has_zero(x: TensorOrArray) -> bool:
-    return not (x.array if isinstance(x, Tensor) else x).all()
+def divisible(x: TensorOrArray, z: TensorOrArray) -> bool:
+    """Whether a product z of elements of x, divided by one of them, is the product of the others: no element is 0 or so
+    small that z may have vanished by it, and z has not overflowed. A recorded quotient must lose no digits in a second
+    derivative either, where terms near z / x^2 cancel."""
+    recorded = isinstance(z, Tensor)
+    x, z = (v.array if isinstance(v, Tensor) else v for v in (x, z))
+    if not x.size:
+        return True
+    least = 2.0 ** -6 if recorded else float(np.finfo(x.dtype).eps)
+    return not (np.abs(x).min() < least or np.isinf(z).any())                  # nan stays nan
+
+
+def without_each(x: TensorOrArray, dim: int) -> Any:
+    """For each element the product of all others along dim."""
+    return before(x, dim) * flip(before(flip(x, dim), dim), dim)
 
 
 def before(x: TensorOrArray, dim: int) -> Any:
@@ -61,16 +74,16 @@ class Prod(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """g z / x; where x has a zero, g times the product of those before and that of those after."""
+        """g z / x; where that may lose digits, or is recorded, g times the product of the others."""
         x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         dim = ctx.dim
         shape = keepdim_shape(x.shape, (dim,))
         g = reshape(g, shape)
         if x.shape[dim] == 1:
             return g
-        if not _has_zero(x):
+        if x.shape[dim] == 0 or (not isinstance(x, Tensor) and divisible(x, z)):
             return g * reshape(z, shape) / x
-        return g * (before(x, dim) * flip(before(flip(x, dim), dim), dim))
+        return g * without_each(x, dim)
 
 
 class Cumprod(Operation):
@@ -88,7 +101,7 @@ class Cumprod(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The sum of g z from each element on, over x; with zeros the same as a recurrence, without the division.
+        """The sum of g z from each element on, over x; where that may lose digits, as a recurrence without the division.
 
         The product before x[i], times r[i] = g[i] + x[i + 1] r[i + 1].
         """
@@ -96,7 +109,7 @@ class Cumprod(Operation):
         dim = ctx.dim
         if x.shape[dim] == 1:
             return g
-        if not _has_zero(x):
+        if divisible(x, z):
             return tail_sums(g * z, dim) / x
         return before(x, dim) * backwards(narrow(x, dim, 1, x.shape[dim] - 1), g, dim)
 

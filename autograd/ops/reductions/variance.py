@@ -15,6 +15,7 @@ from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
+from ...kernels.norms import exact, power_of_two
 from ...kernels.sums import total
 from ..pointwise.where import where
 from ..shape import reshape
@@ -22,14 +23,29 @@ from .dims import Dims, count, dims_of, keepdim_shape, reduction
 from .reduce import Mean
 
 
-def spread(x: Array, dims: tuple[int, ...], keepdim: bool, correction: float) -> Array:
-    """The variance of an array: squared distances from the mean, added up, over max(0, count - correction). Real."""
+def spread(x: Array, dims: tuple[int, ...], keepdim: bool, correction: float, root: bool = False) -> Array:
+    """The variance of an array: squared distances from the mean, added up, over max(0, count - correction); or its root.
+    Real. Where squares leave the range of the dtype, they are made of numbers divided by a power of two."""
     a = converted(x, float32) if x.dtype is float16 else x
     n = count(x.shape, dims)
     if n and n > correction:
-        return _spread(a, n, dims, keepdim, correction)
+        found = _spread(a, n, dims, keepdim, correction)
+        if exact(found):
+            return np.sqrt(found) if root else found
+        return _scaled_spread(a, n, dims, keepdim, correction, root)
     with np.errstate(invalid="ignore", divide="ignore"):
+        found = _spread(a, n, dims, keepdim, correction)
+        return np.sqrt(found) if root else found
+
+
+def _scaled_spread(a: Array, n: int, dims: tuple[int, ...], keepdim: bool, correction: float, root: bool) -> Array:
+    if not a.size:
         return _spread(a, n, dims, keepdim, correction)
+    with np.errstate(all="ignore"):
+        scale = power_of_two(np.max(np.abs(a), axis=dims, keepdims=True))
+        found = _spread(a / scale, n, dims, keepdim, correction)
+        scale = scale.reshape(np.shape(found))
+        return np.sqrt(found) * scale if root else found * scale * scale
 
 
 def _spread(a: Array, n: int, dims: tuple[int, ...], keepdim: bool, correction: float) -> Array:
@@ -42,11 +58,17 @@ def _spread(a: Array, n: int, dims: tuple[int, ...], keepdim: bool, correction: 
     return np.true_divide(total(centred, dims, keepdim), number(max(0.0, n - correction)))
 
 
-def spread_gradient(g: Operand, x: Operand, dims: tuple[int, ...], correction: float, whole: bool) -> Operand:
-    """2 g (x - mean) / (count - correction); without freedom nan at the mean, and infinite elsewhere. g is real."""
+def spread_gradient(g: Operand, x: Operand, dims: tuple[int, ...], correction: float, whole: bool,
+                    deviation: Operand | None = None) -> Operand:
+    """2 g (x - mean) / (count - correction), over 2 `deviation` if given; without freedom nan at the mean, and infinite
+    elsewhere. g is real."""
     freedom = count(x.shape, dims) - correction
     distance = x - Mean.apply(x, dims=dims, keepdim=True)
     g = reshape(g, keepdim_shape(x.shape, dims))
+    if deviation is not None:
+        z = reshape(deviation, g.shape)
+        g = where(z == 0, 0.0, g * 0.5)                                        # no 0 / 0 later
+        distance = distance / where(z == 0, 1.0, z)
     if freedom <= 0 and whole:
         return g * where(distance == 0, float("nan"), float("inf") + 0 * distance)
     return g * distance * (2.0 / freedom if freedom else float("inf"))
@@ -75,16 +97,16 @@ class Std(Operation):
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Array:
         """The root of the variance."""
-        out = in_rows(converted(np.asarray(np.sqrt(spread(x, dims, keepdim, correction))), x.real.dtype, copy=False))
+        out = in_rows(converted(np.asarray(spread(x, dims, keepdim, correction, True)), x.real.dtype, copy=False))
         ctx.save(x, out)
         ctx.settings = dims, correction, whole
         return out
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The variance's gradient over twice the deviation."""
+        """The variance's gradient over twice the deviation; distances are divided by it first, which keeps the range."""
         x, z = ctx.values
-        return spread_gradient(where(z == 0, 0.0, g / where(z == 0, 1.0, 2 * z)), x, *ctx.settings)      # no 0 / 0 later
+        return spread_gradient(g, x, *ctx.settings, z)
 
 
 def _with_mean(name: str, first: type[Operation]) -> type[Operation]:
