@@ -20,6 +20,12 @@ def whole_number(what: str, value: Any, least: int | None = 0) -> int:
     return number
 
 
+def whole_numbers(call: str, **values: Any) -> None:
+    """TypeError, such as "Linear(in_features=None): a whole number is needed", unless all values are whole numbers."""
+    for name, value in values.items():
+        whole_number(f"{call}({name}", value, None)
+
+
 def real_number(what: str, value: Any) -> float:
     """value as a float. TypeError for what float() does not take."""
     try:
@@ -28,4 +34,4 @@ def real_number(what: str, value: Any) -> float:
         raise TypeError(f"{what}={value!r}): a number is needed") from None
 
 
-__all__ = ["real_number", "whole_number"]
+__all__ = ["real_number", "whole_number", "whole_numbers"]

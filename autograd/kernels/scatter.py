@@ -51,9 +51,10 @@ def loops_for(out: Array, rows: Array, values: Array) -> Any:
 
 def add_along(out: Array, dim: int, rows: Array, values: Array) -> None:
     """add_rows() into dimension `dim` of an array whose memory is in order; values have out's other sizes."""
+    if not values.size:
+        return
     if dim == 0:
-        add_rows(out.reshape(out.shape[0], -1) if out.size else out.reshape(out.shape[0], 0), rows,
-                 values.reshape(len(rows), -1) if values.size else np.zeros((0, 0), out.dtype))
+        add_rows(out.reshape(out.shape[0], -1), rows, values.reshape(len(rows), -1))
         return
     front = np.ascontiguousarray(np.moveaxis(out, dim, 0))
     add_along(front, 0, rows, np.moveaxis(values, dim, 0))

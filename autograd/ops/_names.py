@@ -1,13 +1,17 @@
-"""Aliases of arguments: NumPy's names, which PyTorch takes too, and names that PyTorch's variants of a function differ
-in."""
+"""Other names and other orders of arguments: NumPy's names, names that PyTorch's variants of a function differ in, and
+PyTorch's deprecated order with numbers between the tensors."""
 
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 F = TypeVar("F", bound=Callable[..., Any])
+NUMBERS = (bool, int, float, complex, np.number)
 
 
 def also(**names: str) -> Callable[[F], F]:
@@ -20,6 +24,28 @@ def also(**names: str) -> Callable[[F], F]:
                 for other, name in names.items():
                     if other in kwargs:
                         kwargs[name] = kwargs.pop(other)
+            return function(*args, **kwargs)
+
+        return wrapped  # type: ignore[return-value]
+
+    return decorate
+
+
+def older_order(*names: str) -> Callable[[F], F]:
+    """Let a function of three Tensors take numbers between them too, in the order of `names`: addmm(beta, input, alpha, mat1,
+    mat2), which PyTorch deprecates."""
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            if len(args) > 3:
+                numbers = [a for a in args if isinstance(a, NUMBERS)]
+                given = dict(zip(names, numbers, strict=False))
+                if len(args) == 3 + len(numbers) and len(given) == len(numbers) and not given.keys() & kwargs.keys():
+                    warnings.warn(f"{function.__name__}(): numbers by position are deprecated; pass {', '.join(given)} by name",
+                                  UserWarning, stacklevel=2)
+                    args = tuple([a for a in args if not isinstance(a, NUMBERS)])
+                    kwargs.update(given)
             return function(*args, **kwargs)
 
         return wrapped  # type: ignore[return-value]

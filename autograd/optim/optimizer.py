@@ -154,6 +154,7 @@ class Optimizer:
         loaded
     """
 
+    defaults: dict[str, Any]
     _optimizer_step_pre_hooks: OrderedDict[int, Any]
     _optimizer_step_post_hooks: OrderedDict[int, Any]
     _optimizer_state_dict_pre_hooks: OrderedDict[int, Any]
@@ -175,7 +176,6 @@ class Optimizer:
 
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
-        self._make_hooks()
         if isinstance(params, Tensor) or not isinstance(params, Iterable):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
                             f"{type(params).__name__}")
@@ -187,16 +187,17 @@ class Optimizer:
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
 
-    def _make_hooks(self) -> None:
-        for name in HOOKS:
-            self.__dict__.setdefault(name, OrderedDict())
+    def __getattr__(self, name: str) -> Any:
+        """Hooks and defaults are made at their first use: wrappers of another optimizer need not call super().__init__()."""
+        if name in HOOKS or name == "defaults":
+            return self.__dict__.setdefault(name, OrderedDict())
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._make_hooks()
         self.defaults.setdefault("differentiable", False)
 
     def __repr__(self) -> str:
@@ -317,7 +318,7 @@ class Optimizer:
     # --- hooks --------------------------------------------------------------------------------------------------------
 
     def _hook(self, name: str, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        hooks = self.__dict__[name]
+        hooks = getattr(self, name)
         handle = RemovableHandle(hooks, hook)
         if prepend:
             hooks.move_to_end(handle.id, last=False)

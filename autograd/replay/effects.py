@@ -9,10 +9,17 @@ import numpy as np
 
 from ..core.interceptors import without_watcher
 from ..core.tensor import Tensor
+from ..ops.index import assign, parts_of
 from .calls import Array, Call, Constant, location, root_of, user_line
 from .errors import TraceError
 from .gradients import Gradients
 from .values import Values
+
+
+def assign_parts(array: Array, *parts_and_source: Any) -> None:
+    """array[parts] = source, with the source as the last argument: a call whose arguments are single arrays."""
+    *parts, source = parts_and_source
+    assign(array, tuple(parts), source)
 
 
 class Effects(Values):
@@ -50,22 +57,17 @@ class Effects(Values):
     def _assigned(self, array: Array, index: Any, source: Any) -> None:
         self.fixed(array)
         self._note_write(array)
-        self.calls.append(Call(np.ndarray.__setitem__, (self.operand(array), *self.index(index), self.argument(source)),
-                               label="setitem"))
+        parts = parts_of(index)
+        arrays = any(isinstance(p, (Tensor, np.ndarray, list, tuple, range)) for p in parts)
+        places = [self.argument(p) if isinstance(p, (Tensor, np.ndarray)) else p for p in parts] if arrays else [parts]
+        self.calls.append(Call(assign_parts if arrays else np.ndarray.__setitem__,
+                               (self.operand(array), *places, self.argument(source)), label="setitem"))
         self.gradients.record_write(array)
 
     def _note_write(self, array: Array) -> None:
         for value in self._by_root.get(id(root_of(array)), ()):
             if value.maker is None:
                 self.written.add(value.number)
-
-    def index(self, index: Any) -> tuple[Any, ...]:
-        """An index as arguments of a recorded call. TraceError for a tuple with arrays in it."""
-        if isinstance(index, (Tensor, np.ndarray)):
-            return (self.argument(index),)
-        if isinstance(index, tuple) and any(isinstance(i, (Tensor, np.ndarray, list)) for i in index):
-            self.refuse("an assignment with several arrays as indices can't be recorded")
-        return (index,)
 
     def primitive(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call that replays make again, with the same arrays."""

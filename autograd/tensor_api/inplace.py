@@ -26,7 +26,7 @@ from ..core.tensor import Tensor, result
 from ..core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ..core.views import check_writable, overlaps, take_over, written
 from ..ops.creation.arguments import storable
-from ..ops.index import IndexPut, assign, demand_one_dtype, getitem, index_fill, index_put, is_basic, masked_fill
+from ..ops.index import IndexPut, assign, demand_one_dtype, getitem, index_fill, index_put, is_basic, masked_fill, parts_of
 from ..ops.pointwise.cast import cast
 from ..ops.pointwise.logic import logical_not
 from ..ops.shape import expand, reshape, tril, triu
@@ -250,6 +250,8 @@ REPEATED: dict[str, Callable[..., Tensor]] = {
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """x[index] = value, recorded if value or x is tracked."""
     kind = modes.recording & (x.tracked | (value.tracked if isinstance(value, Tensor) else 0))
+    if index.__class__ is list:
+        index = parts_of(index)
     basic = is_basic(index, x.array.shape)
     if not isinstance(value, Tensor):
         value = storable(value, x.array.dtype)

@@ -205,7 +205,8 @@ def test_running_statistics_count_as_written_to():
     (lambda: F.softshrink(ag.ones(3), -1.0), RuntimeError, "lambda"),
     (lambda: F.gelu(ag.ones(3), approximate="x"), RuntimeError, "approximate"),
     (lambda: F.embedding(ag.tensor([5]), ag.ones(5, 2)), IndexError, "out of range"),
-    (lambda: F.embedding(ag.tensor([0]), ag.ones(5, 2), sparse=True), NotImplementedError, "sparse"),
+    (lambda: F.embedding_bag(ag.tensor([0, 1]), ag.ones(5, 2), ag.tensor([0, 1]), include_last_offset=True), RuntimeError,
+     r"offsets\[-1\] must be the length of input, 2, not 1"),
     (lambda: F.embedding_bag(ag.tensor([0]), ag.ones(5, 2), ag.tensor([1])), RuntimeError, r"offsets\[0\]"),
     (lambda: F.embedding_bag(ag.tensor([0]), ag.ones(5, 2)), ValueError, "offsets"),
     (lambda: F.embedding(ag.tensor([0]), ag.ones(())), RuntimeError, "must be 2-D"),
@@ -258,17 +259,24 @@ def test_bags_like_pytorch(mode, options):
 @pytest.mark.parametrize("offsets", [[0], [0, 6], [0, 6, 6], [0, 0, 6], [0, 0, 0, 6, 6, 6], [0, 2, 4]])
 @pytest.mark.parametrize("last", [False, True])
 def test_empty_bags_like_pytorch(mode, padding_idx, offsets, last):
-    """First, last and all bags empty. Where the last offset comes before the end of the indices, what follows is in no bag;
-    PyTorch takes it into the last one for some modes, so it gets those indices alone."""
+    """First, last and all bags empty."""
+    offsets = [*offsets, 6] if last else offsets
     indices = np.array([1, 2, 1, 4, 4, 2])
-    weighted = [None, rand(6)] if mode == "sum" else [None]
-    end = offsets[-1] if last else 6
-    for weights in weighted:
-        def call(t, w, *p, n=6):
-            per = {"per_sample_weights": p[0][:n]} if p else {}
-            return t.nn.functional.embedding_bag(t.from_numpy(indices[:n].copy()), w, ints(t, offsets), mode=mode, include_last_offset=last,
-                                                 padding_idx=padding_idx, **per)
-        both(lambda t, *given: call(t, *given, n=6 if t is ag else end), rand(5, 3), *([] if weights is None else [weights]))
+    for weights in ([], [rand(6)]) if mode == "sum" else ([],):
+        both(lambda t, w, *p: t.nn.functional.embedding_bag(
+            t.from_numpy(indices.copy()), w, ints(t, offsets), mode=mode, include_last_offset=last, padding_idx=padding_idx,
+            **({"per_sample_weights": p[0]} if p else {})), rand(5, 3), *weights)
+
+
+def test_sparse_gradients_are_dense_and_said_once():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("default")
+        layer = ag.nn.Embedding(5, 2, sparse=True)
+        for _ in range(2):
+            layer(ag.tensor([1, 1])).sum().backward()
+            ag.nn.EmbeddingBag(5, 2, sparse=True)(ag.tensor([[1, 1]]))
+    assert layer.weight.grad.tolist() == [[0, 0], [4, 4], [0, 0], [0, 0], [0, 0]]
+    assert [str(w.message)[:11] for w in said] == ["sparse=True"]
 
 
 @needs_torch

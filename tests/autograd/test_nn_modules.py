@@ -211,7 +211,7 @@ def test_errors_like_pytorch():
 
 
 def test_what_cannot_be_is_refused_by_name():
-    for call, name in (("Linear(1, 1, device='cuda')", "device='cuda'"), ("BatchNorm1d(1, device='cuda')", "device='cuda'"), ("Embedding(1, 1, sparse=True)", "sparse=True"), ("Unflatten('c', (1, 2))", "dim='c'")):
+    for call, name in (("Linear(1, 1, device='cuda')", "device='cuda'"), ("BatchNorm1d(1, device='cuda')", "device='cuda'"), ("Unflatten('c', (1, 2))", "dim='c'")):
         with pytest.raises(NotImplementedError, match=name):
             made(ag, call)
 

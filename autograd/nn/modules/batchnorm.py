@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ...base.arguments import whole_numbers
 from ...base.plugins import missing, provided
 from ...base.types import DeviceLike, DTypeLike
 from ...core.tensor import Parameter, Tensor
@@ -28,6 +29,7 @@ class NormBase(Module):
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
                  track_running_stats: bool = True, device: DeviceLike = None, dtype: DTypeLike = None, *,
                  bias: bool = True) -> None:
+        whole_numbers(type(self).__name__, num_features=num_features)
         self.num_features: int = num_features
         self.eps: float = eps
         self.momentum: float | None = momentum

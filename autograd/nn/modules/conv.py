@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...base.arguments import whole_numbers
 from ...base.types import DeviceLike, DTypeLike, SizeLike
 from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import empty
@@ -27,6 +28,9 @@ class _ConvNd(Module):
     def __init__(self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...], stride: tuple[int, ...],
                  padding: SizeLike | str, dilation: tuple[int, ...], transposed: bool, output_padding: tuple[int, ...],
                  groups: int, bias: bool, padding_mode: str, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
+        whole_numbers(type(self).__name__, in_channels=in_channels, out_channels=out_channels, groups=groups)
+        for size in kernel_size:
+            whole_numbers(type(self).__name__, kernel_size=size)
         _check(in_channels, out_channels, groups, padding, stride, padding_mode)
         self.in_channels: int = in_channels
         self.out_channels: int = out_channels

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...base.arguments import whole_numbers
 from ...base.types import DeviceLike, DTypeLike
 from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import empty
@@ -52,6 +53,7 @@ class Linear(Module):
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
+        whole_numbers(type(self).__name__, in_features=in_features, out_features=out_features)
         self.in_features: int = in_features
         self.out_features: int = out_features
         self.weight = Parameter(empty((out_features, in_features), device=device, dtype=dtype))
@@ -100,6 +102,7 @@ class Bilinear(Module):
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
+        whole_numbers(type(self).__name__, in1_features=in1_features, in2_features=in2_features, out_features=out_features)
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
         self.in1_features: int = in1_features

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...base.arguments import whole_numbers
 from ...base.types import DeviceLike, DTypeLike, SizeLike
 from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import empty
@@ -133,6 +134,7 @@ class GroupNorm(Module):
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None, *, bias: bool = True) -> None:
+        whole_numbers(type(self).__name__, num_groups=num_groups, num_channels=num_channels)
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups: int = num_groups

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...base.arguments import whole_numbers
 from ...base.types import DeviceLike, DTypeLike
 from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import empty
-from ...ops.nn.embedding import checked_padding_idx
+from ...ops.nn.embedding import checked_padding_idx, warn_dense
 from .. import functional as F
 from .. import init
 from ..module import Module
@@ -23,8 +24,8 @@ class _Table(Module):
 
     def _make(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, sparse: bool, weight: Tensor | None,
               freeze: bool, device: DeviceLike, dtype: DTypeLike) -> None:
-        if sparse:
-            raise NotImplementedError(f"{type(self).__name__}(sparse=True): gradients are dense here; leave sparse=False")
+        whole_numbers(type(self).__name__, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+        warn_dense(sparse)
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = checked_padding_idx(padding_idx, num_embeddings, "embedding")
         if weight is None:
@@ -47,8 +48,7 @@ class Embedding(_Table):
     """The row of `weight` for each number of the input.
 
     The row padding_idx gets no gradient. max_norm scales looked-up rows down to that norm, in place.
-    scale_grad_by_freq divides gradients by how often a row occurs in the batch. Gradients are dense:
-    NotImplementedError for sparse=True.
+    scale_grad_by_freq divides gradients by how often a row occurs in the batch. Gradients are dense.
 
     Args:
         num_embeddings (int): Number of rows.
@@ -57,7 +57,7 @@ class Embedding(_Table):
         max_norm (float): The largest norm.
         norm_type (float): Order of the norm. Default: 2.0.
         scale_grad_by_freq (bool): Whether a row's gradient is divided by how often it is named. Default: False.
-        sparse (bool): Only False. Default: False.
+        sparse (bool): Gradients are dense in any case; True warns once. Default: False.
         _weight (Tensor): Rows to begin with, (num_embeddings, embedding_dim).
         _freeze (bool): Whether the rows get no gradient. Default: False.
         device (device): The CPU, under any of its names.
@@ -129,7 +129,7 @@ class EmbeddingBag(_Table):
         norm_type (float): Order of the norm. Default: 2.0.
         scale_grad_by_freq (bool): Whether a row's gradient is divided by how often it is named. Default: False.
         mode (str): "sum", "mean" or "max". Default: 'mean'.
-        sparse (bool): Only False. Default: False.
+        sparse (bool): Gradients are dense in any case; True warns once. Default: False.
         _weight (Tensor): Rows to begin with, (num_embeddings, embedding_dim).
         include_last_offset (bool): Whether offsets end in the length of the input. Default: False.
         padding_idx (int): Row of zeros that gets no gradient.

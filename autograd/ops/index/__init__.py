@@ -3,7 +3,7 @@
 
 from . import gather_scatter, index_functions, masked, positions, strided, take_put, view_scatter
 from .assignment import IndexPut, assign, demand_one_dtype, index_put
-from .forms import is_basic, plain
+from .forms import is_basic, parts_of, plain
 from .gather_scatter import *
 from .index_functions import *
 from .indexing import getitem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,17 +42,31 @@ class IndexPut(Operation):
             gx = g if ctx.accumulate else IndexPut.apply(g, 0, index=ctx.index)
         if ctx.needs(1):
             gv = getitem(g, ctx.index)
+            if not ctx.accumulate:
+                gv = of_last_writers(gv, ctx.index, g.shape)
             more = len(ctx.value_shape) - gv.ndim
             gv = reshape(gv, (1,) * more + tuple(gv.shape)) if more > 0 else gv
         return gx, gv
 
 
 def frozen_index(index: Any) -> Any:
-    """A copy of an index, arrays included, which no later write can change before backward."""
-    index = plain(index)
-    if index.__class__ is tuple:
-        return tuple([i.copy() if isinstance(i, np.ndarray) else i for i in index])
-    return index.copy() if isinstance(index, np.ndarray) else index
+    """The index as a tuple with copies of its arrays, which no later write can change before backward."""
+    parts = map(plain, parts_of(index))
+    return tuple([i.copy() if isinstance(i, np.ndarray) else i for i in parts])
+
+
+def of_last_writers(values: TensorOrArray, index: Any, shape: tuple[int, ...]) -> TensorOrArray:
+    """`values`, with zeros for elements that a later one overwrites in x[index] = values, where x has this shape.
+
+    PyTorch passes gradients to the overwritten ones too, and calls the result undefined.
+    """
+    if not any(isinstance(p, np.ndarray) and p.dtype.kind != "b" and p.size > 1 for p in map(part, index)):
+        return values
+    numbers = np.arange(math.prod(values.shape)).reshape(values.shape)
+    last = np.empty(shape, np.int64)                 # only the pages that the index reaches are touched
+    assign(last, index, numbers)
+    wins = getitem(last, index) == numbers
+    return values if wins.all() else values * wins
 
 
 def assign(array: Array, index: Any, value: Array | Number, accumulate: bool = False) -> None:

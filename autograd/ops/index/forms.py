@@ -31,7 +31,7 @@ def parts_of(index: Any) -> tuple[Any, ...]:
     if isinstance(index, tuple):
         return index
     if isinstance(index, list) and len(index) < 32 and any(
-            i is None or i is Ellipsis or isinstance(i, (slice, Tensor, *SEQUENCES)) for i in index):
+            i is None or i is Ellipsis or isinstance(i, (slice, Tensor, np.ndarray, *SEQUENCES)) for i in index):
         warnings.warn("Using a non-tuple sequence for multidimensional indexing is deprecated; use x[tuple(seq)] instead of "
                       "x[seq].", UserWarning, stacklevel=3)
         return tuple(index)

@@ -134,8 +134,7 @@ def index_fill(input: Any, dim: int, index: Tensor, value: Any) -> Tensor:
     full = input if input.ndim else reshape(input, 1)
     check_range(rows, full.shape[dim], IndexError, negative=True)
     value = value if isinstance(value, Tensor) else np.asarray(storable(value, input.dtype)).astype(input.dtype)
-    once = np.unique(rows.array if isinstance(rows, Tensor) else rows)         # or value's gradient would count twice
-    return reshape(IndexPut.apply(full, value, index=(*[COLON] * dim, once)), input.shape)
+    return reshape(IndexPut.apply(full, value, index=(*[COLON] * dim, rows)), input.shape)
 
 
 @takes_out

@@ -16,6 +16,7 @@ from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.products import product
+from .._names import older_order
 from ..pointwise.cast import cast
 from ..pointwise.logic import logical_and, logical_or
 from ..reductions.reduce import sum
@@ -101,6 +102,7 @@ def blended(name: str, input: Tensor, product: Tensor, beta: Any, alpha: Any) ->
     return AddmmOfProduct.apply(input, product, beta=beta, alpha=alpha)
 
 
+@older_order("beta", "alpha")
 @casts_lower
 @takes_out
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
@@ -110,12 +112,14 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
     return blended("addmm", input, mm(mat1, mat2), beta, alpha)
 
 
+@older_order("beta", "alpha")
 @takes_out
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input + alpha * (mat @ vec)."""
     return blended("addmv", input, mv(mat, vec), beta, alpha)
 
 
+@older_order("beta", "alpha")
 @takes_out
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input + alpha * outer(vec1, vec2)."""
@@ -144,6 +148,7 @@ def _stacks(batch1: Tensor, batch2: Tensor) -> None:
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({size_text(batch1)} and {size_text(batch2)})")
 
 
+@older_order("beta", "alpha")
 @casts_lower
 @takes_out
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
@@ -153,6 +158,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     return blended("addbmm", input, total, beta, alpha)
 
 
+@older_order("beta", "alpha")
 @casts_lower
 @takes_out
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:

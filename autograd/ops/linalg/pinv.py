@@ -127,8 +127,10 @@ DRIVERS = (None, "gels", "gelsy", "gelsd", "gelss")
 def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None) -> Lstsq:
     """(solution, residuals, rank, singular_values): the X of least norm with the least |A X - B|.
 
-    residuals are the squared sums, where A has full rank and more rows than columns, unless the driver is "gelsy", the
-    default; rank is empty for the driver "gels", singular_values but for "gelsd" and "gelss".
+    Singular values of at most rcond times the largest count as zero; "gels" ignores rcond, as LAPACK does. The derivative
+    takes what is dropped for zero.
+    residuals are the squared sums, where A has full rank and more rows than columns, unless the driver is "gelsy";
+    rank is empty for the driver "gels", singular_values but for "gelsd" and "gelss".
     """
     demand_matrices("linalg.lstsq", A)
     demand_same_dtype("linalg.lstsq", A, B)
@@ -148,6 +150,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None)
     except ValueError:
         raise RuntimeError(f"linalg.lstsq: batch dimensions of {list(A.shape)} and {list(B.shape)} do not "
                            "broadcast") from None
+    rcond = _cutoff(rcond, driver, A.dtype)
     x = matrices(Pinv.apply(A, atol=None, rtol=rcond, hermitian=False), b)
     rank, sizes = _rank(array_of(A), rcond, batch)
     m, n = A.shape[-2:]
@@ -159,6 +162,19 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None)
     return Lstsq(squeeze(x, -1) if vectors else x, residuals,
                  result(np.zeros(0, np.int64) if driver == "gels" else rank),
                  result(sizes if driver in ("gelsd", "gelss") else none))
+
+
+def _cutoff(rcond: Any, driver: str | None, dtype: Any) -> float | None:
+    """rcond as the driver's LAPACK routine reads it; None: the default, eps * max(m, n)."""
+    if isinstance(rcond, Tensor):
+        rcond = rcond.item()
+    if rcond is not None and not isinstance(rcond, (int, float, np.number)):
+        raise TypeError(f"linalg_lstsq(): argument 'rcond' must be float, not {type(rcond).__name__}")
+    if rcond is None or driver == "gels":
+        return None
+    if driver == "gelsd" and not 0 < rcond < 1 or driver == "gelss" and rcond < 0:
+        return float(finfo(dtype).eps)               # machine precision: LAPACK's dlalsd, dgelss
+    return float(rcond)
 
 
 def _rank(x: Array, rcond: Any, batch: tuple[int, ...]) -> tuple[Any, Any]:

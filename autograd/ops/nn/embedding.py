@@ -17,7 +17,7 @@ from ...kernels.scatter import in_range
 from ...kernels.segments import add_rows, first_largest
 from ..index.indexing import getitem
 from ..pointwise.where import passing
-from ..shape import narrow, reshape
+from ..shape import reshape
 
 
 class Embedding(Operation):
@@ -119,9 +119,10 @@ def renorm_rows(weight: Tensor, index: Array, max_norm: float, norm_type: float)
     shared_counter(weight).value += 1
 
 
-def _refuse_sparse(sparse: bool, name: str) -> None:
+def warn_dense(sparse: bool) -> None:
+    """Warn where sparse=True asks for sparse gradients; from one line of code, so that Python shows it once."""
     if sparse:
-        raise NotImplementedError(f"{name}(sparse=True): gradients are dense here; leave sparse=False")
+        warnings.warn("sparse=True: the gradient of an embedding is a dense tensor here; optimizers take it as it is", UserWarning)
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
@@ -131,7 +132,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     The row padding_idx gets no gradient. max_norm scales used rows down, in place, before the look-up.
     scale_grad_by_freq divides gradients by how often each row is used.
     """
-    _refuse_sparse(sparse, "embedding")
+    warn_dense(sparse)
     _table(weight)
     padding_idx = checked_padding_idx(padding_idx, weight.shape[0], "embedding")
     index = _checked(input, weight, "embedding")
@@ -165,10 +166,10 @@ def embedding_bag(input: Any, weight: Tensor, offsets: Any = None, max_norm: flo
     """The sum, mean or maximum of rows of weight, bag by bag: (bags, d).
 
     Bags are the rows of a matrix `input`, or the stretches of a vector that begin at `offsets`. padding_idx is left out of
-    its bag; the result for an empty bag is 0. include_last_offset: the last bag ends where offsets end, and what follows is
-    in none. per_sample_weights (as input) weigh the rows of a sum.
+    its bag; the result for an empty bag is 0. include_last_offset: offsets end with the length of input.
+    per_sample_weights (as input) weigh the rows of a sum.
     """
-    _refuse_sparse(sparse, "embedding_bag")
+    warn_dense(sparse)
     if weight.dtype.kind in "iu" and input.dtype.kind in "fV":
         warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` "
                       "is deprecated, and should now be `embedding_bag(input, weight, ...)`.", UserWarning, stacklevel=2)
@@ -176,9 +177,6 @@ def embedding_bag(input: Any, weight: Tensor, offsets: Any = None, max_norm: flo
     _check_bag_arguments(input, per_sample_weights, mode, scale_grad_by_freq)
     value_read("embedding_bag()")
     lengths = _lengths(input, offsets, include_last_offset)
-    if include_last_offset and input.ndim == 1 and input.shape[0] > offsets.array[-1]:      # the last bag ends there
-        input = narrow(input, 0, 0, int(offsets.array[-1]))
-        per_sample_weights = None if per_sample_weights is None else narrow(per_sample_weights, 0, 0, input.shape[0])
     _table(weight)
     if per_sample_weights is not None and per_sample_weights.dtype != weight.dtype:
         raise RuntimeError(f"embedding_bag: expected per_sample_weights to have the same type as weight, but got "
@@ -250,6 +248,8 @@ def _lengths(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -
     if len(starts) and starts[-1] > input.shape[0]:
         raise RuntimeError(f"offsets[-1] can not be greater than input's length({input.shape[0]}) but got offsets[-1] of "
                            f"{starts[-1]}")
+    if include_last_offset and starts[-1] != input.shape[0]:
+        raise RuntimeError(f"include_last_offset: offsets[-1] must be the length of input, {input.shape[0]}, not {starts[-1]}")
     lengths = np.diff(starts) if include_last_offset else np.diff(np.append(starts, input.shape[0]))
     if (lengths < 0).any():
         raise RuntimeError(f"embedding_bag: offsets must not decrease, got {starts.tolist()}")

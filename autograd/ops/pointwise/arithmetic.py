@@ -16,6 +16,7 @@ from ...core.tensor import Tensor
 from ...core.types import Context, Declared, Gradients, Operand, TensorOrArray, TensorOrNumber
 from ...kernels import remainders
 from .._kinds import as_arrays, only, tensors, undifferentiable
+from .._names import older_order
 from .cast import common_dtype, is_number, promoted
 from .rounding import zero
 
@@ -35,6 +36,8 @@ def _check_minus(*operands: Any) -> None:
 
 def _scaled(other: TensorOrArray | Number, alpha: Number, input: Any) -> Any:
     """alpha * other, for a sum with input; RuntimeError where alpha's kind does not fit the sum's."""
+    if is_number(other) and isinstance(alpha, Tensor):         # PyTorch's deprecated order: input, alpha, other
+        other, alpha = alpha, other
     dtype = common_dtype(input, other)
     if isinstance(alpha, bool):
         if dtype.kind != "b":
@@ -46,13 +49,13 @@ def _scaled(other: TensorOrArray | Number, alpha: Number, input: Any) -> Any:
     return mul(other, np.asarray(alpha).astype(dtype) if category(dtype) == 1 else alpha)      # -1 wraps round in uint8
 
 
-def add(input: TensorOrArray | Number, other: TensorOrArray | Number, *, alpha: Number = 1,
+def add(input: TensorOrArray | Number, other: TensorOrArray | Number, alpha: Number = 1, *,
         out: Tensor | None = None) -> Tensor:
     """input + alpha * other."""
     return plus(input, other if alpha.__class__ is int and alpha == 1 else _scaled(other, alpha, input), out=out)
 
 
-def sub(input: TensorOrArray | Number, other: TensorOrArray | Number, *, alpha: Number = 1,
+def sub(input: TensorOrArray | Number, other: TensorOrArray | Number, alpha: Number = 1, *,
         out: Tensor | None = None) -> Tensor:
     """input - alpha * other."""
     if alpha.__class__ is not int or alpha != 1:
@@ -60,7 +63,7 @@ def sub(input: TensorOrArray | Number, other: TensorOrArray | Number, *, alpha: 
     return minus(input, other, out=out)
 
 
-def rsub(input: Tensor, other: TensorOrNumber, *, alpha: Number = 1) -> Tensor:
+def rsub(input: Tensor, other: TensorOrNumber, alpha: Number = 1) -> Tensor:
     """other - alpha * input."""
     if not isinstance(input, Tensor):
         raise TypeError(f"rsub(): argument 'input' must be a Tensor, not {type(input).__name__}")
@@ -173,6 +176,7 @@ class Addcdiv(Operation):
         return g, scaled if ctx.needs(1) else None, -scaled * (a / b) if ctx.needs(2) else None
 
 
+@older_order("value")
 @takes_out
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """input + value * tensor1 * tensor2."""
@@ -180,6 +184,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     return Addcmul.apply(*operands, value=value if category(operands[0].dtype) > 1 else int(value))
 
 
+@older_order("value")
 @takes_out
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """input + value * tensor1 / tensor2, for floating tensors."""

@@ -125,22 +125,25 @@ def _slope(x: Tensor, dim: int, places: TensorOrNumber, edge_order: int) -> Tens
     def at(start: int, length: int = 1) -> Tensor:
         return narrow(x, dim, start, length)
 
-    if isinstance(places, Tensor):
-        if places.ndim != 1 or places.shape[0] != n:
-            raise RuntimeError(f"torch.gradient expected each coordinate tensor to be a vector as long as its dimension, "
-                               f"{n}, got shape {list(places.shape)}")
-        h = reshape(diff(places), (-1,) + (1,) * (x.ndim - 1 - dim))
-        a, b = narrow(h, 0, 0, n - 2), narrow(h, 0, 1, n - 2)
-        first, second = narrow(h, 0, 0, 1), narrow(h, 0, 1, 1) if n > 2 else None
-        last, before = narrow(h, 0, n - 2, 1), narrow(h, 0, n - 3, 1) if n > 2 else None
-    else:
-        a = b = first = second = last = before = places
+    if not isinstance(places, Tensor):               # plain differences: a weight of 0 times inf would be nan
+        inside = (at(2, n - 2) - at(0, n - 2)) / places / 2
+        if edge_order == 1:
+            return cat([(at(1) - at(0)) / places, inside, (at(n - 1) - at(n - 2)) / places], dim)
+        start = (at(1) * 2. - at(0) * 1.5 - at(2) * 0.5) / places
+        end = (at(n - 1) * 1.5 - at(n - 2) * 2. + at(n - 3) * 0.5) / places
+        return cat([start, inside, end], dim)
+    if places.ndim != 1 or places.shape[0] != n:
+        raise RuntimeError(f"torch.gradient expected each coordinate tensor to be a vector as long as its dimension, "
+                           f"{n}, got shape {list(places.shape)}")
+    h = reshape(diff(places), (-1,) + (1,) * (x.ndim - 1 - dim))
+    a, b = narrow(h, 0, 0, n - 2), narrow(h, 0, 1, n - 2)
+    first, last = narrow(h, 0, 0, 1), narrow(h, 0, n - 2, 1)
     inside = (at(2, n - 2) * (a / (b * (a + b))) + at(1, n - 2) * ((b - a) / (a * b)) - at(0, n - 2) * (b / (a * (a + b))))
     if edge_order == 1:
         return cat([(at(1) - at(0)) / first, inside, (at(n - 1) - at(n - 2)) / last], dim)
-    a, b = first, second
+    a, b = first, narrow(h, 0, 1, 1)
     start = at(1) * ((a + b) / (a * b)) - at(0) * ((2 * a + b) / (a * (a + b))) - at(2) * (a / (b * (a + b)))
-    a, b = before, last
+    a, b = narrow(h, 0, n - 3, 1), last
     end = at(n - 1) * ((a + 2 * b) / (b * (a + b))) - at(n - 2) * ((a + b) / (a * b)) + at(n - 3) * (b / (a * (a + b)))
     return cat([start, inside, end], dim)
 
