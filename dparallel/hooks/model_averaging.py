@@ -106,7 +106,6 @@ class PostLocalSGDOptimizer(Optimizer):
         self.averager: PeriodicModelAverager = averager
         self.param_groups: list[dict[str, Any]] = optim.param_groups
         self.defaults: dict[str, Any] = optim.defaults
-        self._make_hooks()
 
     @property
     def state(self) -> Any:                          # type: ignore[override]
