@@ -32,8 +32,10 @@ def also(**names: str) -> Callable[[F], F]:
 
 
 def older_order(*names: str) -> Callable[[F], F]:
-    """Let a function of three Tensors take numbers between them too, in the order of `names`: addmm(beta, input, alpha, mat1,
-    mat2), which PyTorch deprecates."""
+    """Let a function of three Tensors take numbers between them too, in the order of `names`.
+
+    PyTorch deprecates such calls: addmm(beta, input, alpha, mat1, mat2).
+    """
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
@@ -42,8 +44,8 @@ def older_order(*names: str) -> Callable[[F], F]:
                 numbers = [a for a in args if isinstance(a, NUMBERS)]
                 given = dict(zip(names, numbers, strict=False))
                 if len(args) == 3 + len(numbers) and len(given) == len(numbers) and not given.keys() & kwargs.keys():
-                    warnings.warn(f"{function.__name__}(): numbers by position are deprecated; pass {', '.join(given)} by name",
-                                  UserWarning, stacklevel=2)
+                    warnings.warn(f"{function.__name__}(): pass {', '.join(given)} by name; numbers by position are "
+                                  "deprecated", UserWarning, stacklevel=2)
                     args = tuple([a for a in args if not isinstance(a, NUMBERS)])
                     kwargs.update(given)
             return function(*args, **kwargs)

@@ -172,7 +172,7 @@ def _cutoff(rcond: Any, driver: str | None, dtype: Any) -> float | None:
         raise TypeError(f"linalg_lstsq(): argument 'rcond' must be float, not {type(rcond).__name__}")
     if rcond is None or driver == "gels":
         return None
-    if driver == "gelsd" and not 0 < rcond < 1 or driver == "gelss" and rcond < 0:
+    if (driver == "gelsd" and not 0 < rcond < 1) or (driver == "gelss" and rcond < 0):
         return float(finfo(dtype).eps)               # machine precision: LAPACK's dlalsd, dgelss
     return float(rcond)
 

@@ -122,7 +122,8 @@ def renorm_rows(weight: Tensor, index: Array, max_norm: float, norm_type: float)
 def warn_dense(sparse: bool) -> None:
     """Warn where sparse=True asks for sparse gradients; from one line of code, so that Python shows it once."""
     if sparse:
-        warnings.warn("sparse=True: the gradient of an embedding is a dense tensor here; optimizers take it as it is", UserWarning)
+        warnings.warn("sparse=True: the gradient of an embedding is a dense tensor here; optimizers take it as it is",
+                      UserWarning, stacklevel=1)
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
@@ -249,7 +250,8 @@ def _lengths(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -
         raise RuntimeError(f"offsets[-1] can not be greater than input's length({input.shape[0]}) but got offsets[-1] of "
                            f"{starts[-1]}")
     if include_last_offset and starts[-1] != input.shape[0]:
-        raise RuntimeError(f"include_last_offset: offsets[-1] must be the length of input, {input.shape[0]}, not {starts[-1]}")
+        raise RuntimeError(f"include_last_offset: offsets[-1] must be the length of input, {input.shape[0]}, "
+                           f"not {starts[-1]}")
     lengths = np.diff(starts) if include_last_offset else np.diff(np.append(starts, input.shape[0]))
     if (lengths < 0).any():
         raise RuntimeError(f"embedding_bag: offsets must not decrease, got {starts.tolist()}")
