@@ -16,16 +16,16 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from . import slurm, timelines
+from . import private, slurm, timelines
 from .environment import environment
 from .hosts import answering, hosts_of, ranks_on
 from .installation import faults
 from .job import RENEWED, Job, run
-from .mpirun import LaunchError, Mpi, changes_for, command, find, limits, remote, session, state_file, survives
+from .mpirun import LaunchError, Mpi, changes_for, command, find, limits, remote, session, survives
 from .prediction import check_prediction, recording, report, sizes
 from .rank import DIRECTORY, INSTALL
 from .report import progress
-from .restarts import Restarts
+from .restarts import Restarts, States
 from .top import describe, top
 
 PREEMPTED = 75                                       # dparallel's: the ranks ended as they were asked to
@@ -223,18 +223,24 @@ def start(options: argparse.Namespace) -> int:
     check_survival(options, mpi)
     if options.predict and not options.dry_run:
         with recording(options) as folder:
-            ended = run_once(options, mpi, Restarts(0))
+            ended = run_once(options, mpi, Restarts(0), {})
             return ended.code or report(options, folder)
     if options.dry_run:
         changes = changes_for(options)
         print(" ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(changes.items())),
               shlex.join(command(mpi, options, sorted(changes))))
         return 0
+    with contextlib.closing(States()) as states:
+        return run_all(options, mpi, states, found is not None and not (options.hosts or options.hostfile))
+
+
+def run_all(options: argparse.Namespace, mpi: Mpi, states: States, by_slurm: bool) -> int:
+    """Run the job, and others in its place; the exit code of the last one."""
     restarts, ranks, hosts = Restarts(options.restarts), options.np, hosts_of(options)
-    by_slurm = found is not None and not (options.hosts or options.hostfile)
     while True:
-        ended = run_once(options, mpi, restarts)
+        ended = run_once(options, mpi, restarts, states.next() if options.grow else {})
         if ended.code == RENEWED and options.grow:
+            states.keep()
             print(f"dprun: no spare is left: the job goes on in a new one, with {options.np} ranks", file=sys.stderr,
                   flush=True)
             continue
@@ -259,9 +265,6 @@ def start(options: argparse.Namespace) -> int:
                 options.hosts = ",".join(host.name + (f":{host.slots}" if host.slots else "") for host in left)
                 options.hostfile = None
                 print(f"dprun: {len(left)} of {len(hosts)} hosts answer: {options.np} of {ranks} ranks", file=sys.stderr)
-    if options.grow:
-        with contextlib.suppress(OSError):           # what a job has left that nobody goes on with
-            os.unlink(state_file())
     if ended.code == PREEMPTED and options.requeue and (wrong := slurm.requeue()):
         print(f"dprun: {wrong}", file=sys.stderr)
     return ended.code
@@ -275,10 +278,10 @@ class Ended(NamedTuple):
     reached: int | None
 
 
-def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts) -> Ended:
-    """Run one job."""
-    changes = {**changes_for(options), "TORCHELASTIC_RESTART_COUNT": str(restarts.count),
-               "TORCHELASTIC_MAX_RESTARTS": str(restarts.limit)}
+def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts, states: Mapping[str, str]) -> Ended:
+    """Run one job. states: the variables that name what jobs under --grow leave to each other."""
+    changes = {**changes_for(options), **states, "TORCHELASTIC_RESTART_COUNT": str(restarts.count),
+               "TORCHELASTIC_MAX_RESTARTS": str(restarts.limit), "DPARALLEL_TOKEN": private.token()}
     try:
         made = tempfile.TemporaryDirectory(prefix="dprun-", ignore_cleanup_errors=True)
     except OSError as error:

@@ -8,7 +8,9 @@
 | MASTER_ADDR | the first host, for scripts that open sockets of their own; set for several hosts unless it is set |
 | TORCHELASTIC_RUN_ID, _RESTART_COUNT, _MAX_RESTARTS | torchrun's: the job's name, its number among --restarts, their limit |
 | DPARALLEL_CHECK, _STALL_SECONDS, _STALL_ABORT, _GRACE_SECONDS | set by --check, --stall, --stall-abort, --grace |
-| DPARALLEL_SURVIVE, _SURVIVE_LEAST, _SURVIVE_STATE, _FROZEN_SECONDS | set by --survive, --min-n, --grow, --frozen |
+| DPARALLEL_SURVIVE, _SURVIVE_LEAST, _FROZEN_SECONDS | set by --survive, --min-n, --frozen |
+| DPARALLEL_SURVIVE_STATE, _SURVIVE_FROM | set by --grow: random names of the states that jobs leave to each other |
+| DPARALLEL_TOKEN | a random word, by which the processes of a job know each other (TCPStore) |
 | SLURM_JOB_ID, SLURM_JOB_NODELIST, SLURM_TASKS_PER_NODE, SLURM_CPUS_PER_TASK | the allocation, see slurm.py |
 | SLURM_STEP_NUM_TASKS, SLURM_PROCID, SLURM_PTY_PORT | whether srun has started dprun more than once |
 | HYDRA_LAUNCHER_EXTRA_ARGS | the arguments of --ssh, for MPICH |

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -127,7 +126,6 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
         changes["PYTHONPATH"] = os.pathsep.join(filter(None, [TORCH_ALIAS, inherited]))
     if options.survive:
         changes.update({"DPARALLEL_SURVIVE": str(options.np), "DPARALLEL_SURVIVE_LEAST": str(options.min_n)})
-        changes.update({"DPARALLEL_SURVIVE_STATE": state_file()} if options.grow else {})
         changes.update({"DPARALLEL_FROZEN_SECONDS": options.frozen} if options.frozen else {})
     if remote(options) and environment.lacks("MASTER_ADDR", changes):
         changes["MASTER_ADDR"] = hosts_of(options)[0].name       # for scripts that open sockets of their own
@@ -156,12 +154,6 @@ def session(folder: str, changes: dict[str, str]) -> dict[str, str]:
     if not sys.platform.startswith("linux"):         # macOS has long paths of temporary folders; sockets have short ones
         return {}
     return {"TMPDIR": folder, rank.TEMPORARY: changes.get("TMPDIR", environment.temporary)}
-
-
-def state_file() -> str:
-    """Where a job leaves its state in memory to the next one, on each host."""
-    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
-    return os.path.join(memory, f"dparallel-{socket.gethostname()}-{os.getpid()}-state")
 
 
 def cores() -> int:

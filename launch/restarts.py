@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import shutil
+from dataclasses import dataclass, field
+
+from . import private
 
 STRIKES = 2                                          # jobs in a row that came no further, after which there is no other
 LONGEST = 60.0                                       # seconds between two jobs
@@ -36,3 +40,25 @@ class Restarts:
         if self.strikes >= STRIKES:
             return f"{self.strikes} jobs in a row came no further than step {self.best}"
         return ""
+
+
+@dataclass
+class States:
+    """The names under which jobs under --grow leave their states in memory: random words, known to these jobs alone."""
+
+    names: list[str] = field(default_factory=list)
+    left: str = ""                                   # that of the job which has left one
+
+    def next(self) -> dict[str, str]:
+        """The variables of another job."""
+        self.names.append(private.token())
+        return {"DPARALLEL_SURVIVE_STATE": self.names[-1], "DPARALLEL_SURVIVE_FROM": self.left}
+
+    def keep(self) -> None:
+        """The newest job has left its state."""
+        self.left = self.names[-1]
+
+    def close(self) -> None:
+        """Delete on this host what no job continued from."""
+        for name in self.names:
+            shutil.rmtree(os.path.join(private.in_memory(), private.LEFT + name), ignore_errors=True)

@@ -11,15 +11,16 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def write(file: Any, pieces: Iterable[Any]) -> None:
-    """Write all pieces of bytes to a file by its name, or to an object with write()."""
+def write(file: Any, pieces: Iterable[Any], mode: int = 0o666) -> None:
+    """Write all pieces of bytes to a file by its name, or to an object with write(). mode: of a new file, without what the
+    umask takes away."""
     if isinstance(file, (str, os.PathLike)):
         path = os.path.realpath(os.fsdecode(file))                # a link stays one: what it leads to is replaced
         if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
             with open(path, "wb") as special:        # a pipe or device can't be replaced
                 special.writelines(pieces)
         else:
-            _replace(path, pieces)
+            _replace(path, pieces, mode)
     elif callable(getattr(file, "write", None)):
         for piece in pieces:
             file.write(piece)
@@ -27,12 +28,12 @@ def write(file: Any, pieces: Iterable[Any]) -> None:
         raise TypeError(f"expected the name of a file, or an object with write(), not {type(file).__name__}")
 
 
-def _replace(path: str, pieces: Iterable[Any]) -> None:
+def _replace(path: str, pieces: Iterable[Any], mode: int) -> None:
     """Write a temporary file, synchronise it to disk, and rename it to `path`."""
     folder, name = os.path.split(path)
     beside = os.path.join(folder, f".{name[:40]}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
     try:
-        with open(beside, "xb") as file:
+        with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 class Source:
     """The bytes of one file: `name` for messages, `size`, and pieces of it on request.
 
-    mapped: arrays are the file's own pages, copied by the system only where they are written to.
+    mapped: arrays are the file's own pages, copied by the system only where they are written to. opener: how a named file is
+    opened, as for open().
     """
 
-    def __init__(self, file: Any, mapped: bool = False) -> None:
+    def __init__(self, file: Any, mapped: bool = False, opener: Callable[[str, int], int] | None = None) -> None:
         self.mapped = mapped
         self.map: Any = None
         self.copied: int = 0                         # bytes of copies, beside what the file holds
@@ -31,7 +32,7 @@ class Source:
         self.warned = False                          # that something in the file is loaded as something else
         if isinstance(file, (str, os.PathLike)):
             self.name: str = os.fspath(file)
-            self.file: Any = open(file, "rb")            # noqa: SIM115 (closed by close())
+            self.file: Any = open(file, "rb", opener=opener)     # noqa: SIM115 (closed by close())
             self.size: int = os.fstat(self.file.fileno()).st_size
         elif callable(getattr(file, "read", None)):
             if mapped:

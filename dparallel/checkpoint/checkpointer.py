@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from autograd.core.spans import record_function
@@ -30,7 +30,7 @@ from .errors import CheckpointError, Ranks, joined, told
 from .keeping import Keep, Kept, keep_of
 from .memory import MemoryCopies
 from .parts import Part, SharedStreams, part_of
-from .plan import Staging, share_out
+from .plan import Plan, Staging, share_out
 from .probe import identity, probe
 from .reading import Saved
 from .timing import Due
@@ -159,20 +159,7 @@ class Checkpointer:
         self._due.saved()
 
     def _start(self, step: int, metric: float | None, disk: bool) -> None:
-        taken = Taken()
-        own_names: set[str] = set()
-        trees: dict[str, Any] = {}
-        own_trees: dict[str, Any] = {}
-        checksums: dict[str, int] = {}
-        flat: dict[str, Any] = {}
-        with self.ranks.together("taking the state"):
-            for name, part in self.parts.items():
-                before = set(taken.held)
-                (own_trees if part.own else trees)[name] = taken.part(name, part.take())
-                own_names |= taken.held.keys() - before if part.own else set()
-            flat = {name: stored(held.array) for name, held in taken.held.items()}
-            checksums = dict(zip(flat, checksums_of(flat.values()), strict=True))
-        plan = share_out(self.ranks, taken.held, checksums, trees, own_trees, own_names)
+        plan, flat = planned(self.parts, self.ranks)
         name = ""
         arrays: dict[str, Any] = {}
         with self.ranks.together(f"preparing {self.folder}"):
@@ -315,7 +302,7 @@ class Checkpointer:
                                           f"{[one.step for one in self.ranks.from_first(self._complete)]}")
                 return 0
             saved = self._on_disk(found)
-        self._take_back(saved)
+        take_back(self.parts, saved, self.ranks)
         self._due.saved()
         return saved.step
 
@@ -323,29 +310,51 @@ class Checkpointer:
         path = os.path.join(self.folder, found.name)
         manifest: Any = None
         with self.ranks.together(f"reading {path}"):
-            manifest = files.read_json(os.path.join(path, files.MANIFEST)) if self.ranks.rank == 0 else None
+            manifest = files.read_manifest(path) if self.ranks.rank == 0 else None
         return Saved(path, self.ranks.from_first(manifest), lambda file: os.path.join(path, file))
 
-    def _take_back(self, saved: Saved) -> None:
-        """Read everything, then change everything."""
-        states: dict[str, Any] = {}
-        with self.ranks.together(f"restoring {saved.title}"):
-            saved.check(range(self.ranks.rank, saved.ranks, self.ranks.size))
-            there = saved.parts()
-            missing, unexpected = [n for n in self.parts if n not in there], [n for n in there if n not in self.parts]
-            if missing or unexpected:
-                raise CheckpointError(f"{saved.title} holds {', '.join(there)}; the Checkpointer was given "
-                                      f"{', '.join(self.parts)}: give it the same")
-            for name, part in self.parts.items():
-                states[name] = part.choose(name, saved, self.ranks.rank, self.ranks.size)
-        with self.ranks.together(f"restoring {saved.title}"):
-            for name, part in self.parts.items():
-                try:
-                    part.put(states.pop(name))
-                except Exception as error:           # an object's own code
-                    raise CheckpointError(told(error, f"{saved.title}: {name} does not take back what was saved")) from error
-        for part in self.parts.values():
-            part.finish()
+
+def planned(parts: Mapping[str, Part], ranks: Ranks) -> tuple[Plan, dict[str, Any]]:
+    """The state taken apart: who writes what, and this rank's arrays by name. Collective."""
+    taken = Taken()
+    own_names: set[str] = set()
+    trees: dict[str, Any] = {}
+    own_trees: dict[str, Any] = {}
+    checksums: dict[str, int] = {}
+    flat: dict[str, Any] = {}
+    with ranks.together("taking the state"):
+        for name, part in parts.items():
+            before = set(taken.held)
+            (own_trees if part.own else trees)[name] = taken.part(name, part.take())
+            own_names |= taken.held.keys() - before if part.own else set()
+        flat = {name: stored(held.array) for name, held in taken.held.items()}
+        checksums = dict(zip(flat, checksums_of(flat.values()), strict=True))
+    return share_out(ranks, taken.held, checksums, trees, own_trees, own_names), flat
+
+
+def take_back(parts: Mapping[str, Part], saved: Saved, ranks: Ranks) -> None:
+    """Read everything, then change everything. Collective."""
+    states: dict[str, Any] = {}
+    with ranks.together(f"restoring {saved.title}"):
+        saved.check(range(ranks.rank, saved.ranks, ranks.size))
+        there = saved.parts()
+        missing, unexpected = [n for n in parts if n not in there], [n for n in there if n not in parts]
+        if missing or unexpected:
+            raise CheckpointError(f"{saved.title} holds {', '.join(there)}; the Checkpointer was given "
+                                  f"{', '.join(parts)}: give it the same")
+        for name, part in parts.items():
+            try:
+                states[name] = part.choose(name, saved, ranks.rank, ranks.size)
+            except Exception as error:               # a tree that is none of this kind of part
+                raise CheckpointError(told(error, f"{saved.title}: trees.{name} can't be read")) from error
+    with ranks.together(f"restoring {saved.title}"):
+        for name, part in parts.items():
+            try:
+                part.put(states.pop(name))
+            except Exception as error:               # an object's own code
+                raise CheckpointError(told(error, f"{saved.title}: {name} does not take back what was saved")) from error
+    for part in parts.values():
+        part.finish()
 
 
 def _several(thing: Any) -> Iterable[Any]:
@@ -371,4 +380,4 @@ def parts_of(given: dict[str, Any]) -> dict[str, Part]:
     return parts
 
 
-__all__ = ["Checkpointer", "parts_of"]
+__all__ = ["Checkpointer", "parts_of", "planned", "take_back"]

@@ -8,8 +8,6 @@ from typing import Any
 
 from ..comm import CollectiveError, Communicator
 
-FAULTS = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError, MemoryError)
-
 
 class CheckpointError(RuntimeError):
     """A checkpoint can't be written or read. The same text on all ranks; it names the folder or file.
@@ -57,7 +55,7 @@ class Ranks:
             yield
         except CollectiveError:                      # all ranks have that already
             raise
-        except FAULTS as error:
+        except Exception as error:
             problem, cause = told(error, what), error
         try:
             self.agree(problem)

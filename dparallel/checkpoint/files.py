@@ -16,7 +16,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,17 +26,17 @@ from autograd.version import __version__
 
 from .errors import CheckpointError
 from .keeping import Kept
+from .manifest import FORMAT, VERSION, checked_manifest, parsed, shard_name
+
+if TYPE_CHECKING:
+    from launch import private as private_files
+else:                                                # dprun.py: ROS 2 has a package launch too
+    from dprun import private as private_files
 
 Array = np.ndarray[Any, Any]
-FORMAT, VERSION = "dparallel.checkpoint", 1
 MANIFEST, PROBE = "manifest.json", ".probe-"
 NAME = re.compile(r"step-(\d{8,})(?:\.(\d+))?")
 SEAL = b'{"crc32":"%08x",'
-
-
-def shard_name(rank: int) -> str:
-    """The file of a rank's arrays."""
-    return f"rank-{rank:05d}.safetensors"
 
 
 def part_name(rank: int) -> str:
@@ -46,10 +46,10 @@ def part_name(rank: int) -> str:
 
 # --- one file -----------------------------------------------------------------------------------------------------------
 
-def write_shard(path: str, arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """Write arrays to a safetensors file, and see that it is on the disk; its name, size and the checksum of its header.
+def write_shard(path: str, arrays: Mapping[str, Array], mode: int = 0o666) -> dict[str, Any]:
+    """Write arrays to a new safetensors file, and see that it is on the disk; its name, size and the checksum of its header.
     Writing releases the GIL, and does not copy."""
-    with open(path, "wb") as file:
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
         file.writelines(blocks(arrays, {}))
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
@@ -58,24 +58,31 @@ def write_shard(path: str, arrays: Mapping[str, Array]) -> dict[str, Any]:
         return {"file": os.path.basename(path), "bytes": os.fstat(file.fileno()).st_size, "header_crc32": zlib.crc32(start)}
 
 
-def write_json(path: str, content: Mapping[str, Any]) -> None:
+def write_json(path: str, content: Mapping[str, Any], mode: int = 0o666) -> None:
     """Write a JSON object with its checksum in front, whole or not at all, and see that it is on the disk."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
-    write(path, [SEAL % zlib.crc32(text[1:]), text[1:]])
+    write(path, [SEAL % zlib.crc32(text[1:]), text[1:]], mode)
 
 
-def read_json(path: str) -> dict[str, Any]:
-    """What write_json() wrote. CheckpointError that names the file if a byte has changed."""
-    with open(path, "rb") as file:
-        text = file.read()
+def content(path: str, *, private: bool = False) -> bytes:
+    """The bytes of a regular file. private: PermissionError if another user owns or can reach it."""
+    with open(private_files.regular(path, private=private), "rb") as file:
+        return file.read()
+
+
+def read_json(path: str, *, private: bool = False) -> dict[str, Any]:
+    """The object that write_json() wrote. CheckpointError that names the file if a byte has changed."""
+    text = content(path, private=private)
     split = len(SEAL % 0)
     if text[:split] != SEAL % zlib.crc32(text[split:]):
         raise CheckpointError(f"{path} does not match its checksum: the file is damaged")
-    content: dict[str, Any] = json.loads(b"{" + text[split:])
-    if content.get("format") != FORMAT or content.get("version") != VERSION:
-        raise CheckpointError(f"{path} is of version {content.get('version')!r} of {content.get('format')!r}, and this "
-                              f"program reads version {VERSION} of {FORMAT!r}")
-    return content
+    return parsed(path, b"{" + text[split:])
+
+
+def read_manifest(folder: str) -> dict[str, Any]:
+    """The manifest of a checkpoint's folder, each field checked. CheckpointError that names the file and the field."""
+    path = os.path.join(folder, MANIFEST)
+    return checked_manifest(path, read_json(path))
 
 
 def check_space(folder: str, needed: int, what: str) -> None:
@@ -121,7 +128,7 @@ def complete(folder: str) -> list[Kept]:
     found = []
     for name in steps_in(folder):
         try:
-            manifest = read_json(os.path.join(folder, name, MANIFEST))
+            manifest = read_manifest(os.path.join(folder, name))
         except (FileNotFoundError, NotADirectoryError):
             continue
         found.append(Kept(manifest["number"], manifest["step"], manifest["metric"], name))
@@ -129,7 +136,10 @@ def complete(folder: str) -> list[Kept]:
 
 
 def remove(path: str) -> None:
-    """Delete a checkpoint: first what makes it complete."""
+    """Delete a checkpoint: first what makes it complete. Of a link only itself."""
+    if os.path.islink(path):
+        os.unlink(path)
+        return
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         os.unlink(os.path.join(path, MANIFEST))
     shutil.rmtree(path, ignore_errors=True)
@@ -146,5 +156,6 @@ def remove_unfinished(folder: str) -> None:
                 os.unlink(path)
 
 
-__all__ = ["MANIFEST", "PROBE", "check_space", "complete", "head", "merged", "part_name", "read_json", "remove",
-           "remove_unfinished", "shard_name", "steps_in", "sync_folder", "write_json", "write_shard"]
+__all__ = ["MANIFEST", "PROBE", "check_space", "complete", "content", "head", "merged", "part_name", "read_json",
+           "read_manifest", "remove", "remove_unfinished", "shard_name", "steps_in", "sync_folder", "write_json",
+           "write_shard"]

@@ -1,9 +1,10 @@
 """Copies in the memory of hosts, from which a restart on the same hosts, or the survivors of a rank, read without a disk.
 
-/dev/shm outlives its processes. Every rank writes its shard and list there, in the form that they have on the disk; where
-there are several hosts, also those of a partner on the host before, so that the state outlives one host. There is no
-manifest: a state is complete if the hosts together have the lists of all ranks, which restore() finds out. What a host
-lacks another one sends. The state before the newest one stays until the newest is complete everywhere.
+/dev/shm outlives its processes, and other users of the host can list it. So the folder has mode 0700 and a random name, and
+one that another user made is refused (docs/security.md). Every rank writes its shard and list there, in the form that they
+have on the disk; where there are several hosts, also those of a partner on the host before, so that the state outlives one
+host. There is no manifest: a state is complete if the hosts together have the lists of all ranks, which restore() finds out.
+What a host lacks another one sends. The state before the newest one stays until the newest is complete everywhere.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ import hashlib
 import os
 import pickle
 import shutil
-import tempfile
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,32 +26,37 @@ from . import files
 from .encoding import Array
 from .errors import Ranks
 from .keeping import Kept
+from .manifest import checked_list, checked_manifest
 from .reading import Saved
 from .writing import Job, write_part
 
-SHARED_MEMORY = "/dev/shm"
+if TYPE_CHECKING:
+    from launch import private
+else:                                                # dprun.py: ROS 2 has a package launch too
+    from dprun import private
+
 TAG = 2**20 - 1                      # of messages to the partner
 
 
 class MemoryCopies:
-    """The copies of one run's state. identity: of the run's folder on the disk, `folder`. hosts: for each rank the first
-    rank of its host (default: asked of the communicator). base: the folder of this host's memory. All ranks construct it
-    together, and call all methods but keep() and drop() together."""
+    """The copies of one run's state. identity: a random word, the name of the folder on each host. folder: the run's on the
+    disk, if it has one; the copies of another folder of that name are deleted. hosts: for each rank the first rank of its
+    host (default: of the communicator). base: the folder of this host's memory. All ranks construct it together, and call
+    all methods but keep() and drop() together."""
 
     def __init__(self, identity: str, ranks: Ranks, folder: str = "", *, hosts: Sequence[int] | None = None,
                  base: str | None = None) -> None:
         self.ranks = ranks
         self.hosts: list[int] = hosts_of(ranks) if hosts is None else list(hosts)
-        if base is None:
-            base = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else tempfile.gettempdir()
-        user = os.getuid() if hasattr(os, "getuid") else 0
-        family = f"dparallel-{user}-{hashlib.blake2b(folder.encode(), digest_size=6).hexdigest()}-"
-        self.root: str = os.path.join(base, family + identity)
+        base = private.in_memory() if base is None else base
+        family = f"dparallel-{hashlib.blake2b(folder.encode(), digest_size=6).hexdigest()}-" if folder else ""
+        self.root: str = os.path.join(base, (family or private.LEFT) + identity)
         with ranks.together(f"the memory of the host, {base}"):
-            for name in os.listdir(base):            # of a folder that was deleted since
+            for name in os.listdir(base) if family else ():
                 if name.startswith(family) and name != family + identity:
-                    shutil.rmtree(os.path.join(base, name), ignore_errors=True)
-            os.makedirs(self.root, mode=0o700, exist_ok=True)
+                    with contextlib.suppress(OSError):           # another user's
+                        shutil.rmtree(private.folder(os.path.join(base, name), make=False))
+            private.folder(self.root)
 
     # --- out ------------------------------------------------------------------------------------------------------------
 
@@ -95,8 +100,7 @@ class MemoryCopies:
         number = job.head["number"]
         for one in (job, *neighbours):
             path = os.path.join(self.root, f"{number:08d}")
-            os.makedirs(path, exist_ok=True)
-            write_part(path, one)
+            write_part(private.folder(path), one, 0o600)
         for old in self._numbers():
             if old < number - 1:
                 shutil.rmtree(os.path.join(self.root, f"{old:08d}"), ignore_errors=True)
@@ -121,8 +125,9 @@ class MemoryCopies:
         found: dict[int, dict[int, dict[str, Any]]] = {}
         for number in self._numbers():
             path = os.path.join(self.root, f"{number:08d}")
-            names = sorted(name for name in os.listdir(path) if name.startswith("rank-") and name.endswith(".json"))
-            found[number] = {part["rank"]: part for part in (files.read_json(os.path.join(path, n)) for n in names)}
+            names = sorted(os.path.join(path, name) for name in os.listdir(path) if name.endswith(".json"))
+            parts = [checked_list(name, files.read_json(name, private=True)) for name in names]
+            found[number] = {part["rank"]: part for part in parts}
         return found
 
     def newest(self, step: int | None, disk: Kept | None) -> Saved | None:
@@ -152,11 +157,13 @@ class MemoryCopies:
         for rank, places in enumerate(holders):
             if len(places) < self.ranks.size:        # some host lacks it
                 file = os.path.join(path, files.shard_name(rank))
-                here = np.fromfile(file, np.uint8) if self.ranks.rank == places[0] else None
+                here = np.frombuffer(files.content(file, private=True), np.uint8) if self.ranks.rank == places[0] else None
                 found = self.ranks.comm.broadcast(here, places[0])[0]
                 if self.ranks.rank not in places:
                     sent[files.shard_name(rank)] = found
-        return Saved(path, files.merged(parts), lambda file: sent[file] if file in sent else os.path.join(path, file))
+        manifest = checked_manifest(path, files.merged(parts))
+        return Saved(path, manifest, lambda file: sent[file] if file in sent else os.path.join(path, file),
+                     private=True)
 
 
 def hosts_of(ranks: Ranks) -> list[int]:

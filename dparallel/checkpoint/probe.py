@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
+from typing import TYPE_CHECKING
 
 from .errors import CheckpointError, Ranks
 from .files import PROBE, check_space
 
+if TYPE_CHECKING:
+    from launch import private
+else:                                                # dprun.py: ROS 2 has a package launch too
+    from dprun import private
+
 IDENTITY = ".identity"
+WORD = re.compile(r"[0-9a-f]{32}")
 
 
 def probe(folder: str, ranks: Ranks, least: int) -> None:
@@ -27,7 +35,7 @@ def probe(folder: str, ranks: Ranks, least: int) -> None:
         with ranks.together(f"can't write into {folder}"):
             if not os.path.isdir(folder):
                 raise CheckpointError(f"the folder {folder} is not there: it has to be shared by all ranks")
-            with open(mark(ranks.rank), "wb") as file:
+            with open(mark(ranks.rank), "xb") as file:
                 file.write(bytes(4096))              # a full disk has room for a name, but not for a block
                 file.flush()
                 os.fsync(file.fileno())
@@ -44,17 +52,29 @@ def probe(folder: str, ranks: Ranks, least: int) -> None:
 
 
 def identity(folder: str, ranks: Ranks) -> str:
-    """A name that this folder has for good, and another folder that takes its place later has not. Collective."""
+    """A random word that this folder has for good, and another folder that takes its place later has not. Only this user can
+    read it. Collective."""
     found = ""
-    with ranks.together(f"can't write into {folder}"):
+    with ranks.together(f"memory=True keeps a random word in {folder}"):
         if ranks.rank == 0:
-            path = os.path.join(folder, IDENTITY)
-            if not os.path.exists(path):
-                with open(path, "w", encoding="ascii") as file:
-                    file.write(secrets.token_hex(8))
-            with open(path, encoding="ascii") as file:
-                found = file.read()
+            found = _word(os.path.join(folder, f"{IDENTITY}-{os.geteuid()}" if hasattr(os, "geteuid") else IDENTITY))
     return str(ranks.from_first(found))
+
+
+def _word(path: str) -> str:
+    """The word in a file, and a new one if there is no file, or if it is no secret any more. PermissionError if another user
+    made the file."""
+    with contextlib.suppress(FileNotFoundError):
+        with open(private.regular(path), "rb") as file:
+            status, text = os.fstat(file.fileno()), file.read(64).decode("ascii", "replace")
+        private.check(path, status, 0)
+        if not status.st_mode & 0o077 and WORD.fullmatch(text):
+            return text
+        os.unlink(path)
+    word = private.token()
+    with open(private.new_file(path), "wb") as new:
+        new.write(word.encode())
+    return word
 
 
 __all__ = ["identity", "probe"]

@@ -19,16 +19,21 @@ from .errors import CheckpointError
 
 if TYPE_CHECKING:
     from autograd.serialization.safetensors import Entry
+    from launch.private import regular
+else:                                                # dprun.py: ROS 2 has a package launch too
+    from dprun.private import regular
 
 
 class Shard:
-    """One rank's file of arrays. place: its path; or its bytes, brought from another host."""
+    """One rank's file of arrays. place: its path; or its bytes, brought from another host. private: whether a file that
+    another user owns or can reach is refused."""
 
     entries: dict[str, Entry]
 
-    def __init__(self, name: str, place: str | Array, about: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, place: str | Array, about: Mapping[str, Any], private: bool) -> None:
         self.name: str = name
         self.place: str | Array = place
+        self.private: bool = private
         try:
             with self._source() as source:
                 size = int.from_bytes(source.read(0, 8), "little") if source.size >= 8 else 0
@@ -41,15 +46,18 @@ class Shard:
             raise CheckpointError(f"{self.name} is damaged: {error}") from error
 
     def _source(self) -> Source:
-        return Source(self.place if isinstance(self.place, str) else io.BytesIO(memoryview(self.place)))     # type: ignore[arg-type]
+        if not isinstance(self.place, str):
+            return Source(io.BytesIO(memoryview(self.place)))            # type: ignore[arg-type]
+        return Source(self.place, opener=lambda path, flags: regular(path, flags, private=self.private))
 
-    def read(self, name: str, crc32: int) -> Array:
+    def read(self, name: str, nbytes: int, crc32: int) -> Array:
         """The bytes of one array. CheckpointError if they are not those that were written."""
         entry = self.entries.get(name)
-        if entry is None:
-            raise CheckpointError(f"{self.name} does not hold {name!r}, which its manifest says it does")
+        if entry is None or entry.nbytes != nbytes:
+            size = "" if entry is None else f" of {nbytes} bytes"
+            raise CheckpointError(f"{self.name} does not hold {name!r}{size}, which its manifest says it does")
         if isinstance(self.place, str):
-            with Source(self.place) as source:
+            with self._source() as source:
                 found: Array = source.vector(entry.start, entry.nbytes)
         else:
             found = self.place[entry.start:entry.start + entry.nbytes].copy()
@@ -80,7 +88,7 @@ class StoredArray:
             if low < high:
                 if low != position:
                     break
-                values = self._shards(shard).read(self.name, crc32).view(self.dtype)
+                values = self._shards(shard).read(self.name, (last - first) * self.dtype.itemsize, crc32).view(self.dtype)
                 out[low - start:high - start] = values[low - first:high - first]
                 position = high
         if position != stop and stop > start:
@@ -93,16 +101,19 @@ class StoredArray:
 
     def check(self, shard: int) -> None:
         """Compare the pieces in a shard with their checksums."""
-        for _, _, where, crc32 in self._pieces:
+        for first, last, where, crc32 in self._pieces:
             if where == shard:
-                self._shards(where).read(self.name, crc32)
+                self._shards(where).read(self.name, (last - first) * self.dtype.itemsize, crc32)
 
 
 class Saved:
-    """A complete checkpoint. title: what errors call it; place_of(file): the path or the bytes of a shard."""
+    """A complete checkpoint. title: what errors call it; place_of(file): the path or the bytes of a shard; private: whether
+    only files of this user's are read."""
 
-    def __init__(self, title: str, manifest: Mapping[str, Any], place_of: Callable[[str], str | Array]) -> None:
+    def __init__(self, title: str, manifest: Mapping[str, Any], place_of: Callable[[str], str | Array], *,
+                 private: bool = False) -> None:
         self.title: str = title
+        self.private: bool = private
         self.manifest: Mapping[str, Any] = manifest
         self._place_of = place_of
         self.ranks: int = manifest["ranks"]
@@ -117,7 +128,7 @@ class Saved:
             about = self.manifest["shards"][number]
             place = self._place_of(about["file"])
             name = place if isinstance(place, str) else os.path.join(self.title, about["file"])
-            self._open[number] = Shard(name, place, about)
+            self._open[number] = Shard(name, place, about, self.private)
         return self._open[number]
 
     def parts(self) -> list[str]:

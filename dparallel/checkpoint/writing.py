@@ -17,6 +17,7 @@ from . import files
 from .encoding import Array
 from .errors import CheckpointError, told
 from .keeping import Keep, Kept
+from .manifest import checked_list, checked_manifest
 
 FIRST_LOOK, LAST_LOOK = 0.005, 0.5   # seconds between two looks for the lists of other ranks
 LEFT_ALONE = 60.0                    # seconds that rank 0 waits for them after its program has ended
@@ -127,12 +128,14 @@ class Writer:
                     raise CheckpointError(f"{missing[0]} did not come within {LEFT_ALONE:.0f} s of the end of the program")
             self._given_up.wait(pause)
             pause = min(2 * pause, LAST_LOOK)
-        return [files.read_json(os.path.join(path, files.part_name(rank))) for rank in range(self.job.head["ranks"])]
+        lists = [os.path.join(path, files.part_name(rank)) for rank in range(self.job.head["ranks"])]
+        return [checked_list(name, files.read_json(name)) for name in lists]
 
     def _finish(self, parts: list[dict[str, Any]]) -> None:
         assert self.folder is not None
         path = os.path.join(self.folder, self.job.name)
-        files.write_json(os.path.join(path, files.MANIFEST), files.merged(parts))
+        name = os.path.join(path, files.MANIFEST)
+        files.write_json(name, checked_manifest(name, files.merged(parts)))
         files.sync_folder(self.folder)
         for rank in range(len(parts)):
             os.unlink(os.path.join(path, files.part_name(rank)))
@@ -144,12 +147,12 @@ class Writer:
                 self.there.remove(old)
 
 
-def write_part(path: str, job: Job) -> None:
-    """Write a rank's shard, then its list."""
-    shard = files.write_shard(os.path.join(path, files.shard_name(job.rank)), job.arrays)
+def write_part(path: str, job: Job, mode: int = 0o666) -> None:
+    """Write a rank's shard, then its list. mode: of the files, without what the umask takes away."""
+    shard = files.write_shard(os.path.join(path, files.shard_name(job.rank)), job.arrays, mode)
     files.sync_folder(path)
     listed = {**job.head, "head": job.head, "rank": job.rank, "shard": shard, **job.listed}
-    files.write_json(os.path.join(path, files.part_name(job.rank)), listed)
+    files.write_json(os.path.join(path, files.part_name(job.rank)), listed, mode)
 
 
 __all__ = ["Job", "Memory", "Writer", "write_part"]

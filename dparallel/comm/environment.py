@@ -7,7 +7,8 @@
 | DPARALLEL_GRACE_SECONDS | how long graceful_exit() may take from SIGTERM or SIGUSR1 to the end | 30 |
 | DPARALLEL_SURVIVE | ranks at work in a job that outlives its ranks (`dprun --survive`); others are spares | 0: none |
 | DPARALLEL_SURVIVE_LEAST | the least number of them with which the job goes on | 1 |
-| DPARALLEL_SURVIVE_STATE | the file in which such a job leaves its state to the next one, when it has no spares left | |
+| DPARALLEL_SURVIVE_STATE | the name under which such a job leaves its state to the next one, when it has no spares left | |
+| DPARALLEL_SURVIVE_FROM | the name under which the job before left its state, if it did | |
 | DPARALLEL_FROZEN_SECONDS | under --survive, a process that shows no life for so long is killed (0: never) | 30 |
 | DPARALLEL_CHECK | 1: every collective is checked, a deadlock ends the job; a stall too, if a limit is set | 0 |
 | DPARALLEL_TIMELINE_PARTS | the folder into which ranks write their parts of a timeline (`dprun --timeline`) | |
@@ -84,6 +85,11 @@ class Environment:
     def survive_state(self) -> str:
         """DPARALLEL_SURVIVE_STATE; "" if it is not set."""
         return self.text("DPARALLEL_SURVIVE_STATE")
+
+    @property
+    def survive_from(self) -> str:
+        """DPARALLEL_SURVIVE_FROM; "" if it is not set."""
+        return self.text("DPARALLEL_SURVIVE_FROM")
 
     @property
     def frozen_seconds(self) -> str:

@@ -31,6 +31,7 @@ from ..checkpoint.encoding import Leaf, Slice
 from ..checkpoint.errors import Ranks
 from ..checkpoint.memory import hosts_of
 from ..checkpoint.parts import OptimizerState, Part, copied
+from ..comm.mpi.shared_memory import opened
 from ..sharding import ParameterSlice, ZeroRedundancyOptimizer
 
 State = dict[str, Any]                               # of one rank: a tree for each part's name
@@ -114,15 +115,12 @@ class CopiedState:
         self._of: list[int] = []                     # whose state this rank keeps a copy of
 
     @classmethod
-    def shared(cls, parts: Mapping[str, Part], comm: Any, path: str = "") -> CopiedState | None:
-        """Memory for the states of the ranks of an MpiComm; None if those of a host can't share any. Collective.
-
-        path: of a file on each host, which is made, and outlives all ranks; "": one without a name.
-        """
+    def shared(cls, parts: Mapping[str, Part], comm: Any) -> CopiedState | None:
+        """Memory for the states of the ranks of an MpiComm; None if those of a host can't share any. Collective."""
         held = [pickle.PickleBuffer(b"")]
         pickle.dumps({name: _arrays(part.take()) for name, part in parts.items()}, protocol=5, buffer_callback=held.append)
         room = max(comm.allgather_object([ROOM * sum(len(buffer.raw()) for buffer in held) // ALIGN * ALIGN + SPARE]))
-        found = comm.node().shared_file(ALIGN + 2 * comm.size * room, path)
+        found = comm.node().shared_file(ALIGN + 2 * comm.size * room)
         hosts = hosts_of(Ranks(comm))
         if not all(comm.allgather_object([found is not None])) or found is None:
             return None
@@ -136,7 +134,7 @@ class CopiedState:
     @classmethod
     def opened(cls, path: str) -> CopiedState:
         """The memory of others on this host, by the path of one of them that lives."""
-        file = os.open(path, os.O_RDWR)
+        file = opened(path)
         memory = mmap.mmap(file, os.fstat(file).st_size // ALIGN * ALIGN)    # without shared_file()'s token
         return cls(file, memory, RANKS.unpack_from(memory)[0])
 

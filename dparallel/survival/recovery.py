@@ -1,16 +1,25 @@
-"""Putting a state back on the ranks of a new membership: which one, and from whom."""
+"""Putting a state back on the ranks of a new membership: which one, and from whom.
+
+Within a job a state travels in memory that the ranks share, and in messages. A job leaves its state to the next one as a
+checkpoint in the memory of the hosts (checkpoint/memory.py): data, in a folder whose random name dprun gives to both jobs.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checkpoint import files
+from ..checkpoint.checkpointer import planned, take_back
+from ..checkpoint.encoding import Taken
+from ..checkpoint.errors import CheckpointError, Ranks
+from ..checkpoint.memory import MemoryCopies
 from ..checkpoint.parts import Loader, Part, SharedStreams, Stream, for_rank
+from ..checkpoint.writing import Job
 from ..comm import world
 from ..comm.environment import environment, host_identity
 from ..comm.lost import RankLost
@@ -62,25 +71,47 @@ class Left(NamedTuple):
 NOTHING = Left(Offer())
 
 
-def left_by_the_job_before() -> Left:
-    """What hand_over() has left in this job's name, if it has."""
-    path = environment.survive_state
-    if not path or not os.path.exists(path):
-        return NOTHING
-    copies = CopiedState.opened(path)
-    return Left(Offer(0, True, path=path, host=host_identity(), ranks=copies.ranks), copies=copies)
+def left_by_the_job_before(parts: Mapping[str, Part]) -> tuple[int, MemoryCopies] | None:
+    """Put back the state that hand_over() left in the job before, if dprun says so: the number of its steps, and where it
+    lies. Collective."""
+    if not environment.survive_from:
+        return None
+    ranks = Ranks(world())
+    copies = MemoryCopies(environment.survive_from, ranks)
+    saved = copies.newest(None, None)
+    if saved is None:
+        return None
+    take_back(parts, saved, ranks)
+    return saved.step, copies
+
+
+def check_parts(parts: Mapping[str, Part]) -> None:
+    """CheckpointError, on all ranks, if the state can't be left to another job. Collective."""
+    with Ranks(world()).together("run.keep(): under --grow another job may continue from the state, so it must be data"):
+        taken = Taken()
+        for name, part in parts.items():
+            taken.part(name, part.take())
 
 
 def hand_over(parts: Mapping[str, Part], steps: int) -> bool:
-    """Leave the state to the next job, in a file that outlives this one; whether all ranks have. Collective."""
-    path = environment.survive_state
-    with contextlib.suppress(FileNotFoundError):     # all have read what the job before had left
-        os.unlink(path)
-    world().barrier()
-    copies = CopiedState.shared(parts, world(), path)
-    if copies is not None:
-        copies.commit(parts, steps)
-    return copies is not None
+    """Leave the state to the next job, in memory of the hosts; whether all ranks have. Collective."""
+    ranks = Ranks(world())
+    copies = None
+    try:
+        copies = MemoryCopies(environment.survive_state, ranks)
+        plan, arrays = planned(parts, ranks)
+        mine = {name: arrays[name] for name in plan.mine}
+        job = Job(files.head(1, steps, ranks.size, None), "", ranks.rank, mine, plan.listed())
+        neighbours = copies.exchanged(job)
+        with ranks.together("writing the state into memory"):
+            copies.keep(job, neighbours)
+    except CheckpointError as error:
+        if copies is not None:
+            copies.drop()
+        if ranks.rank == 0:
+            sys.stderr.write(f"dparallel: no other job continues, and {ranks.size} ranks go on: {error}\n")
+        return False
+    return True
 
 
 def put_back(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> int:
@@ -145,7 +176,7 @@ def _from_copies(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -
     old_ranks = comm.allgather_object([None if left.copies is None else left.copies.rank])
     whole = Survived(states, states)
     survivors = [states[rank] for rank in old_ranks if rank is not None]
-    survived = Survived(survivors, states) if survivors else whole       # none: the states are those of the job before
+    survived = Survived(survivors, states) if survivors else whole       # none: newcomers only
     _put(parts, survived, {name: [whole.part(name, rank) for rank in range(count)]
                            for name, part in parts.items() if isinstance(part, Loader)})
     return steps
@@ -170,4 +201,4 @@ def _put(parts: Mapping[str, Part], survived: Survived, places: Mapping[str, lis
         part.finish()
 
 
-__all__ = ["NOTHING", "Left", "Offer", "hand_over", "left_by_the_job_before", "put_back"]
+__all__ = ["NOTHING", "Left", "Offer", "check_parts", "hand_over", "left_by_the_job_before", "put_back"]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import gc
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -21,7 +19,7 @@ from ..comm.job import this_job
 from ..comm.lost import RankLost, is_loss, is_stale
 from ..comm.preemption import Preempted
 from .memory import CopiedState, LiveState, lies_in_slices
-from .recovery import NOTHING, Left, hand_over, left_by_the_job_before, put_back
+from .recovery import NOTHING, Left, check_parts, hand_over, left_by_the_job_before, put_back
 
 T = TypeVar("T")
 RENEWED = 76                                         # the exit code that asks dprun for another job
@@ -63,7 +61,7 @@ class Run:
         self._kept = False                           # keep() was called, on this membership
         self._live: LiveState | None = None          # from keep() on, in a job that outlives its ranks
         self._copies: CopiedState | None = None      # where the state is copied after each step, if it lies in slices
-        self._left = left_by_the_job_before()        # with what this process left the membership before
+        self._left = NOTHING                         # with what this process left the membership before
         self._stepping = False                       # an optimiser has begun a step since the last finished step
         self._entered = 0                            # collectives, when it began it
         self._window = False                         # ranks communicate between that and the end of a step
@@ -85,7 +83,8 @@ class Run:
                 ranks, but for random streams).
 
         Raises:
-            CheckpointError: the Checkpointer's restore() failed.
+            CheckpointError: the Checkpointer's restore() failed, or under `--grow` a part is nothing that a Checkpointer can
+                save.
             RuntimeError: keep() was called before in this call of the function, or state that lies in slices can't be
                 copied into memory that the ranks of a host share.
             TypeError: both a Checkpointer and parts are given, or a part is called random or can't be saved.
@@ -100,12 +99,17 @@ class Run:
         self._kept = True
         membership = this_job.membership
         everyone = [NOTHING.offer] if membership is None else world().allgather_object([self._left.offer])
+        before = None                                # of the job before
         if any(offer.steps >= 0 for offer in everyone):
             self.steps = put_back(self._parts, self._left, everyone)
+        elif membership is not None and (before := left_by_the_job_before(self._parts)) is not None:
+            self.steps = before[0]
         else:
             self.steps = checkpoint.restore() if checkpoint is not None else 0
         if membership is not None:
             self._begin_to_remember()
+        if before is not None:
+            before[1].drop()
         return self.steps
 
     def step(self) -> int:
@@ -152,6 +156,8 @@ class Run:
     def _begin_to_remember(self) -> None:
         """Remember the state from here on. Collective."""
         membership = this_job.membership
+        if environment.survive_state:
+            check_parts(self._parts)
         in_slices = lies_in_slices(self._parts.values())
         copies = CopiedState.shared(self._parts, world()) if in_slices else None
         if copies is not None:
@@ -166,9 +172,6 @@ class Run:
             if copies is not None:
                 copies.close()
             raise RankLost("a rank died while the ranks put their state back")
-        if self._left.offer.path == environment.survive_state != "":
-            with contextlib.suppress(OSError):       # another rank of the host has done it
-                os.unlink(environment.survive_state)
         if self._left.copies is not None:
             self._left.copies.close()
         self._live, self._copies, self._left = live, copies, NOTHING

@@ -188,10 +188,10 @@ def test_a_rank_that_fails_is_one_error_on_all_or_a_warning(background, tmp_path
     """The training thread of every rank hears of it at the next save() or wait(); then it goes on, and saves again."""
     really = files.write_shard
 
-    def write(path, arrays):
+    def write(path, arrays, *mode):
         if "rank-00001" in path and "step-00000002" in path:
             raise OSError(28, "No space left on device", path)
-        return really(path, arrays)
+        return really(path, arrays, *mode)
 
     monkeypatch.setattr(files, "write_shard", write)
 
@@ -310,9 +310,9 @@ def test_the_state_is_that_of_the_call_and_the_thread_calls_no_collective(tmp_pa
     callers = set()
     really, put = files.write_shard, threads.ThreadComm._put
 
-    def slow(path, arrays):
+    def slow(path, arrays, *mode):
         assert go_on.wait(30)
-        return really(path, arrays)
+        return really(path, arrays, *mode)
 
     def seen(self, call, item):
         callers.add(threading.current_thread().name)
@@ -416,7 +416,7 @@ def test_a_state_comes_back_from_memory(hosts, after, tmp_path, monkeypatch):
 
 
 def test_memory_is_bounded_and_given_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "SHARED_MEMORY", str(tmp_path / "shm"))
+    monkeypatch.setattr(memory.private, "SHARED", str(tmp_path / "shm"))
     (tmp_path / "shm").mkdir()
     checkpoint = Checkpointer(tmp_path / "run", model=net(), memory=True)
     for step in range(1, 5):
@@ -435,7 +435,7 @@ def test_memory_is_bounded_and_given_back(tmp_path, monkeypatch):
 
 
 def test_a_damaged_copy_in_memory_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "SHARED_MEMORY", str(tmp_path / "shm"))
+    monkeypatch.setattr(memory.private, "SHARED", str(tmp_path / "shm"))
     (tmp_path / "shm").mkdir()
     checkpoint = Checkpointer(tmp_path / "run", model=net(), memory=True)
     checkpoint.save(1)

@@ -164,10 +164,10 @@ class MpiComm(MpiMessages, Communicator):
         self.freed = True
         raise_if_lost(lost)
 
-    def shared_file(self, nbytes: int, path: str = "") -> tuple[int, Any] | None:
-        """A file of nbytes zeros in memory that the ranks share: its descriptor and its map. path: its name, which it keeps;
-        it must be new. None on several hosts. Collective."""
-        return shared_file(self.comm, nbytes, path)
+    def shared_file(self, nbytes: int) -> tuple[int, Any] | None:
+        """A file of nbytes zeros in memory that the ranks share: its descriptor and its map. None on several hosts.
+        Collective."""
+        return shared_file(self.comm, nbytes)
 
     def abandon(self) -> None:
         """Leave what is in progress, after a rank has died: all calls of all ranks on this communicator are errors."""

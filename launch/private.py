@@ -1,0 +1,90 @@
+"""Files and folders that only this user can reach, and a check of those that are found: see docs/security.md.
+
+A folder with a well-known or guessable name in /tmp or /dev/shm may have been made by another user of the host, and so may
+each file, link or FIFO in it. folder() and opened() refuse what another user owns or can write to. dparallel imports this
+module as dprun.private.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+import tempfile
+
+SHARED = "/dev/shm"
+LEFT = "dparallel-left-"                             # what a job leaves to the next one, then a random word
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+CLOSED = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+def folder(path: str, make: bool = True) -> str:
+    """A folder of this user's with mode 0700, and the path of it: made here, or found and checked.
+
+    PermissionError if another user owns it or can reach into it, or if it is a link; OSError if there is none.
+    """
+    if make:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+    if not hasattr(os, "geteuid"):                   # Windows: temporary files lie in the user's own folder
+        return path
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | NO_FOLLOW | CLOSED)
+    except NotADirectoryError:                       # so says Linux of a link, too
+        raise PermissionError(f"{path} is no folder, or a link: this user did not make it") from None
+    try:
+        check(path, os.fstat(descriptor))
+    finally:
+        os.close(descriptor)
+    return path
+
+
+def check(path: str, status: os.stat_result, closed: int = 0o077) -> None:
+    """PermissionError unless this user owns what has this status, and no other has one of the rights `closed`."""
+    if not hasattr(os, "geteuid"):
+        return
+    if status.st_uid != os.geteuid():
+        raise PermissionError(f"{path} belongs to user {status.st_uid}, and this is user {os.geteuid()}: it is not used")
+    if status.st_mode & closed:
+        raise PermissionError(f"{path} has mode {stat.S_IMODE(status.st_mode):04o}, which lets other users in: it is not "
+                              "used")
+
+
+def regular(path: str, flags: int = os.O_RDONLY, *, private: bool = False) -> int:
+    """The descriptor of a regular file. PermissionError for a link, FIFO, socket, device or folder, and, if `private`, for
+    a file that another user owns or can reach. A FIFO does not make it wait."""
+    try:
+        descriptor = os.open(path, flags | NO_FOLLOW | CLOSED)
+    except OSError as error:
+        if os.path.islink(path) or os.path.isdir(path):
+            raise PermissionError(f"{path} is no regular file: it is not opened") from error
+        raise
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise PermissionError(f"{path} is no regular file: it is not opened")
+        if private:
+            check(path, status)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def new_file(path: str) -> int:
+    """The descriptor of a new file with mode 0600. FileExistsError if something has that name, a link too."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | NO_FOLLOW | CLOSED, 0o600)
+
+
+def in_memory() -> str:
+    """The folder of the host's shared memory, where what outlives a process lies; the temporary folder if there is none."""
+    return SHARED if os.access(SHARED, os.W_OK | os.X_OK) else tempfile.gettempdir()
+
+
+def token() -> str:
+    """A random word of 128 bits."""
+    return secrets.token_hex(16)
+
+
+__all__ = ["check", "folder", "in_memory", "new_file", "regular", "token"]
