@@ -155,7 +155,7 @@ class Node:
     agreed: int | None = None                        # of a collective: for what all ranks record it, GRAD and DUAL bits
     output_counters: dict[int, Counter] | None = None    # of outputs that got aliases or were written to
     output_duals: tuple[Any, ...] | None = None      # forward mode: (level, tangent) of each output
-    versions: tuple[int, ...] | None = None          # of saved inputs, where one is not 0
+    versions: tuple[Any, ...] | None = None          # of saved inputs, where one is not 0: what Counter.saved() gave
 
     _saved_self, _saved_other, _saved_result = Shown("_saved_self"), Shown("_saved_other"), Shown("_saved_result")
     _raw_saved_self, _raw_saved_other = Shown("_raw_saved_self"), Shown("_raw_saved_other")
@@ -273,6 +273,6 @@ def demand_fresh(view: Any) -> None:
         raise RuntimeError(MSG_STALE_VIEW)
 
 
-def raise_changed(node: Node, what: str, now: int, then: int) -> NoReturn:
+def raise_changed(node: Node, what: str, now: Any, then: Any) -> NoReturn:
     """A saved value was written to after it was saved."""
     raise RuntimeError(MSG_CHANGED.format(what=what, name=node.name(), now=now, then=then))

@@ -15,7 +15,7 @@ from . import spans
 from .graph import FREED, MSG_FREED, Edge, Node, Position, next_number, raise_changed
 from .interceptors import notify_recorded
 from .modes import DUAL, GRAD
-from .tensor import Tensor, TensorBase, result
+from .tensor import Tensor, TensorBase, edge_of, result
 
 if TYPE_CHECKING:
     pass
@@ -115,7 +115,8 @@ def unpack_one(node: Node, position: Position, create: bool) -> Any:
         if tensor.counter is not None:
             then = 0 if node.versions is None else node.versions[position]
             if tensor.counter.saved() != then:
-                raise_changed(node, f"a tensor of shape {list(value.shape)}", tensor.counter.saved(), then)
+                array = recalled(node, tensor.counter, value.array, then, "a tensor")
+                return tensor_at(array, edge_of(value)) if create else array
         return value if create else value.array
     return value
 
@@ -128,7 +129,7 @@ def output_value(node: Node, value: Output, create: bool, position: Position) ->
         counter = node.output_counters[value.number]
         then = 0 if node.versions is None else node.versions[position]
         if counter.saved() != then:
-            raise_changed(node, f"output {value.number} of shape {list(value.array.shape)}", counter.saved(), then)
+            value = Output(recalled(node, counter, value.array, then, f"output {value.number}"), value.number)
     if not create:
         return value.array
     tensor = result(value.array)
@@ -140,6 +141,14 @@ def output_value(node: Node, value: Output, create: bool, position: Position) ->
     if node.output_counters:
         tensor.counter = node.output_counters.get(value.number)
     return tensor
+
+
+def recalled(node: Node, counter: Any, array: Any, then: Any, what: str) -> Any:
+    """The array as the node saved it, where the library has written to it since. RuntimeError where the user has."""
+    before = counter.recalled(array, then)
+    if before is None:
+        raise_changed(node, f"{what} of shape {list(array.shape)}", counter.saved(), then)
+    return before
 
 
 def tensor_at(array: Any, edge: Any) -> Tensor:
@@ -154,4 +163,5 @@ def tensor_at(array: Any, edge: Any) -> Tensor:
     return tensor
 
 
-__all__ = ["PACKED", "Output", "begin_node", "output_value", "pack", "record", "tensor_at", "unpack", "unpack_one"]
+__all__ = ["PACKED", "Output", "begin_node", "output_value", "pack", "recalled", "record", "tensor_at",
+           "unpack", "unpack_one"]

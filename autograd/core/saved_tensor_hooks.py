@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .graph import Node
+from .graph import Node, shared_counter
 from .interceptors import Interceptor, install, remove
 from .modes import modes
 from .recording import PACKED, Output, tensor_at
@@ -55,6 +55,8 @@ def packed_by(hooks: saved_tensors_hooks, node: Node, value: Any) -> Any:
             return value
         packed.number = value.number
         tensor = tensor_at(value.array, (node, value.number))
+        if node.output_counters is not None:
+            tensor.counter = node.output_counters.get(value.number)
     elif isinstance(value, Tensor):
         packed.edge = edge_of(value)
         tensor = value
@@ -104,6 +106,8 @@ class saved_tensors_hooks(Interceptor):
         tensor([2.7188, 2.7188])
     """
 
+    checks_writes = False                            # whether pack_hook reads the counter of what it gets, outputs' too
+
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         for hook in (pack_hook, unpack_hook):
             if not callable(hook):
@@ -124,6 +128,9 @@ class saved_tensors_hooks(Interceptor):
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """Pack what the node saved. Outer pairs are told later, and find all of it packed."""
         if node.saved is not None and modes.level is None:
+            if self.checks_writes:
+                for out in outputs:
+                    shared_counter(out)
             node.saved = tuple([packed_by(self, node, value) for value in node.saved])
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from .modes import modes, process
 
@@ -17,18 +20,95 @@ MSG_IN_PLACE = ("Inplace update to inference tensor outside InferenceMode is not
                 "normal tensor before doing inplace update.")
 
 
-class Counter:
-    """How often the memory shared by a tensor and its aliases was written to; and its views, which a write moves on."""
+class Version:
+    """One version of memory to which the library itself may write (see overwrites.py). Nodes that save the memory hold this
+    object in place of a number, and with it the values from before such a write: they live as long as these nodes."""
 
-    __slots__ = ("__weakref__", "value", "views")
+    __slots__ = ("__weakref__", "address", "content", "value")
+
+    def __init__(self, value: int) -> None:
+        self.value: int = value
+        self.content: Any = None                     # the bytes from before the library's write, which began at address
+        self.address: int = 0
+
+    def keep(self, arrays: Sequence[Any]) -> None:
+        """Copy the memory of these arrays, which the library is about to overwrite."""
+        bounds = [np.lib.array_utils.byte_bounds(array) for array in arrays]
+        self.address = min(low for low, _ in bounds)
+        size = max(high for _, high in bounds) - self.address
+        self.content = np.frombuffer((ctypes.c_char * size).from_address(self.address), np.uint8).copy()
+
+    def array(self, now: Any) -> Any:
+        """The array `now` as it was at this version; None if its memory was not kept."""
+        if self.content is None:
+            return None
+        low, high = np.lib.array_utils.byte_bounds(now)
+        if low < self.address or high > self.address + len(self.content):
+            return None
+        start = now.__array_interface__["data"][0] - self.address
+        return np.ndarray(now.shape, now.dtype, self.content, start, now.strides)
+
+    def __eq__(self, other: object) -> bool:
+        return self.value == (other.value if isinstance(other, Version) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class KeptVersions:
+    """The Version at which a counter is, as long as a node holds it; and the one at which this object was made, which nodes
+    know by its number only."""
+
+    __slots__ = ("_current", "first")
+
+    def __init__(self, value: int) -> None:
+        self.first: Version | None = Version(value)
+        self._current: weakref.ref[Version] = weakref.ref(self.first)
+
+    def current(self, value: int) -> Version | None:
+        """The Version of this number, if a node may have saved the memory at it."""
+        if self.first is not None and self.first.value != value and self.first.content is None:
+            self.first = None                        # its values are gone
+        version = self._current()
+        return version if version is not None and version.value == value else None
+
+    def saved(self, value: int) -> Version:
+        """The Version of this number, for a node."""
+        version = self._current()
+        if version is None or version.value != value:
+            with _lock:                              # replicas may save one buffer at the same time
+                version = self._current()
+                if version is None or version.value != value:
+                    version = Version(value)
+                    self._current = weakref.ref(version)
+        return version
+
+
+class Counter:
+    """How often the memory shared by a tensor and its aliases was written to; and its views, which a write moves on.
+
+    kept: None, or the versions from which nodes keep what the library overwrites.
+    """
+
+    __slots__ = ("__weakref__", "kept", "value", "views")
 
     def __init__(self) -> None:
         self.value: int = 0
         self.views: list[weakref.ref[Any]] = []
+        self.kept: KeptVersions | None = None
 
-    def saved(self) -> int:
-        """The count, for a node that saves the memory or uses what it saved."""
-        return self.value
+    def saved(self) -> Any:
+        """The count, for a node that saves the memory or uses what it saved: a number or a Version."""
+        return self.value if self.kept is None else self.kept.saved(self.value)
+
+    def recalled(self, array: Any, then: Any) -> Any:
+        """The array as it was when saved() returned `then`, if only the library has overwritten that; else None."""
+        if not isinstance(then, Version) and self.kept is not None and self.kept.first == then:
+            then = self.kept.first
+        return then.array(array) if isinstance(then, Version) else None
 
     def version(self) -> int:
         """The count, for the user."""
@@ -94,9 +174,9 @@ class InferenceCounter(Counter):
             raise RuntimeError(MSG_IN_PLACE)
 
 
+_lock = threading.Lock()
 # Who makes a tensor asks `if inferring:`, and only then what its counter is. Blocks of inference_mode open in any thread.
 inferring: list[None] = process.inference_blocks
-_lock = threading.Lock()
 
 
 def count_blocks(change: int) -> None:
@@ -113,4 +193,5 @@ def fresh_counter() -> Counter | None:
     return InferenceCounter() if modes.inference else None
 
 
-__all__ = ["Counter", "InferenceCounter", "PartCounter", "count_blocks", "fresh_counter", "inferring"]
+__all__ = ["Counter", "InferenceCounter", "KeptVersions", "PartCounter", "Version", "count_blocks", "fresh_counter",
+           "inferring"]

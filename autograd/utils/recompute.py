@@ -13,9 +13,9 @@ from ..core.engine import current_pass
 from ..core.graph import MSG_CHANGED, Node
 from ..core.interceptors import Interceptor, calling_frame, install, remove
 from ..core.modes import enable_grad, modes
-from ..core.recording import output_value
+from ..core.recording import output_value, tensor_at
 from ..core.saved_tensor_hooks import hooks_in_use, packed_by, saved_tensors_hooks
-from ..core.tensor import Tensor, result
+from ..core.tensor import Tensor, edge_of, result
 
 MSG_TIP = "Pass debug=True to checkpoint(), or use set_checkpoint_debug_enabled(True), to see what both runs recorded."
 MSG_COUNT = ("checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
@@ -188,17 +188,20 @@ class _Argument:
         hooks = hooks_in_use()
         self._packed = None if hooks is None else packed_by(hooks, Node(), tensor)
         self._tensor = tensor if self._packed is None else None
-        self._version = 0 if tensor.counter is None else tensor.counter.value
+        self._version = 0 if tensor.counter is None else tensor.counter.saved()
 
     def value(self) -> Tensor:
         """The tensor, as it was."""
         if self._tensor is None:
             return output_value(Node(), self._packed, True, 0)  # type: ignore[arg-type]
-        now = self._tensor._version
-        if now != self._version:
+        counter = self._tensor.counter
+        if counter is None or counter.saved() == self._version:
+            return self._tensor
+        before = counter.recalled(self._tensor.array, self._version)
+        if before is None:
             raise RuntimeError(MSG_CHANGED.format(what=f"a tensor of shape {list(self._tensor.shape)}", name="checkpoint()",
-                                                  now=now, then=self._version))
-        return self._tensor
+                                                  now=counter.saved(), then=self._version))
+        return tensor_at(before, edge_of(self._tensor))
 
 
 # --- debug -------------------------------------------------------------------------------------------------------------

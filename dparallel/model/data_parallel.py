@@ -18,7 +18,7 @@ from .config import Config, compare_over_ranks, mark_ignored, takes
 from .forward import module_compute
 from .join import JoinableModel
 from .memory import MeasuredModel
-from .model_state import ModelWatch, broadcast_state, broadcast_tensors
+from .model_state import BufferSync, ModelWatch, broadcast_state
 from .skipping import Skipping
 from .summed_model import SummedModel
 from .wrapped_module import WrappedModule
@@ -187,6 +187,7 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         self.skipped_steps = 0                       # by skipping()
         self._config, self._unused = config, UnusedParameters(config.find_unused_parameters, config.static_graph)
         self._watch = ModelWatch(self.module, self.ignored)
+        self._buffer_sync = BufferSync(self._watch, self.comm, config.sync_buffers)
         if self.comm.size > 1 and not config.local_only:
             compare_over_ranks(self, self.comm, config.same_on_all_ranks())
             verify(self.module, self.comm, what="DataParallel", ignored=self.ignored)
@@ -195,7 +196,7 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         self._virtual = None
         if config.reproducible is not None:
             self._virtual = VirtualShards(self.module, self.comm, config.reproducible, self.devices, self.average, self.dim,
-                                          self._broadcast_buffers)
+                                          self._buffer_sync)
         self._compute = module_compute(config)
         self._without_reducer = self._virtual is None and self._needs_reducer()
         self._complete()
@@ -299,9 +300,5 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
     def synchronised_buffers(self) -> list[Tensor]:
         """The buffers that follow rank 0's."""
         return self._watch.buffers()
-
-    def _broadcast_buffers(self) -> None:
-        if self.forward_sync_buffers and not isinstance(self.comm, Devices):
-            broadcast_tensors(self.synchronised_buffers(), self.comm)
 
     _set_params_and_buffers_to_ignore_for_model = staticmethod(mark_ignored)

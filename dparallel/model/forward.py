@@ -29,7 +29,7 @@ from ..replicas.replicate import ModuleTree, replicate
 from ..sharding import ShardedReducer
 from ..sync_context import set_context
 from .config import Config
-from .model_state import ModelWatch, broadcast_tensors
+from .model_state import BufferSync, ModelWatch
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -84,14 +84,14 @@ def module_compute(config: Config[Any]) -> Compute:
 
 class SummedForward:
     """A forward pass whose gradients `reducer` sums: what it counts is noted, rank 0's buffers are broadcast, and its
-    outputs will tell the reducer when backward comes from them. sync_buffers: whether buffers follow rank 0's."""
+    outputs will tell the reducer when backward comes from them."""
 
-    def __init__(self, compute: Compute, reducer: Reducer, watch: ModelWatch, dim: int, sync_buffers: bool) -> None:
+    def __init__(self, compute: Compute, reducer: Reducer, watch: ModelWatch, dim: int, buffers: BufferSync) -> None:
         self.compute: Compute = compute
         self.reducer: Reducer = reducer
         self.watch: ModelWatch = watch
         self.dim: int = dim
-        self.sync_buffers: bool = sync_buffers
+        self.buffers: BufferSync = buffers
         self.comm: Communicator = reducer.users_comm
 
     def __call__(self, args: Args, kwargs: Kwargs, training: bool) -> Any:
@@ -119,10 +119,9 @@ class SummedForward:
             root = reducer.joined.forward_begins()
         weights.problem = weights.problem or self.watch.look()
         call = weights.override if weights.override is not None else ForwardCall(rows)
-        buffers = self.watch.buffers() if self.sync_buffers else []
-        if buffers and training:
-            broadcast_tensors(buffers, self.comm, root)
-        call.evaluated = (not training and bool(buffers)) or self.watch.evaluates()
+        if training:
+            self.buffers.broadcast(root)
+        call.evaluated = (not training and bool(self.buffers.buffers())) or self.watch.evaluates()
         return call
 
     def _rows(self, arguments: Any) -> float:

@@ -21,7 +21,7 @@ from autograd.nn import Module, SyncBatchNorm
 
 from ..comm import CollectiveError, Communicator, communicator
 from ..reduction.reducer import Reducer
-from .model_state import broadcast_state, broadcast_tensors
+from .model_state import broadcast_state
 
 OUT, STEP = 0, 1                     # codes of notify(): has run out; a step begins. Larger numbers: see JoinHook.event
 BACKWARD, BACKWARD_GIVEN = 2, 3      # a summed backward pass begins; with a weight that the user gave
@@ -268,8 +268,8 @@ class ModelHook(JoinHook):
 
     def main_hook(self) -> None:
         """The broadcast of buffers in forward."""
-        if self.model.training and self.model.forward_sync_buffers:
-            broadcast_tensors(self.model.synchronised_buffers(), self.model.comm, self.model._join.active[0])
+        if self.model.training:
+            self.model._buffer_sync.broadcast(self.model._join.active[0])
 
     def event(self, code: int) -> None:
         """The sums of a backward pass."""

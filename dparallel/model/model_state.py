@@ -6,9 +6,7 @@ from collections.abc import Collection
 from operator import is_not
 from typing import Any
 
-import numpy as np
-
-from autograd.core.graph import shared_counter
+from autograd.core.overwrites import keep_saved, overwrite
 from autograd.nn import Module, SyncBatchNorm
 
 from ..autograd import Tensor
@@ -24,10 +22,35 @@ def broadcast_state(module: Module, comm: Communicator, root: int = 0, ignored: 
 
 
 def broadcast_tensors(values: list[Tensor], comm: Communicator, root: int = 0) -> None:
-    """Overwrite tensors, the same list on every rank, with root's values: one message per dtype."""
-    for t, new in zip(values, map_flattened([t.array for t in values], lambda x: comm.broadcast(x, root)[0]), strict=True):
-        np.copyto(t.array, new)
-        shared_counter(t).value += 1
+    """Overwrite tensors, the same list on every rank, with root's values: one message per dtype. What nodes have saved of
+    buffers that follow root's stays as it was."""
+    roots = map_flattened([t.array for t in values], lambda x: comm.broadcast(x, root)[0])
+    if comm.rank != root:
+        overwrite(values, roots)
+
+
+class BufferSync:
+    """Keeps the buffers that follow rank 0's alike on all ranks.
+
+    watch: of the model. comm: the ranks. enabled: False where each rank has buffers of its own.
+    """
+
+    def __init__(self, watch: ModelWatch, comm: Communicator, enabled: bool) -> None:
+        self.watch: ModelWatch = watch
+        self.comm: Communicator = comm
+        self.enabled: bool = enabled and not comm.alone
+
+    def buffers(self) -> list[Tensor]:
+        """The buffers, as of the watch's last look(); those that nodes save from now on stay as they were saved."""
+        buffers = self.watch.buffers() if self.enabled else []
+        keep_saved(buffers)
+        return buffers
+
+    def broadcast(self, root: int = 0) -> None:
+        """Give all ranks root's buffers. Collective."""
+        buffers = self.buffers()
+        if buffers:
+            broadcast_tensors(buffers, self.comm, root)
 
 
 class ModelWatch:

@@ -19,7 +19,7 @@ from ..replicas.virtual_shards import VirtualShards
 from ..sharding import ShardedReducer
 from .config import Config
 from .forward import Compute, OnThisRank, SummedForward
-from .model_state import ModelWatch
+from .model_state import BufferSync, ModelWatch
 
 
 class SummedModel:
@@ -31,6 +31,7 @@ class SummedModel:
     _config: Config[Any]
     _unused: UnusedParameters
     _watch: ModelWatch
+    _buffer_sync: BufferSync
     _compute: Compute
     _virtual: VirtualShards | None
     _reducer: Reducer | None = None
@@ -74,7 +75,7 @@ class SummedModel:
         if isinstance(reducer, ShardedReducer) and isinstance(self._compute, OnThisRank):
             self._compute.sharded = reducer
         config = self._config
-        self._summed_forward = SummedForward(self._compute, reducer, self._watch, config.dim, config.sync_buffers)
+        self._summed_forward = SummedForward(self._compute, reducer, self._watch, config.dim, self._buffer_sync)
 
     def _needed_reducer(self) -> Reducer | None:
         """The reducer; on one place it is created when it is first needed. None where gradients are summed in the graph."""

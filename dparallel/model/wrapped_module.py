@@ -15,7 +15,7 @@ from ..consistency.verification import first_difference
 from ..reduction.unused import UnusedParameters
 from ..sharding import ShardedReducer
 from .forward import module_compute
-from .model_state import ModelWatch
+from .model_state import BufferSync, ModelWatch
 
 
 class WrappedModule(Module):
@@ -152,10 +152,13 @@ class WrappedModule(Module):
         memo[id(self)] = new
         old: Any = self
         fresh = {"_reducer": None, "_summed_forward": None, "_compute": None, "_join_block": None, "_watch": None,
+                 "_buffer_sync": None,
                  "_unused": UnusedParameters(old._unused.find, old._unused.static_graph),
                  "_without_reducer": old._without_reducer or self._reducer is not None}
         vars(new).update({key: copy.deepcopy(value, memo) for key, value in vars(self).items() if key not in fresh}, **fresh)
-        vars(new).update(_watch=ModelWatch(new.module, new.ignored), _compute=module_compute(new._config))
+        watch = ModelWatch(new.module, new.ignored)
+        vars(new).update(_watch=watch, _buffer_sync=BufferSync(watch, new.comm, new._config.sync_buffers),
+                         _compute=module_compute(new._config))
         return new
 
     def __getstate__(self) -> Any:

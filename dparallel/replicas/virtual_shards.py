@@ -12,8 +12,8 @@ average="sum"; or there is a loss for each shard, with DataParallel.shards().
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -30,11 +30,21 @@ from .replicate import ModuleTree, shared_view
 from .tree_reduce import VirtualBroadcast, check_fresh, in_single_precision, tree_allreduce_all, tree_sum
 
 
+class Buffers(Protocol):
+    """What VirtualShards needs of the model's buffers: BufferSync."""
+
+    def buffers(self) -> list[Tensor]:
+        """The buffers; what nodes save of them from now on stays when they are broadcast."""
+
+    def broadcast(self) -> None:
+        """Give all ranks rank 0's."""
+
+
 class VirtualShards:
     """Runs this process's part of a module's V virtual shards, on its local devices if it has several."""
 
     def __init__(self, module: Module, comm: Communicator, count: int, devices: Devices | None, average: str, dim: int,
-                 broadcast_buffers: Callable[[], None]) -> None:
+                 buffers: Buffers) -> None:
         size = comm.size if devices is not comm else 1
         if not isinstance(count, int) or count < 1 or count & (count - 1) or count % size:
             raise ValueError(f"reproducible={count!r} on {size} ranks: the number of virtual shards is a power of two, and "
@@ -50,7 +60,7 @@ class VirtualShards:
         self.ranks: Devices | Communicator = Devices(1) if devices is comm else comm
         self.count: int = count
         self.share: int = count // size
-        self.broadcast_buffers = broadcast_buffers
+        self.buffers: Buffers = buffers
         self.current: Module | None = None           # the replica of the shard that shards() has yielded
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> PyTree:
@@ -58,21 +68,24 @@ class VirtualShards:
         if self.current is not None:
             return self.current(*args, **kwargs)
         self._check_rows((args, kwargs))
+        self.buffers.buffers()
         local = Devices(self.share)
         parts = scatter((args, kwargs), local, dim=self.dim)
-        shards = self._replicas(1.0 if self.average == "sum" else 1.0 / self.ranks.size)
+        tree = ModuleTree(self.module)
+        shards = self._replicas(tree, 1.0 if self.average == "sum" else 1.0 / self.ranks.size)
         outputs = self._run(shards, parts)
+        tree.copy_back_buffers(shards[0])
         if self.module.training:
-            self.broadcast_buffers()
+            self.buffers.broadcast()
         return gather(outputs, local, dim=self.dim) if self.share > 1 else outputs[0]
 
-    def _replicas(self, scale: float) -> list[Module]:
+    def _replicas(self, tree: ModuleTree, scale: float) -> list[Module]:
         """One replica for each shard; backward adds their gradients, times scale."""
         params = list(self.module.parameters())
         views: Any = VirtualBroadcast.apply(*params, comm=self.ranks, share=self.share, scale=scale)
         views = views if isinstance(views, tuple) else (views,)
         copies = {id(p): views[i * self.share:(i + 1) * self.share] for i, p in enumerate(params)}
-        return ModuleTree(self.module).replicas(copies, Devices(self.share))
+        return tree.replicas(copies, Devices(self.share))
 
     def _run(self, shards: list[Module], parts: list[Any]) -> list[PyTree]:
         """The shards' outputs, each computed with random numbers of its own. Device d runs shards d, d + size, ..."""
@@ -110,9 +123,11 @@ class VirtualShards:
                                   f"shards: these have {sizes}, see GlobalBatchSampler")
         params = [p for p in self.module.parameters() if p.requires_grad]
         check_fresh(params, self.ranks)
+        self.buffers.buffers()
         copies = {id(p): tuple(shared_view(p).requires_grad_() if p.requires_grad else p for _ in range(self.share))
                   for p in self.module.parameters()}
-        shards = ModuleTree(self.module).replicas(copies, Devices(self.share))
+        tree = ModuleTree(self.module)
+        shards = tree.replicas(copies, Devices(self.share))
         rows = sizes[self.ranks.rank * self.share:][:self.share]
         seed = self._seed()
         try:
@@ -123,8 +138,9 @@ class VirtualShards:
                         yield piece if len(batch) > 1 else piece[0]
         finally:
             self.current = None
+        tree.copy_back_buffers(shards[0])
         self._store_gradients(params, copies, rows, sum(sizes))
-        self.broadcast_buffers()
+        self.buffers.broadcast()
 
     def _store_gradients(self, params: list[Parameter], copies: dict[int, tuple[Tensor, ...]], rows: list[int],
                          total: int) -> None:

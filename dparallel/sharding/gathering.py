@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd.core.engine import current_pass, queue_callback
-from autograd.core.graph import RemovableHandle
+from autograd.core.graph import MSG_CHANGED, RemovableHandle, shared_counter
 from autograd.core.saved_tensor_hooks import saved_tensors_hooks
 from autograd.core.tensor import result
 from autograd.nn import Module
@@ -51,7 +51,13 @@ class SavedArray(NamedTuple):
 
     array: Array
     counter: Any
-    version: int
+    version: Any                     # what Counter.saved() gave
+
+
+class SavedValues(saved_tensors_hooks):
+    """The hooks on what forward saves; writes to it are found, as they are without hooks."""
+
+    checks_writes = True
 
 
 class UnitOrder:
@@ -213,7 +219,7 @@ class Gathering:
             self.forward_order.expected = list(self.units)
         self.open += 1
         try:
-            with saved_tensors_hooks(self.pack, self.unpack) if recorded else nullcontext():
+            with SavedValues(self.pack, self.unpack) if recorded else nullcontext():
                 yield
             self.agree(FORWARD)
             self.order = list(dict.fromkeys(self._gathered))
@@ -269,19 +275,21 @@ class Gathering:
             return SavedView(array.unit, offset, array.shape, None, array.dtype, self.version)
         unit = self.owners.get(id(array if array.base is None else array.base))
         if unit is None or unit.flat is None:
-            counter = tensor.counter
-            return SavedArray(array, counter, 0 if counter is None else counter.value)
+            counter = shared_counter(tensor)
+            return SavedArray(array, counter, counter.saved())
         offset = array.__array_interface__["data"][0] - unit.flat.__array_interface__["data"][0]
         return SavedView(unit, offset, array.shape, array.strides, array.dtype, self.version)
 
     def unpack(self, saved: Any) -> Tensor:
         """The tensor that was saved; its values are gathered if they are not on this rank."""
         if isinstance(saved, SavedArray):
-            if saved.counter is not None and saved.counter.value != saved.version:
-                raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
-                                   f"operation: a tensor of shape {list(saved.array.shape)} is at version "
-                                   f"{saved.counter.value}; expected version {saved.version} instead")
-            return result(saved.array)
+            counter, array = saved.counter, saved.array
+            if counter.saved() != saved.version:
+                array = counter.recalled(array, saved.version)
+                if array is None:
+                    raise RuntimeError(MSG_CHANGED.format(what=f"a tensor of shape {list(saved.array.shape)}",
+                                                          name="a sharded module", now=counter.value, then=saved.version))
+            return result(array)
         if saved.version != self.version:
             raise RuntimeError(f"parameters ({', '.join(saved.unit.names)}) have been modified by an optimizer step or "
                                "load_state_dict() since the forward pass whose backward runs now")

@@ -12,7 +12,7 @@ import autograd as ag
 from autograd import nn, optim
 from dparallel import CollectiveError, DataParallel, Devices
 from dparallel.comm import waiting
-from dparallel.model import forward
+from dparallel.model import model_state
 from dparallel.model.config import MixedPrecision
 from dparallel.model.skipping import Skipping
 from dparallel.reduction import stats, unused
@@ -360,7 +360,7 @@ def test_a_rank_that_waits_for_the_others_is_not_reported_as_slow(on_ranks, monk
             return result
         monkeypatch.setattr(owner, name, waits)
 
-    meeting(forward, "broadcast_tensors")
+    meeting(model_state, "broadcast_tensors")
     meeting(Skipping, "barrier")
     for module in (stats, waiting):
         monkeypatch.setattr(module, "perf_counter_ns", lambda: getattr(here, "now", 0))

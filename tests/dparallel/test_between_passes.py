@@ -1,0 +1,234 @@
+"""What the wrapper does between two passes leaves saved values as they were: gradients are those of each rank's own passes."""
+
+import copy
+import weakref
+
+import numpy as np
+import pytest
+
+import autograd as ag
+import autograd.nn.functional as F
+from autograd import nn
+from autograd.core.overwrites import keep_saved, overwrite
+from autograd.utils.checkpoint import checkpoint
+from dparallel import DataParallel
+
+
+class WithBuffer(nn.Module):
+    """use(h, buffers) of a layer's output; `change` says what becomes of the buffer in each call, from the call's number."""
+
+    def __init__(self, use, change=None):
+        super().__init__()
+        self.fc = nn.Linear(3, 2).double()
+        with ag.no_grad():
+            for n, p in enumerate(self.fc.parameters()):
+                p.copy_(ag.from_numpy(np.random.default_rng(n).standard_normal(tuple(p.shape))))
+        self.register_buffer("scale", ag.tensor([[1.0, 2.0]], dtype=ag.float64))
+        self.use, self.change, self.calls = use, change, 0
+
+    def forward(self, x):
+        self.calls += 1
+        before = self.use == "new"
+        if before:
+            self.change(self)
+        y = USES[self.use](self.fc(x), self.scale)
+        if self.change is not None and not before:
+            self.change(self)
+        return y
+
+
+def own_function():
+    class Times(ag.Function):
+        @staticmethod
+        def forward(ctx, h, b):
+            ctx.save_for_backward(b)
+            return h * b
+
+        @staticmethod
+        def backward(ctx, g):
+            (b,) = ctx.saved_tensors
+            return g * b, None
+
+    return Times
+
+
+USES = {"mul": lambda h, b: h * b, "matmul": lambda h, b: h @ b.T, "view": lambda h, b: h * b[0], "where": lambda h, b: ag.where(b > 1, h, h * b),
+        "norm": lambda h, b: F.batch_norm(h, b[0], b[0] + 1, training=False), "function": lambda h, b: own_function().apply(h, b),
+        "div": lambda h, b: (h / b).tanh(), "einsum": lambda h, b: ag.einsum("ij,kj->ik", h, b), "new": lambda h, b: h * b,
+        "checkpoint": lambda h, b: checkpoint(lambda h, b: (h * b).sin(), h, b, use_reentrant=False),
+        "reentrant": lambda h, b: checkpoint(lambda h, b: (h * b).sin(), h, b, use_reentrant=True)}
+
+
+def own_rank(net, rank):
+    """The buffer becomes another one on each rank, as an average of its rows would."""
+    net.scale = net.scale + 1.0 + rank
+
+
+def data_of(net, rank):
+    """The same without a write that the counters see, as EMA updates through .data are."""
+    net.scale.data = net.scale + 1.0 + rank
+
+
+WRAPPERS = {"rows": lambda net, comm: DataParallel(net, comm=comm),
+            **{stage: lambda net, comm, stage=stage: DataParallel(net, comm=comm, shard=stage)
+               for stage in ("optimizer", "gradients", "parameters")},
+            "reproducible": lambda net, comm: DataParallel(net, comm=comm, reproducible=2 * comm.size)}
+
+
+def batch(rank, k):
+    return ag.from_numpy(np.random.default_rng([rank, k]).standard_normal((2, 3)))
+
+
+def loss(model, rank, calls):
+    return sum((model(batch(rank, k)) * (k + 1)).sin().mean() for k in range(calls))
+
+
+def whole_gradients(model, net):
+    """The gradients, whole, also where they are in slices."""
+    found = []
+    for p in model.parameters():
+        if not hasattr(p, "shard"):
+            found.append(p.grad.numpy())
+            continue
+        flat = np.zeros(int(np.prod(p.shard.shape)))
+        if p.grad is not None and p.numel():
+            flat[p.shard.start:p.shard.stop] = p.grad.numpy().reshape(-1)
+        found.append(model.comm.allreduce([flat])[0].reshape(p.shard.shape))
+    return found
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("use", USES)
+def test_saved_buffers(on_ranks, wrapper, use):
+    """Two forward passes before one backward: rank 0's buffers overwrite the others' in between."""
+    def check(comm):
+        if wrapper == "reproducible" and comm.size & (comm.size - 1):
+            return
+        for changes in (False, True) if use != "new" else (True,):
+            def net_of(rank, size, changes=changes):
+                return WithBuffer(use, (lambda net: own_rank(net, rank)) if changes else None)
+
+            # what each rank computes in its own process, with rank 0's buffer at the start of each pass
+            scales = [ag.tensor([[1.0, 2.0]], dtype=ag.float64) + k for k in range(2)]
+            expected = []
+            for rank in range(comm.size):
+                net = net_of(rank, comm.size)
+                total = 0
+                for k in range(2):
+                    net.scale = scales[k if changes else 0]
+                    total = total + (net(batch(rank, k)) * (k + 1)).sin().mean()
+                total.backward()
+                expected.append([p.grad.numpy() for p in net.parameters()])
+            net = net_of(comm.rank, comm.size)
+            model = WRAPPERS[wrapper](net, comm)
+            loss(model, comm.rank, 2).backward()
+            for g, parts in zip(whole_gradients(model, net), zip(*expected, strict=True), strict=True):
+                np.testing.assert_allclose(g, sum(parts) / comm.size, rtol=1e-12, atol=1e-12)
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize(("wrapper", "write"), [(w, write) for w in WRAPPERS for write in ("buffer", "output", "argument")
+                                                if write == "buffer" or w != "reproducible"])      # whose shards are copies
+def test_writes_of_the_user_are_found(on_ranks, wrapper, write):
+    def check(comm):
+        if wrapper == "reproducible" and comm.size & (comm.size - 1):
+            return
+        net = WithBuffer("div")
+        model = WRAPPERS[wrapper](net, comm)
+        x = batch(comm.rank, 0)
+        model(x).sum().backward()
+        model.zero_grad()
+        net.scale.add_(1)                            # between two steps
+        y = model(x)
+        {"buffer": net.scale, "argument": x, "output": y}[write].add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+
+    on_ranks(check)
+
+
+def test_writes_inside_a_sharded_module_are_as_elsewhere(on_ranks):
+    """In stage 3 what forward saves goes through hooks, which know writes to outputs too."""
+    class InPlace(nn.Sequential):
+        def forward(self, x):
+            h = super().forward(x).exp()
+            h.mul_(2).add_(1)
+            return h
+
+    class Wrong(nn.Sequential):
+        def forward(self, x):
+            h = super().forward(x).exp()
+            y = h * 2
+            h.add_(1)
+            return y + h
+
+    def check(comm):
+        layers = nn.Linear(3, 2).double(), nn.ReLU(inplace=True), nn.Dropout(0.0, inplace=True)
+        model = DataParallel(InPlace(*layers), comm=comm, shard="parameters")
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            model(batch(comm.rank, 0)).sum().backward()
+        model = DataParallel(nn.Sequential(*copy.deepcopy(nn.Sequential(nn.Linear(3, 2).double(), *layers[1:]))), comm=comm,
+                             shard="parameters")
+        model(batch(comm.rank, 0)).sum().backward()
+        model = DataParallel(Wrong(nn.Linear(3, 2).double()), comm=comm, shard="parameters")
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            model(batch(comm.rank, 0)).sum().backward()
+
+    on_ranks(check)
+
+
+def test_what_nodes_keep():
+    """overwrite() on memory that nodes saved before it was watched, and after; by views; as an output; twice."""
+    b, x = ag.tensor([1.0, 2.0]), ag.ones(2, requires_grad=True)
+    first = x * b
+    keep_saved([b])
+    alias, view = b.detach(), b[1:]
+    ys = [first, x * b, x[1:] * view, (x * alias).exp()]
+    expected = np.array([1 + 1 + np.e, 2 + 2 + 2 + 2 * np.exp(2)])
+    overwrite([b], [np.array([5.0, 6.0], np.float32)])
+    ys += [x * b, x[1:] * view]
+    overwrite([b, view], [np.array([7.0, 8.0], np.float32), np.array([8.0], np.float32)])
+    ys.append(x * b)
+    assert alias.tolist() == [7, 8] and view.tolist() == [8] and b._version == 2
+    sum(y.sum() for y in ys).backward()
+    np.testing.assert_allclose(x.grad.numpy(), expected + [5 + 7, 6 + 6 + 8], rtol=1e-6)
+    overwrite([b], [np.array([7.0, 8.0], np.float32)])
+    assert b._version == 2                           # nothing has changed
+
+    y = x * b
+    overwrite([b], [np.array([1.0, 1.0], np.float32)])
+    z = x * b
+    b.add_(1)
+    y.sum().backward()                               # its values are those that it saved
+    with pytest.raises(RuntimeError, match="version 4; expected version 3"):
+        z.sum().backward()
+    y = x * b
+    b.add_(1)
+    overwrite([b], [np.array([1.0, 1.0], np.float32)])
+    with pytest.raises(RuntimeError, match="version 6; expected version 4"):
+        y.sum().backward()
+
+
+def test_second_derivatives_of_what_was_kept():
+    b, x = ag.tensor([2.0, 3.0], dtype=ag.float64), ag.tensor([1.0, 2.0], dtype=ag.float64, requires_grad=True)
+    keep_saved([b])
+    y = (x * b) ** 3
+    overwrite([b], [np.zeros(2)])
+    (g,) = ag.autograd.grad(y.sum(), x, create_graph=True)
+    (h,) = ag.autograd.grad(g.sum(), x)
+    assert g.tolist() == [24, 324] and h.tolist() == [48, 324]
+
+
+def test_kept_values_live_as_long_as_the_nodes():
+    b, x = ag.tensor(np.ones(1000)), ag.ones(1000, dtype=ag.float64, requires_grad=True)
+    keep_saved([b])
+    b.add_(1)
+    y = x * b
+    version = weakref.ref(y.grad_fn.versions[2])
+    overwrite([b], [np.zeros(1000)])
+    assert version().content.nbytes == 8000
+    del y
+    assert version() is None and b.counter.kept.first is None
+    overwrite([b], [np.ones(1000)])                  # nobody has saved it: nothing is copied
+    assert b.counter.kept.current(b._version) is None
