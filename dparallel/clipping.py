@@ -52,7 +52,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
         return clip_local_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     grads = [p.grad for p in tensors if p.grad is not None and p.grad.numel()]
-    wide_grads, order = [as_tensor(g.array.astype(np.float64)) for g in grads], float(norm_type)
+    wide_grads, order = [as_tensor(g.array.astype(np.result_type(g.array, np.float64))) for g in grads], float(norm_type)
     local_norm = float(get_total_norm(wide_grads, order)) if wide_grads and order else None
     total = as_tensor(np.asarray(norm_over_ranks(local_norm, order, comm)))
     if error_if_nonfinite and not np.isfinite(total.array):

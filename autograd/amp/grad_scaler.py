@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
@@ -18,6 +18,10 @@ from ..ops.creation.fill import full
 
 MSG_FIX = "This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration."
 MSG_NEW_SCALE = "new_scale should be a float or a 1-element FloatTensor with requires_grad=False."
+
+
+MSG_SCALES = ("GradScaler: the scale is {own} on this rank, and {low} to {high} over all ranks, so gradients of different "
+              "scales were averaged. Give every rank's GradScaler the same init_scale, and load its state on every rank.")
 
 
 class OptimizerLike(Protocol):
@@ -165,7 +169,7 @@ class GradScaler:
         if state.stage is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         factor = full((), 1.0 / float(scale.array), dtype=float32)
-        state.found_inf = _unscaled(optimizer, factor, False)
+        state.found_inf = _unscaled(optimizer, factor, False, float(scale.array))
         state.stage = OptState.UNSCALED
 
     def step(self, optimizer: OptimizerLike, *args: Any, **kwargs: Any) -> Any:
@@ -272,8 +276,8 @@ class GradScaler:
 
     def _check_inf_per_device(self, optimizer: OptimizerLike) -> dict[str, Tensor]:
         """Check for inf and nan without unscaling, of any dtype; {device: found}, for optimisers that call it."""
-        self._checked("_check_inf_per_device")
-        self._state(optimizer).found_inf = _unscaled(optimizer, None, True)
+        scale, _ = self._checked("_check_inf_per_device")
+        self._state(optimizer).found_inf = _unscaled(optimizer, None, True, float(scale.array))
         return self._found_inf_per_device(optimizer)
 
     def _found_inf_per_device(self, optimizer: OptimizerLike) -> dict[str, Tensor]:
@@ -385,9 +389,12 @@ class _State:
         self.found_inf: Tensor | None = None
 
 
-def _unscaled(optimizer: OptimizerLike, factor: Tensor | None, half: bool) -> Tensor | None:
-    """Multiply all gradients by `factor`, in place; whether one of them was inf or nan before. ValueError for float16
-    gradients unless `half`, since what has underflowed there is lost."""
+def _unscaled(optimizer: OptimizerLike, factor: Tensor | None, half: bool, scale: float) -> Tensor | None:
+    """Multiply all gradients by `factor`, in place; whether one was inf or nan before, on any rank that shares them; None if
+    there is no gradient. ValueError for float16 gradients unless `half`, since what has underflowed there is lost.
+
+    A parameter whose gradient is averaged over ranks has an attribute `averaged_by`: a weak reference to a method that gives
+    the largest value of each number over those ranks."""
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     for p in parameters:
         if not isinstance(p, Tensor):
@@ -401,11 +408,25 @@ def _unscaled(optimizer: OptimizerLike, factor: Tensor | None, half: bool) -> Te
         with no_grad():
             for g in gradients:
                 g.mul_(factor)
+    counted = bool(gradients)
     if sliced:                                       # other ranks' parts count too
-        found = sliced[0].norm_over_ranks(float(found), np.inf) > 0
-    elif not gradients:
-        return None
-    return full((), float(found), dtype=float32)
+        found, counted = sliced[0].norm_over_ranks(float(found), np.inf) > 0, True
+    for reference in dict.fromkeys(p.averaged_by for p in parameters if hasattr(p, "averaged_by")):
+        largest = reference()
+        found, counted = _agreed(largest, found, counted, scale) if largest is not None else (found, counted)
+    return full((), float(found), dtype=float32) if counted else None
+
+
+def _agreed(largest: Callable[[list[float]], list[float] | None], found: bool, counted: bool,
+            scale: float) -> tuple[bool, bool]:
+    """Whether a gradient was not finite, and whether there was one, on any rank. RuntimeError on all if scales differ."""
+    over_ranks = largest([float(found), float(counted), scale, -scale])
+    if over_ranks is None:
+        return found, counted
+    any_found, any_counted, high, minus_low = over_ranks
+    if high != -minus_low:
+        raise RuntimeError(MSG_SCALES.format(own=scale, low=-minus_low, high=high))
+    return any_found > 0, any_counted > 0
 
 
 __all__ = ["GradScaler", "OptState"]

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import Any, NoReturn, Protocol
+from weakref import WeakMethod
 
 import numpy as np
 
@@ -143,6 +144,13 @@ class Reducer:
             bucket.listener = self
             for p in bucket.params:
                 self.shared.count(bucket, p)
+                if self.comm.size > 1:
+                    p.averaged_by = WeakMethod(self.largest_over_ranks)
+
+    def largest_over_ranks(self, values: list[float]) -> list[float] | None:
+        """The largest of each number over ranks, for a GradScaler that decides for all of them; None inside of join(), where
+        ranks that have run out make no steps. Collective."""
+        return None if self.joined is not None else self.comm.allreduce([np.array(values)], "max")[0].tolist()
 
     @property
     def buckets(self) -> list[Any]:

@@ -134,26 +134,57 @@ def test_given_epochs_and_late_starts(name):
     close(*pairs)
 
 
-@needs_torch
-@pytest.mark.parametrize("make", [lambda s, o: s.StepLR(o, 3, last_epoch=4), lambda s, o: s.CosineAnnealingLR(o, 9, last_epoch=4),
-                                  lambda s, o: s.LinearLR(o, last_epoch=2), lambda s, o: s.ExponentialLR(o, 0.9, last_epoch=4),
-                                  lambda s, o: s.PolynomialLR(o, 9, last_epoch=4), lambda s, o: s.LambdaLR(o, lambda e: 1 / (e + 1), last_epoch=4),
-                                  lambda s, o: s.MultiStepLR(o, [5, 6], last_epoch=4), lambda s, o: s.ConstantLR(o, last_epoch=3)])
-def test_last_epoch(make):
-    runs = []
-    for lib in (ag, torch):
-        o = optimizer(lib, "SGD")
-        with pytest.raises(KeyError, match="initial_lr"):
-            make(lib.optim.lr_scheduler, o)
-        for group in o.param_groups:
-            group["initial_lr"] = group["lr"] * 2
-        scheduler, seen = make(lib.optim.lr_scheduler, o), []
-        for _ in range(8):
-            seen.append(read(o, scheduler))
+LATE = {
+    "step": lambda s, o, e: s.StepLR(o, 3, last_epoch=e), "multistep": lambda s, o, e: s.MultiStepLR(o, [5, 6, 6], last_epoch=e),
+    "exponential": lambda s, o, e: s.ExponentialLR(o, 0.9, last_epoch=e), "constant": lambda s, o, e: s.ConstantLR(o, last_epoch=e),
+    "linear": lambda s, o, e: s.LinearLR(o, 0.1, total_iters=7, last_epoch=e), "polynomial": lambda s, o, e: s.PolynomialLR(o, 9, 2.0, last_epoch=e),
+    "cosine": lambda s, o, e: s.CosineAnnealingLR(o, 9, 1e-3, last_epoch=e), "lambda": lambda s, o, e: s.LambdaLR(o, lambda e: 1 / (e + 1), last_epoch=e),
+    "multiplicative": lambda s, o, e: s.MultiplicativeLR(o, lambda e: 0.95 if e % 2 else 1.02, last_epoch=e),
+    "restarts": lambda s, o, e: s.CosineAnnealingWarmRestarts(o, 3, last_epoch=e), "restarts-2": lambda s, o, e: s.CosineAnnealingWarmRestarts(o, 2, 2, last_epoch=e),
+    "cyclic": lambda s, o, e: s.CyclicLR(o, 0.1, 0.3, 4, last_epoch=e), "onecycle": lambda s, o, e: s.OneCycleLR(o, 2.5, 40, last_epoch=e),
+    "sequential": lambda s, o, e: s.SequentialLR(o, [s.LinearLR(o, total_iters=4), s.ExponentialLR(o, 0.9), s.CosineAnnealingLR(o, 9)], [4, 7], last_epoch=e),
+    "chained": lambda s, o, e: s.ChainedScheduler([s.ConstantLR(o, factor=0.1, total_iters=6, last_epoch=e), s.ExponentialLR(o, gamma=0.9, last_epoch=e)]),
+    "chained-cosine": lambda s, o, e: s.ChainedScheduler([s.LinearLR(o, last_epoch=e), s.CosineAnnealingLR(o, 9, 1e-3, last_epoch=e)]),
+}
+
+
+@pytest.mark.parametrize("held", ["a new optimiser", "the rate of the last epoch", "the rate of this epoch"])
+@pytest.mark.parametrize("last_epoch", [0, 2, 3, 4, 6, 13])
+@pytest.mark.parametrize("name", LATE)
+def test_a_late_last_epoch_continues_the_schedule(name, last_epoch, held):
+    """As without the interruption, whatever rate the groups have. PyTorch steps on from that rate, which is right for some
+    schedulers in some cases."""
+    def run(scheduler, o, seen, steps):
+        seen.append(read(o, scheduler))
+        for _ in range(steps):
             o.step()
             scheduler.step()
-        runs.append(seen)
-    close(*runs)
+            seen.append(read(o, scheduler))
+
+    o, s = optimizer(ag, "SGD"), ag.optim.lr_scheduler
+    straight, resumed = [], []
+    run(LATE[name](s, o, -1), o, straight, 20)
+    later = optimizer(ag, "SGD")
+    if name != "onecycle":                           # whose arguments say all
+        with pytest.raises(KeyError, match="initial_lr"):
+            LATE[name](s, later, last_epoch) if name != "sequential" else s.StepLR(later, 3, last_epoch=last_epoch)
+    for group, other in zip(later.param_groups, o.param_groups, strict=True):
+        group["initial_lr"] = other["initial_lr"]
+    if held != "a new optimiser":
+        rates = straight[last_epoch + (held == "the rate of this epoch")][0]
+        for group, (lr, _) in zip(later.param_groups, rates, strict=True):
+            group["lr"] = lr
+    run(LATE[name](s, later, last_epoch), later, resumed, 19 - last_epoch)
+    close(resumed, straight[last_epoch + 1:])
+
+
+def test_warm_restarts_begin_at_the_first_epoch_of_a_cycle():
+    """By logarithms, as PyTorch has it, epoch 242 of cycles of 2, 6, 18, ... belongs to the cycle before."""
+    for first, mult in ((1, 3), (2, 3), (3, 5), (10, 7)):
+        scheduler = ag.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer(ag, "SGD"), first, mult)
+        for cycles in range(9):
+            scheduler.step(first * (mult ** cycles - 1) // (mult - 1))
+            assert scheduler.T_cur == 0 and scheduler.T_i == first * mult ** cycles and scheduler.get_last_lr()[0] == 0.1
 
 
 @needs_torch

@@ -317,3 +317,13 @@ def test_scattered_products_have_second_derivatives_at_zeros(include_self, dtype
     x = ag.tensor(rng.standard_normal(5).astype(dtype), requires_grad=True)
     call = lambda x, source: x.scatter_reduce(0, index, source, "prod", include_self=include_self)
     assert ag.gradcheck(call, (x, source)) and ag.gradgradcheck(call, (x, source))
+
+
+@pytest.mark.parametrize("reduce", ["amax", "amin"])
+def test_overwritten_elements_take_no_share_of_an_extreme(reduce):
+    """PyTorch counts self among those that tie, and drops its share."""
+    for call in (lambda x, s: x.scatter_reduce(0, ag.tensor([0, 0, 2]), s, reduce, include_self=False),
+                 lambda x, s: x.index_reduce(0, ag.tensor([0, 0, 2]), s, reduce, include_self=False)):
+        x, source = ag.tensor([2.0, 5.0, 7.0], requires_grad=True), ag.tensor([2.0, 2.0, 1.0], requires_grad=True)
+        call(x, source).sum().backward()
+        assert x.grad.tolist() == [0, 1, 0] and source.grad.tolist() == [0.5, 0.5, 1]

@@ -6,7 +6,7 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
-from dparallel import DataParallel, assert_same_everywhere
+from dparallel import DataParallel, assert_same_everywhere, run_ranks
 
 pytest.importorskip("ml_dtypes")
 ROWS = np.random.default_rng(0).standard_normal((12, 6)).astype("f4")
@@ -58,7 +58,7 @@ def test_training(on_ranks, shard, dtype):
 
 @pytest.mark.parametrize("shard", [None, "optimizer", "gradients", "parameters"])
 def test_an_overflow_on_one_rank_is_one_for_all(on_ranks, shard):
-    """In a sharded model only the rank that has the element sees it."""
+    """Where only one rank sees it: the one that has the element in a sharded model, or whose gradient was changed after the sum."""
     def check(comm):
         model = DataParallel(make(), comm=comm, batch="own", shard=shard)
         optimizer, scaler = optim.SGD(model.parameters(), 0.1), ag.GradScaler("cpu", init_scale=64.0)
@@ -68,8 +68,7 @@ def test_an_overflow_on_one_rank_is_one_for_all(on_ranks, shard):
             scaler.scale(F.cross_entropy(model(ag.from_numpy(ROWS)), ag.from_numpy(TARGETS))).backward()
             if overflow:                             # in the last element of the last parameter
                 held = [p for p in model.parameters() if p.grad is not None and p.grad.numel()]
-                last = comm.size - 1 if shard else comm.rank
-                if comm.rank == last:
+                if comm.rank == comm.size - 1:
                     held[-1].grad.view(-1)[-1] = np.inf
             scaler.step(optimizer)
             scaler.update()
@@ -78,3 +77,42 @@ def test_an_overflow_on_one_rank_is_one_for_all(on_ranks, shard):
             assert scaler.get_scale() == 32.0
 
     on_ranks(check)
+
+
+def test_scales_that_differ_are_an_error_on_all_ranks():
+    """A scaler's state loaded on one rank alone: gradients of different scales were averaged."""
+    def check(comm):
+        model = DataParallel(make(), comm=comm, batch="own")
+        optimizer, scaler = optim.SGD(model.parameters(), 0.1), ag.GradScaler("cpu", init_scale=64.0 if comm.rank else 128.0)
+        scaler.scale(F.cross_entropy(model(ag.from_numpy(ROWS)), ag.from_numpy(TARGETS))).backward()
+        with pytest.raises(RuntimeError, match="64.0 to 128.0"):
+            scaler.step(optimizer)
+
+    run_ranks(2, check)
+
+
+def test_a_rank_whose_gradients_are_none_agrees_with_the_others():
+    def check(comm):
+        model = DataParallel(make(), comm=comm, batch="own")
+        optimizer, scaler = optim.SGD(model.parameters(), 0.1), ag.GradScaler("cpu", init_scale=64.0)
+        scaler.scale(F.cross_entropy(model(ag.from_numpy(ROWS)), ag.from_numpy(TARGETS))).backward()
+        for p in model.parameters():
+            p.grad = None if comm.rank else ag.full_like(p, float("inf"))
+        scaler.step(optimizer)
+        scaler.update()
+        return scaler.get_scale()
+
+    assert run_ranks(2, check) == [32.0, 32.0]
+
+
+def test_scalers_inside_of_join_decide_by_themselves():
+    def check(comm):
+        model = DataParallel(make(), comm=comm, batch="own")
+        optimizer, scaler = optim.SGD(model.parameters(), 0.1), ag.GradScaler("cpu", init_scale=64.0)
+        with model.join():
+            for _ in range(comm.rank + 1):
+                scaler.scale(F.cross_entropy(model(ag.from_numpy(ROWS)), ag.from_numpy(TARGETS))).backward()
+                scaler.step(optimizer)
+                scaler.update()
+
+    run_ranks(2, check)

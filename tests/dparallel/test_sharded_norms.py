@@ -8,7 +8,7 @@ import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
 from autograd.optim.lr_scheduler import StepLR
-from dparallel import Devices, ZeroRedundancyOptimizer, run_ranks
+from dparallel import Devices, ZeroRedundancyOptimizer, clip_grad_norm_, run_ranks
 
 STAGES = ["optimizer", "gradients", "parameters"]
 
@@ -55,6 +55,17 @@ def test_a_norm_that_is_not_finite_on_one_rank_is_an_error_on_all():
             nn.utils.clip_grad_norm_(model.parameters(), 1.0, 0)
 
     run_ranks(3, check)
+
+
+def test_clipping_of_complex_gradients_over_ranks():
+    def check(comm):
+        p = nn.Parameter(ag.zeros(2, dtype=ag.complex64))
+        p.grad = ag.tensor([3.0, 4j], dtype=ag.complex64) * (1 if comm.rank else 0)
+        norm = clip_grad_norm_([p], 1.0, comm=comm)
+        return norm.item(), p.grad.tolist()
+
+    (norm, _), (other, clipped) = run_ranks(2, check)
+    assert norm == other == 5 and clipped == pytest.approx([0.6, 0.8j], rel=1e-5)
 
 
 # --- ZeroRedundancyOptimizer ----------------------------------------------------------------------------------------------

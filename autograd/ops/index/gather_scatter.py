@@ -160,9 +160,12 @@ def _earlier(x: Any, rank: Array) -> Any:
 
 def _extreme(ctx: Context, g: TensorOrArray, index: TensorOrArray, x: TensorOrArray, src: TensorOrArray,
              z: TensorOrArray) -> tuple[Any, Any]:
-    """Equal shares for all that are equal to the result."""
+    """Equal shares for all that are equal to the result. x's own element counts where it was reduced too."""
     dim, dtype = ctx.dim, g.dtype
-    own = cast(array_of(x) == array_of(z), dtype)
+    own = array_of(x) == array_of(z)
+    if not ctx.include:
+        own &= coming(index, dim, ctx.shape) == 0
+    own = cast(own, dtype)
     coming_ones = cast(array_of(src) == Gather.apply(array_of(z), array_of(index), dim=dim), dtype)
     share = g / ScatterAdd.apply(own, array_of(index), coming_ones, dim=dim)
     return share * own, Gather.apply(share, index, dim=dim) * coming_ones

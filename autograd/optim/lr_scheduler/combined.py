@@ -78,6 +78,9 @@ class SequentialLR(Combined):
         for group in optimizer.param_groups:                 # each constructor has set the rates of its first epoch
             write(group, "lr", group["initial_lr"])
         self.recursive_undo()
+        if self.last_epoch > 0:                              # a late start, whatever epochs its schedulers were made for
+            self._update_lr(self.last_epoch)
+            return
         first = schedulers[bisect_right(milestones, 0)]
         first._initial_step()
         self._last_lr = first.get_last_lr()
@@ -102,11 +105,15 @@ class SequentialLR(Combined):
         """
         if epoch is not None:
             raise TypeError("SequentialLR.step() takes no epoch")
-        self.last_epoch += 1
+        self._update_lr()
+
+    def _update_lr(self, epoch: int | None = None) -> None:
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         index = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[index]
-        if index > 0 and self._milestones[index - 1] == self.last_epoch:
-            scheduler._update_lr(0)
+        begun = self._milestones[index - 1] if index > 0 else 0
+        if epoch is not None or (index > 0 and begun == self.last_epoch):
+            scheduler._update_lr(self.last_epoch - begun)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
@@ -137,7 +144,22 @@ class ChainedScheduler(Combined):
         optimizer = schedulers[0].optimizer if optimizer is None else optimizer
         self._check(schedulers, optimizer)
         self._schedulers, self.optimizer = schedulers, optimizer
+        epochs = {scheduler.last_epoch for scheduler in schedulers if not isinstance(scheduler, Combined)}
+        if len(epochs) == 1 and max(epochs) > 0 and all(getattr(s, "_step_count", 2) <= 1 for s in schedulers):
+            self._update_lr(max(epochs))                     # each was made with a late last_epoch, and set its own rate
         self._last_lr = values_of(optimizer, "lr")
+
+    def _update_lr(self, epoch: int) -> None:                # type: ignore[override]
+        """Set the rates of an epoch: all schedulers step from the first epoch up to it."""
+        for group in self.optimizer.param_groups:
+            write(group, "lr", group["initial_lr"])
+        for scheduler in self._schedulers:
+            scheduler.last_epoch = -1
+        for passed in range(epoch + 1):
+            for scheduler in self._schedulers:
+                scheduler._is_initial = passed == 0
+                scheduler._update_lr()
+        self._last_lr = values_of(self.optimizer, "lr")
 
     def step(self, epoch: float | None = None) -> None:
         """One epoch of each.

@@ -38,8 +38,6 @@ class CosineAnnealingLR(LRScheduler):
         self._within_step()
         if self._is_initial:
             return self._unchanged()
-        if self._step_count == 1 and self.last_epoch > 0:
-            return self._get_closed_form_lr()
         if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:       # at the bottom: no quotient
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
             return [group["lr"] + (base - self.eta_min) * rise
@@ -104,6 +102,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         """Go to the next epoch, or to the given one."""
         if epoch is None and self.last_epoch < 0:
             epoch = 0
+        if epoch is None and self._is_initial:       # made with a late last_epoch: any number of cycles may have passed
+            epoch = self.last_epoch + 1
         if epoch is None:
             epoch = self.last_epoch + 1
             self.T_cur += 1
@@ -115,15 +115,16 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.last_epoch: int = math.floor(epoch)
         self._set(self.get_lr)
 
+    def _update_lr(self, epoch: int | None = None) -> None:
+        self.step(epoch)
+
     def _find_cycle(self, epoch: float) -> None:
-        """Find the cycle that an epoch lies in, by the sum of a geometric series."""
+        """Find the cycle that an epoch lies in."""
         if epoch < 0:
             raise ValueError(f"Expected non-negative epoch, but got {epoch}")
-        if epoch < self.T_0:
-            self.T_i, self.T_cur = self.T_0, epoch
-        elif self.T_mult == 1:
+        self.T_i, self.T_cur = self.T_0, epoch
+        if self.T_mult == 1:
             self.T_cur = epoch % self.T_0
-        else:
-            cycles = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
-            self.T_i = self.T_0 * self.T_mult ** cycles
-            self.T_cur = epoch - self.T_0 * (self.T_mult ** cycles - 1) / (self.T_mult - 1)
+        while self.T_cur >= self.T_i:                # by logarithms the first epoch of a cycle may count to the one before
+            self.T_cur -= self.T_i
+            self.T_i *= self.T_mult

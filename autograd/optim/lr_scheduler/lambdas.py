@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -94,3 +95,7 @@ class MultiplicativeLR(LambdaLR):
             return self._unchanged()
         return [group["lr"] * fn(self.last_epoch)
                 for fn, group in zip(self.lr_lambdas, self.optimizer.param_groups, strict=True)]
+
+    def _get_closed_form_lr(self) -> list[Any]:
+        return [lr * math.prod(fn(epoch) for epoch in range(1, self.last_epoch + 1))
+                for fn, lr in zip(self.lr_lambdas, self.base_lrs, strict=True)]

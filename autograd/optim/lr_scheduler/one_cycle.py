@@ -62,7 +62,7 @@ class OneCycleLR(LRScheduler):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_func_type = anneal_strategy
         for group, highest in zip(optimizer.param_groups, for_groups("max_lr", optimizer, max_lr), strict=True):
-            if last_epoch == -1:
+            if last_epoch == -1 or "max_lr" not in group:
                 group["initial_lr"], group["max_lr"] = highest / div_factor, highest
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         self.cycle_momentum = cycle_momentum

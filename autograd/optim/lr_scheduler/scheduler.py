@@ -58,7 +58,8 @@ def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
 class LRScheduler:
     """The base of schedulers: a subclass writes get_lr(), the learning rates of the groups at self.last_epoch.
 
-    Optionally also _get_closed_form_lr(), the same without looking at the present rates: used where an epoch is given.
+    Optionally also _get_closed_form_lr(), the same without looking at the present rates: used where an epoch is given, and
+    where the scheduler is made with a late last_epoch.
 
     Args:
         optimizer: Whose learning rates change.
@@ -175,7 +176,8 @@ class LRScheduler:
         """Set the rates of the next epoch, or of the given one."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         closed = getattr(self, "_get_closed_form_lr", None)
-        self._set(self.get_lr if epoch is None or closed is None else closed)
+        late = self._is_initial and self.last_epoch > 0      # the present rates may be of any epoch
+        self._set(closed if closed is not None and (late or epoch is not None) else self.get_lr)
 
     def _set(self, compute: Callable[[], list[Any]]) -> None:
         """Write computed rates to the groups."""
