@@ -42,7 +42,7 @@ MSG_STALE_VIEW = (
 )
 MSG_CHANGED = (
     "one of the variables needed for gradient computation has been modified by an inplace operation: {what}, saved "
-    "by {name}, is at version {now}; expected version {then} instead. Change a copy, or make the change after "
+    "by {name}, is at version {now}; expected version {then} instead.{writer} Change a copy, or make the change after "
     "backward()."
 )
 
@@ -273,6 +273,7 @@ def demand_fresh(view: Any) -> None:
         raise RuntimeError(MSG_STALE_VIEW)
 
 
-def raise_changed(node: Node, what: str, now: Any, then: Any) -> NoReturn:
+def raise_changed(node: Node, what: str, counter: Counter, then: Any) -> NoReturn:
     """A saved value was written to after it was saved."""
-    raise RuntimeError(MSG_CHANGED.format(what=what, name=node.name(), now=now, then=then))
+    raise RuntimeError(MSG_CHANGED.format(what=what, name=node.name(), now=counter.saved(), then=then,
+                                          writer=counter.writer_since(then)))

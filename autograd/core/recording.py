@@ -147,7 +147,7 @@ def recalled(node: Node, counter: Any, array: Any, then: Any, what: str) -> Any:
     """The array as the node saved it, where the library has written to it since. RuntimeError where the user has."""
     before = counter.recalled(array, then)
     if before is None:
-        raise_changed(node, f"{what} of shape {list(array.shape)}", counter.saved(), then)
+        raise_changed(node, f"{what} of shape {list(array.shape)}", counter, then)
     return before
 
 

@@ -91,14 +91,26 @@ class Counter:
     """How often the memory shared by a tensor and its aliases was written to; and its views, which a write moves on.
 
     kept: None, or the versions from which nodes keep what the library overwrites.
+    writer: the count after the last write that left its name, and the name, for the text of an error.
     """
 
-    __slots__ = ("__weakref__", "kept", "value", "views")
+    __slots__ = ("__weakref__", "kept", "value", "views", "writer")
 
     def __init__(self) -> None:
         self.value: int = 0
         self.views: list[weakref.ref[Any]] = []
         self.kept: KeptVersions | None = None
+        self.writer: tuple[int, str] | None = None
+
+    def count_write(self, writer: str) -> None:
+        """Count a write, and keep the writer's name."""
+        self.value += 1
+        self.writer = self.value, writer
+
+    def writer_since(self, then: Any) -> str:
+        """The name of a writer later than `then`, which saved() returned, as a sentence; "" where none left its name."""
+        count = then.value if isinstance(then, Version) else then
+        return "" if self.writer is None or self.writer[0] <= count else f" It was overwritten by {self.writer[1]}."
 
     def saved(self) -> Any:
         """The count, for a node that saves the memory or uses what it saved: a number or a Version."""
@@ -157,6 +169,9 @@ class InferenceCounter(Counter):
     @value.setter
     def value(self, count: int) -> None:
         pass
+
+    def count_write(self, writer: str) -> None:
+        """Nothing: no graph can hold the memory."""
 
     def saved(self) -> int:
         """0 in inference mode; the memory can't enter a graph outside."""

@@ -17,8 +17,8 @@ import io
 import operator
 import pickle
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -28,7 +28,7 @@ from autograd.core.tensor import Tensor
 
 from .groups import Groups
 from .handle import Handle
-from .header import FROM_ROOT, SPLITTING, Call
+from .header import FROM_ROOT, SPLITTING, Call, CollectiveError
 from .messages import Messages
 from .persistent import PersistentSum
 from .reference import Array
@@ -455,7 +455,8 @@ class Communicator(Messages, Groups):
         return self._from_all("reverse_exscan" if reverse else "exscan", xs, False, op=op)
 
     def issue(self, name: str, xs: Array | Sequence[Array] | None, *, blocking: bool = False, root: int = 0, op: str = "sum",
-              sizes: Sizes | AllToAllSizes = None, dim: int = 0, ties: str = "split") -> Handle:
+              sizes: Sizes | AllToAllSizes = None, dim: int = 0, ties: str = "split", room: Array | None = None,
+              shapes: Sequence[tuple[int, ...]] | None = None) -> Handle:
         """Start the collective `name` on the arguments of its method, with rows along `dim` of arguments and results. All
         settings must be the same on every place.
 
@@ -469,6 +470,9 @@ class Communicator(Messages, Groups):
             dim (int): The dimension of rows; it may be negative. Default: 0.
             ties (str): Who gets the gradient of an extremum that several places have; only the caller uses it.
                 Default: 'split'.
+            room: For "broadcast" and "scatter", an array of the dtype and number of elements that this place expects.
+                CollectiveError on all places if the root sends others. Default: any.
+            shapes: For "allreduce" and "allgather" of several arrays joined into one, their shapes.
 
         Returns:
             A Handle, also if `blocking`; its wait() gives what the method returns.
@@ -482,9 +486,9 @@ class Communicator(Messages, Groups):
         """
         dim = _as_int(dim)
         if name in FROM_ROOT:
-            handle = self._from_root(name, xs, root, sizes, blocking, dim=dim)
+            handle = self._from_root(name, xs, root, sizes, blocking, dim=dim, room=room)
         else:
-            handle = self._from_all(name, xs, blocking, root=root, op=op, sizes=sizes, dim=dim, ties=ties)
+            handle = self._from_all(name, xs, blocking, root=root, op=op, sizes=sizes, dim=dim, ties=ties, shapes=shapes)
         if blocking:
             handle.wait()                            # raises mistakes between threads
         return handle
@@ -715,10 +719,13 @@ class Communicator(Messages, Groups):
             >>> dparallel.run_ranks(2, lambda comm: comm.allgather_object([{"rank": comm.rank}]))
             [[{'rank': 0}, {'rank': 1}], [{'rank': 0}, {'rank': 1}]]
         """
-        return self._unpickled(self._objects("allgather_object", objects, 0)[0])
+        pickled = self._objects("allgather_object", objects, 0)[0]
+        return self._together("allgather_object", 0, lambda: self._unpickled(pickled))
 
     def gather_object(self, objects: Sequence[Any], root: int = 0) -> list[Any] | None:
         """Copies of all places' small Python objects on root, None elsewhere. They are pickled.
+
+        An object that the root can't unpickle is an error there alone: the other places receive nothing.
 
         Args:
             objects (sequence): One for each held place.
@@ -764,7 +771,7 @@ class Communicator(Messages, Groups):
             parts = [x for x, _ in pairs] if valid else parts
         sizes = [len(x) for x in parts] if _as_place(root) in self.held else None
         pickled = self._from_root("scatter_object", np.concatenate(parts), root, sizes, True, error).wait()
-        return [pickle.loads(x.tobytes()) for x in pickled]
+        return self._together("scatter_object", root, lambda: [pickle.loads(x.tobytes()) for x in pickled])
 
     def _objects(self, name: str, objects: Sequence[Any], root: int) -> Any:
         """The pickled bytes of all places' objects: the result of the collective `name`."""
@@ -776,18 +783,47 @@ class Communicator(Messages, Groups):
 
     def _unpickled(self, pickled: Array) -> list[Any]:
         """The objects of all places from their concatenated pickles."""
-        stream = io.BytesIO(pickled.tobytes())
-        return [pickle.load(stream) for _ in range(self.size)]
+        stream, found = io.BytesIO(pickled.tobytes()), []
+        try:
+            for _ in range(self.size):
+                found.append(pickle.load(stream))
+        except Exception as error:
+            if hasattr(error, "add_note"):           # from Python 3.11 on
+                error.add_note(f"This was raised when the object of place {len(found)} was unpickled on place {self.rank}.")
+            raise
+        return found
 
-    def broadcast_object(self, obj: Any, root: int = 0) -> Any:
+    def _together(self, name: str, root: int, read: Callable[[], S]) -> S:
+        """read() of what collective `name` brought. If it raises on a place, that is a CollectiveError on the others."""
+        value, failure = None, None
+        try:
+            value = read()
+        except Exception as error:                   # unpickling runs the object's own code: all ranks must raise
+            failure = error
+        text = failure and f"what came can't be unpickled here: {type(failure).__name__}: {failure}"
+        try:
+            self._blocked_exchange([Call(name, self.size, root=root, error=text or "") for _ in self.held])
+        except CollectiveError:
+            if failure is None:
+                raise
+        if failure is not None:
+            raise failure
+        return cast(S, value)
+
+    def broadcast_object(self, obj: Any, root: int = 0, check: Callable[[Any], object] | None = None) -> Any:
         """A copy of the root's small Python object. It is pickled.
 
         Args:
             obj (Tensor or number or sequence): The root's object.
             root (int): The place that sends. Default: 0.
+            check (callable): Called with the copy on every place; an exception that it raises on one is a CollectiveError
+                on the others. Default: None.
 
         Returns:
             A copy.
+
+        Raises:
+            CollectiveError: the object can't be pickled, or not be unpickled on another place.
 
         Example:
             >>> import dparallel
@@ -795,7 +831,15 @@ class Communicator(Messages, Groups):
             ['a', 'a']
         """
         x, error = _pickled(obj) if _as_place(root) in self.held else (None, "")
-        return pickle.loads(self._from_root("broadcast_object", x, root, None, True, error).wait()[0].tobytes())
+        pickled = self._from_root("broadcast_object", x, root, None, True, error).wait()[0]
+
+        def read() -> Any:
+            value = pickle.loads(pickled.tobytes())
+            if check is not None:
+                check(value)
+            return value
+
+        return self._together("broadcast_object", root, read)
 
     # --- implemented by each kind of communicator ------------------------------------------------------------------------
 
@@ -927,17 +971,17 @@ class Communicator(Messages, Groups):
     # --- from arguments to calls --------------------------------------------------------------------------------------
 
     def _from_root(self, name: str, x: Any, root: int, sizes: Sizes | AllToAllSizes, blocking: bool, error: str = "",
-                   dim: int = 0) -> Handle:
+                   dim: int = 0, room: Any = None) -> Handle:
         """Issue a collective in which only the root has an array."""
         calls, arrays, here = [], [], _as_place(root)
         for place in self.held:
             array, problem = _dim_to_front(*_array(x), dim) if place == here else (None, "")
-            calls.append(Call(name, self.size, array, root=root, sizes=sizes, error=error or problem, dim=dim))
+            calls.append(Call(name, self.size, array, root=root, sizes=sizes, error=error or problem, dim=dim, room=room))
             arrays.append(np.empty(0) if array is None else array)
         return _dim_restored(self._blocked_issue(calls, arrays, blocking), dim)
 
     def _from_all(self, name: str, xs: Any, blocking: bool, *, root: int = 0, op: str = "sum",
-                  sizes: Sizes | AllToAllSizes = None, dim: int = 0, ties: str = "split") -> Handle:
+                  sizes: Sizes | AllToAllSizes = None, dim: int = 0, ties: str = "split", shapes: Any = None) -> Handle:
         """Issue a collective in which every place has an array."""
         arrays, error = self._checked_arrays(xs)
         if dim.__class__ is not int or dim:
@@ -950,7 +994,7 @@ class Communicator(Messages, Groups):
                                                f"not {sizes!r}")
             cuts = list(sizes) if valid else cuts
         calls = [Call(name, self.size, x, root=root, op=op, sizes=cut if name in SPLITTING else None, error=error,
-                      dim=dim, ties=ties) for x, cut in zip(arrays, cuts, strict=True)]
+                      dim=dim, ties=ties, shapes=shapes) for x, cut in zip(arrays, cuts, strict=True)]
         return _dim_restored(self._blocked_issue(calls, arrays, blocking), dim)
 
     # --- calls in which places wait for each other, see blocked() ---------------------------------------------------------

@@ -8,6 +8,7 @@ to work a place must not raise before: what is wrong with its own input goes int
 from __future__ import annotations
 
 import hashlib
+import math
 import operator
 import struct
 from collections.abc import Callable, Collection, Sequence
@@ -70,8 +71,9 @@ class Call:
 
     x          the place's array, its rows in front; None if it has none
     dim        the dimension of the rows in the caller's array
-    sizes      how the rows are split over places
-    key        a checksum of sizes or pairs that the caller passed, else 0; of a message, its number
+    room       of a place that receives from the root: an array like the one that it expects
+    sizes      how the rows are split over places; of joined arrays, the shapes of these
+    key        a checksum of sizes, shapes or pairs that the caller passed, else 0; of a message, its number
     value      a number that travels with the call
     error      what is wrong with this call alone
     function   the Function that called, for error texts
@@ -82,7 +84,8 @@ class Call:
                  "value")
 
     def __init__(self, name: str, size: int, x: Any = None, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
-                 value: Any = 0.0, error: str = "", dim: Any = 0, ties: Any = "split", function: str = "") -> None:
+                 value: Any = 0.0, error: str = "", dim: Any = 0, ties: Any = "split", function: str = "",
+                 room: Any = None, shapes: Any = None) -> None:
         self.name: str = name
         self.root: Any = root
         self.op: Any = op
@@ -96,9 +99,14 @@ class Call:
             self.op = "mean"
         self.dtype: Any = None if x is None else x.dtype
         self.shape: tuple[int, ...] = () if x is None else x.shape
-        self.sizes: tuple[int, ...] | None = None
+        self.sizes: tuple[Any, ...] | None = None
         self.error: str = (error or self._settings_error(size, value) or (self._array_error() if x is not None else "")
                       or (self._sizes_error(size, sizes) if name in SPLITTING else ""))
+        if room is not None and x is None:
+            self.dtype, self.shape = room.dtype, room.shape
+            self.error = self.error or self._array_error()
+        if shapes is not None:
+            self.sizes, self.key = tuple(shapes), checksum(shapes)
 
     def _settings_error(self, size: int, value: Any) -> str:
         try:
@@ -190,7 +198,8 @@ class Call:
     def __str__(self) -> str:
         settings = [f"op={self.op!r}"] if self.name in REDUCTIONS else []
         settings += [f"root={self.root!r}"] if self.name in ROOTED else []
-        settings += [f"sizes={list(self.sizes)}"] if self.key and self.sizes and self.name != "permute" else []
+        settings += [f"{'sizes' if self.name in SPLITTING else 'shapes'}={list(self.sizes)}"] \
+            if self.key and self.sizes and self.name != "permute" else []
         settings += [f"pairs={list(zip(self.sizes[::2], self.sizes[1::2], strict=True))}"] \
             if self.name == "permute" and self.sizes is not None else []
         settings += [f"dest={self.root}"] if self.name == "send" else []
@@ -202,7 +211,7 @@ class Call:
                 + (f": {self.error}" if self.error else ""))
 
 
-def checksum(sizes: Sequence[int]) -> int:
+def checksum(sizes: Sequence[Any]) -> int:
     """A 56-bit hash of the sizes, never 0."""
     digest = hashlib.blake2b(repr(list(sizes)).encode(), digest_size=7).digest()
     return int.from_bytes(digest, "little") + 1
@@ -291,10 +300,25 @@ def _sizes_mismatch(calls: Sequence[Call]) -> str:
     return "" if all((call.key or not_given) in (expected, 0) for call in calls) else "the places pass different sizes"
 
 
+def _room_mismatch(calls: Sequence[Call]) -> str:
+    """Places that said what they expect from the root have its dtype, and room for as many elements as they get."""
+    root = calls[0].root
+    sent = calls[root]
+    waiting = [(place, call) for place, call in enumerate(calls) if place != root and call.dtype is not None]
+    if any(call.dtype != sent.dtype for _, call in waiting):
+        return "the dtypes differ"
+    if sent.name == "broadcast":
+        fits = all(math.prod(call.shape) == math.prod(sent.shape) for _, call in waiting)
+    else:                                            # sizes that the root chose are not in its header
+        rows, width = even_split(sent.shape[0], len(calls)), math.prod(sent.shape[1:])
+        fits = sent.key != 0 or all(math.prod(call.shape) == rows[place] * width for place, call in waiting)
+    return "" if fits else "a place has not room for the number of elements that the root sends"
+
+
 # Which collectives a rule is for, and the rule. The first one that is broken names the error: later ones may rely on it.
 RULES: tuple[tuple[Collection[str], Rule], ...] = (
-    (NAMES, _names_mismatch),
     (NAMES, _bad_inputs),
+    (NAMES, _names_mismatch),
     (NAMES, _backward_mismatch),
     (ROOTED, _same("root", "the places name different roots")),
     (REDUCTIONS, _same("op", "the places name different ops")),
@@ -304,7 +328,9 @@ RULES: tuple[tuple[Collection[str], Rule], ...] = (
     (WITH_DIM, _dims_mismatch),
     (CONCATENATING, _rows_mismatch),
     ({"permute"}, _same("key", "the places name different pairs")),
-    ({"scatter", "reduce_scatter"}, _sizes_mismatch))
+    ({"allreduce", "allgather"}, _same("key", "the shapes of the joined arrays differ")),
+    ({"scatter", "reduce_scatter"}, _sizes_mismatch),
+    ({"broadcast", "scatter"}, _room_mismatch))
 RULES_OF = {name: [rule for names, rule in RULES if name in names] for name in NAMES}
 
 

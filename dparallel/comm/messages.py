@@ -340,16 +340,36 @@ class Messages(ABC):
         local_place, peer = self._held_place(place), self._place_number(dest, "dest")
         array, problem = sendable(x)
         call = Call("send", self.size, array, root=peer, value=note, error=problem)
-        if call.error:                               # the receiver raises it, too
-            text = np.frombuffer(call.error.encode(), np.uint8)
-            notice = self._with_number(Call("send", self.size, text, root=peer, value=INVALID))
-            self._send_message(local_place, peer, tag, notice, text)
+        if call.error:
+            self.refuse_message(call.error, peer, tag, local_place)
             raise CollectiveError(f"place {local_place}: {call_text('send', 'dest', peer, tag)}: {call.error}")
         self._with_number(call)
         if not recorders:
             return call.key, self._send_message(local_place, peer, tag, call, array)
         with record_function("dparallel::send", None, MESSAGE, array.nbytes, self.message_flight(local_place, call.key)):
             return call.key, self._send_message(local_place, peer, tag, call, array)
+
+    def refuse_message(self, reason: str, dest: int, tag: int, place: int | None = None) -> None:
+        """Send the reason why there is no message; the receiver raises it as a CollectiveError, in place of waiting.
+
+        Args:
+            reason (str): What the error says.
+            dest (int): The place that receives.
+            tag (int): What the receiver names, too.
+            place (int): The held place that sends, where the process holds several.
+
+        Example:
+            >>> import dparallel
+            >>> comm = dparallel.Devices(2)
+            >>> comm.refuse_message("no data", 1, 0, place=0)
+            >>> comm.recv(source=0, place=1)
+            Traceback (most recent call last):
+            ...
+            dparallel.comm.header.CollectiveError: recv(source=0, tag=0): place 0 could not send it: no data
+        """
+        text = np.frombuffer(reason.encode(), np.uint8)
+        notice = self._with_number(Call("send", self.size, text, root=dest, value=INVALID))
+        self._send_message(self._held_place(place), dest, tag, notice, text)
 
     def post_recv(self, source: Any, tag: int, place: int | None = None) -> Handle:
         """A Handle of the next Message from source with this tag.

@@ -5,14 +5,16 @@ They call the collectives of dparallel.comm, where the ranks' calls are compared
 error on all. With async_op=True a call returns a Work as soon as all ranks have called; its tensors are written by wait()
 or is_completed().
 
-Writing is an in-place operation: a backward pass that needs the old value raises. Tensors may have any memory format. Ranks
-outside `group` get None and a warning.
+Writing is an in-place operation that is not recorded: a backward pass that needs the old value, or that passes from the new
+value to where the old one came from, raises an error that names the collective. With async_op=True that holds from the
+start on. Tensors may have any memory format. Ranks outside `group` get None and a warning.
 """
 
 from __future__ import annotations
 
 import contextlib
 import enum
+import operator
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
@@ -22,10 +24,11 @@ import numpy as np
 
 from autograd.core.primitive import side_effect
 
-from ..autograd import Tensor, as_tensor, no_grad
+from ..autograd import Tensor
 from ..comm import Handle
 from .groups import Group, ProcessGroup, get_global_rank, is_member, member_of, place_of
 from .work import Work
+from .writes import check_output, overwritten, write
 
 
 class RedOpType(enum.Enum):
@@ -100,15 +103,18 @@ def _op_and_arrays(op: Op, *arrays: Array) -> tuple[str, list[Array]]:
     return name, list(arrays)
 
 
-def array_of(tensor: Tensor, name: str) -> Array:
-    """The array of a tensor. TypeError, with the name of the argument, if it is not a Tensor."""
+def array_of(tensor: Tensor, name: str, output: bool = False) -> Array:
+    """The array of a tensor. TypeError, with the name of the argument, if it is not a Tensor; ValueError or RuntimeError if
+    it is an output and can't be written to."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type Tensor but got {type(tensor)} "
                         "instead.")
+    if output:
+        check_output(tensor, name)
     return tensor.array
 
 
-def arrays_of(tensors: Sequence[Tensor], name: str, count: int | None = None) -> list[Array]:
+def arrays_of(tensors: Sequence[Tensor], name: str, count: int | None = None, output: bool = False) -> list[Array]:
     """The arrays of a list of `count` tensors of one dtype. TypeError, RuntimeError or ValueError with the argument's
     name."""
     if not isinstance(tensors, (list, tuple)) or not all(isinstance(x, Tensor) for x in tensors):
@@ -120,7 +126,7 @@ def arrays_of(tensors: Sequence[Tensor], name: str, count: int | None = None) ->
     if len({x.dtype for x in tensors}) > 1:
         raise ValueError(f"{name}: Invalid usage of tensors with different dtypes: "
                          f"{', '.join(sorted({str(x.dtype) for x in tensors}))}")
-    return [x.array for x in tensors]
+    return [array_of(x, name, output) for x in tensors]
 
 
 def check_like(array: Array, like: Array, name: str, shape: Sequence[int] | None = None) -> None:
@@ -140,21 +146,6 @@ def check_numel(array: Array, like: Array, count: int, name: str) -> None:
         raise RuntimeError(f"{name}: invalid tensor size (expected {count} elements, got {array.size} in {array.shape})")
 
 
-def write(tensor: Tensor, value: Array) -> Tensor:
-    """Write an array of as many elements into a tensor, unrecorded. Returns the tensor."""
-    with no_grad():
-        tensor.detach().copy_(as_tensor(value).reshape(tensor.shape))
-    return tensor
-
-
-def write_received(tensor: Tensor, value: Array, name: str) -> Tensor:
-    """Write an array that another rank has sent into a tensor. RuntimeError if its dtype or size differs."""
-    if value.dtype != tensor.dtype or value.size != tensor.array.size:
-        raise RuntimeError(f"{name}: {value.dtype} {value.shape} came, for a tensor of {tensor.dtype} {tuple(tensor.shape)}"
-                           "; all ranks pass tensors of one dtype and shape")
-    return write(tensor, value)
-
-
 def group_of_call(group: Group, name: str) -> ProcessGroup | None:
     """The group of a collective that is called; None if this rank is not in it. Completed Works are dropped."""
     side_effect(f"{name} of dparallel.distributed")
@@ -164,10 +155,25 @@ def group_of_call(group: Group, name: str) -> ProcessGroup | None:
     return pg
 
 
-def finish_call(group: ProcessGroup, handle: Handle, finish: Callable[[Any], list[Any]], async_op: bool) -> Work | None:
-    """The Work of a collective. Unless async_op, complete earlier ones and this one, and return None."""
+def finish_call(group: ProcessGroup, name: str, handle: Handle, outputs: Sequence[Tensor],
+                pieces: Callable[[Any], Sequence[Array]], async_op: bool, returned: list[Any] | None = None) -> Work | None:
+    """The Work of a collective. Unless async_op, complete earlier ones and this one, and return None.
+
+    outputs: the tensors that are written on this rank. pieces: a function of the handle's value, the array for each.
+    returned: the Work's result(). Default: None, the outputs.
+    """
+    writer = f"{name} of dparallel.distributed"
+
+    def finish(value: Any) -> list[Any]:
+        for output, piece in zip(outputs, pieces(value) if outputs else (), strict=True):
+            overwritten(output, writer)
+            write(output, piece)
+        return list(outputs) if returned is None else returned
+
     work = Work(handle, finish)
     if async_op:
+        for output in outputs:
+            overwritten(output, f"a pending {writer}")
         group.pending.append(work)
         return work
     group.settle()
@@ -210,9 +216,9 @@ def all_reduce(tensor: Tensor, op: Op = ReduceOp.SUM, group: Group = None, async
     if pg is None:
         return None
     with pg.raise_on_all_ranks("all_reduce"):
-        name, (x,) = _op_and_arrays(op, array_of(tensor, "tensor"))
+        name, (x,) = _op_and_arrays(op, array_of(tensor, "tensor", output=True))
     handle = pg.issue("allreduce", [x], blocking=not async_op, op=name)
-    return finish_call(pg, handle, lambda result: [write(tensor, result[0])], async_op)
+    return finish_call(pg, "all_reduce", handle, [tensor], lambda result: [result[0]], async_op)
 
 
 def all_reduce_coalesced(tensors: Sequence[Tensor], op: Op = ReduceOp.SUM, group: Group = None,
@@ -251,18 +257,14 @@ def all_reduce_coalesced(tensors: Sequence[Tensor], op: Op = ReduceOp.SUM, group
     if pg is None:
         return None
     with pg.raise_on_all_ranks("all_reduce_coalesced"):
-        arrays = arrays_of(tensors, "tensors")
+        arrays = arrays_of(tensors, "tensors", output=True)
         if not arrays:
             raise ValueError("all_reduce_coalesced: tensors is an empty list")
         name, xs = _op_and_arrays(op, *arrays)
     flat = np.concatenate([x.reshape(-1) for x in xs])
-    handle = pg.issue("allreduce", [flat], blocking=not async_op, op=name)
-
-    def finish(result: list[Array]) -> list[Any]:
-        pieces = np.split(result[0], np.cumsum([x.size for x in xs])[:-1])
-        return [write(tensor, piece) for tensor, piece in zip(tensors, pieces, strict=True)]
-
-    return finish_call(pg, handle, finish, async_op)
+    handle = pg.issue("allreduce", [flat], blocking=not async_op, op=name, shapes=[x.shape for x in xs])
+    cuts = np.cumsum([x.size for x in xs])[:-1]
+    return finish_call(pg, "all_reduce_coalesced", handle, tensors, lambda result: np.split(result[0], cuts), async_op)
 
 
 def reduce(tensor: Tensor, dst: int | None = None, op: Op = ReduceOp.SUM, group: Group = None, async_op: bool = False,
@@ -304,10 +306,10 @@ def reduce(tensor: Tensor, dst: int | None = None, op: Op = ReduceOp.SUM, group:
         return None
     with pg.raise_on_all_ranks("reduce"):
         root = place_of(pg, dst, group_dst, "reduce")
-        name, (x,) = _op_and_arrays(op, array_of(tensor, "tensor"))
+        here = pg.rank() == root
+        name, (x,) = _op_and_arrays(op, array_of(tensor, "tensor", output=here))
     handle = pg.issue("reduce", [x], blocking=not async_op, op=name, root=root)
-    here = pg.rank() == root
-    return finish_call(pg, handle, lambda result: [write(tensor, result) if here else tensor], async_op)
+    return finish_call(pg, "reduce", handle, [tensor] if here else [], lambda result: [result], async_op, [tensor])
 
 
 def broadcast(tensor: Tensor, src: int | None = None, group: Group = None, async_op: bool = False,
@@ -346,11 +348,11 @@ def broadcast(tensor: Tensor, src: int | None = None, group: Group = None, async
         return None
     with pg.raise_on_all_ranks("broadcast"):
         root = place_of(pg, src, group_src, "broadcast")
-        x = array_of(tensor, "tensor")
-    here = pg.rank() == root
-    handle = pg.issue("broadcast", x if here else None, blocking=not async_op, root=root)
-    return finish_call(pg, handle, lambda result: [tensor if here else write_received(tensor, result[0], "broadcast")],
-                       async_op)
+        here = pg.rank() == root
+        x = array_of(tensor, "tensor", output=not here)
+    handle = pg.issue("broadcast", x if here else None, blocking=not async_op, root=root, room=x)
+    return finish_call(pg, "broadcast", handle, [] if here else [tensor], lambda result: [result[0]], async_op,
+                       [tensor])
 
 
 def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Group = None, async_op: bool = False) -> Work | None:
@@ -387,11 +389,11 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Group = None, a
     if pg is None:
         return None
     with pg.raise_on_all_ranks("all_gather"):
-        x, outputs = array_of(tensor, "tensor"), arrays_of(tensor_list, "tensor_list", pg.size())
+        x, outputs = array_of(tensor, "tensor"), arrays_of(tensor_list, "tensor_list", pg.size(), output=True)
         for output in outputs:
             check_like(output, x, "all_gather")
     handle = pg.issue("allgather", [x[None]], blocking=not async_op)
-    return finish_call(pg, handle, lambda result: list(map(write, tensor_list, result[0])), async_op)
+    return finish_call(pg, "all_gather", handle, tensor_list, lambda result: result[0], async_op)
 
 
 def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: Group = None,
@@ -431,10 +433,10 @@ def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: G
     if pg is None:
         return None
     with pg.raise_on_all_ranks("all_gather_into_tensor"):
-        x, output = array_of(input_tensor, "input_tensor"), array_of(output_tensor, "output_tensor")
+        x, output = array_of(input_tensor, "input_tensor"), array_of(output_tensor, "output_tensor", True)
         check_numel(output, x, pg.size() * x.size, "all_gather_into_tensor")
     handle = pg.issue("allgather", [x[None]], blocking=not async_op)
-    return finish_call(pg, handle, lambda result: [write(output_tensor, result[0])], async_op)
+    return finish_call(pg, "all_gather_into_tensor", handle, [output_tensor], lambda result: [result[0]], async_op)
 
 
 def all_gather_coalesced(output_tensor_lists: list[list[Tensor]], input_tensor_list: list[Tensor], group: Group = None,
@@ -479,19 +481,15 @@ def all_gather_coalesced(output_tensor_lists: list[list[Tensor]], input_tensor_l
             raise RuntimeError(f"all_gather_coalesced: output_tensor_lists has a list for each of {pg.size()} ranks, "
                                "of as many tensors as input_tensor_list, which is not empty")
         for outputs in output_tensor_lists:
-            for output, x in zip(arrays_of(outputs, "output_tensor_lists", len(xs)), xs, strict=True):
+            for output, x in zip(arrays_of(outputs, "output_tensor_lists", len(xs), True), xs, strict=True):
                 check_like(output, x, "all_gather_coalesced")
     flat = np.concatenate([x.reshape(-1) for x in xs])
-    handle = pg.issue("allgather", [flat[None]], blocking=not async_op)
-
-    def finish(result: list[Array]) -> list[Any]:
-        cuts = np.cumsum([x.size for x in xs])[:-1]
-        for outputs, row in zip(output_tensor_lists, result[0], strict=True):
-            for output, piece in zip(outputs, np.split(row, cuts), strict=True):
-                write(output, piece)
-        return output_tensor_lists
-
-    return finish_call(pg, handle, finish, async_op)
+    handle = pg.issue("allgather", [flat[None]], blocking=not async_op, shapes=[x.shape for x in xs])
+    cuts = np.cumsum([x.size for x in xs])[:-1]
+    flat_outputs = [output for outputs in output_tensor_lists for output in outputs]
+    return finish_call(pg, "all_gather_coalesced", handle, flat_outputs,
+                       lambda result: [piece for row in result[0] for piece in np.split(row, cuts)], async_op,
+                       list(output_tensor_lists))
 
 
 def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | None = None, group: Group = None,
@@ -540,10 +538,10 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
             raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
         if here and not outputs:
             raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-        for output in arrays_of(outputs, "gather_list", pg.size()) if here else ():
+        for output in arrays_of(outputs, "gather_list", pg.size(), output=True) if here else ():
             check_like(output, x, "gather")
     handle = pg.issue("gather", [x[None]], blocking=not async_op, root=root)
-    return finish_call(pg, handle, lambda result: list(map(write, outputs, result)) if here else [], async_op)
+    return finish_call(pg, "gather", handle, outputs, lambda result: result, async_op)
 
 
 def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int | None = None, group: Group = None,
@@ -585,7 +583,7 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
         return None
     with pg.raise_on_all_ranks("scatter"):
         root = place_of(pg, src, group_src, "scatter", 0)
-        x, here = array_of(tensor, "tensor"), pg.rank() == root
+        x, here = array_of(tensor, "tensor", output=True), pg.rank() == root
         parts = list(scatter_list or ())
         if parts and not here:
             raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
@@ -594,8 +592,8 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
         for part in arrays_of(parts, "scatter_list", pg.size()) if here else ():
             check_like(part, x, "scatter")
     rows = np.stack([part.array for part in parts]) if here else None
-    handle = pg.issue("scatter", rows, blocking=not async_op, root=root)
-    return finish_call(pg, handle, lambda result: [write_received(tensor, result[0][0], "scatter")], async_op)
+    handle = pg.issue("scatter", rows, blocking=not async_op, root=root, room=x)
+    return finish_call(pg, "scatter", handle, [tensor], lambda result: [result[0][0]], async_op)
 
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: Op = ReduceOp.SUM, group: Group = None,
@@ -636,12 +634,12 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: Op = ReduceOp.S
     if pg is None:
         return None
     with pg.raise_on_all_ranks("reduce_scatter"):
-        parts, target = arrays_of(input_list, "input_list", pg.size()), array_of(output, "output")
+        parts, target = arrays_of(input_list, "input_list", pg.size()), array_of(output, "output", output=True)
         for part in parts:
             check_like(part, target, "reduce_scatter")
         name, (x,) = _op_and_arrays(op, np.stack(parts))
     handle = pg.issue("reduce_scatter", [x], blocking=not async_op, op=name, sizes=[1] * pg.size())
-    return finish_call(pg, handle, lambda result: [write(output, result[0][0])], async_op)
+    return finish_call(pg, "reduce_scatter", handle, [output], lambda result: [result[0][0]], async_op)
 
 
 def reduce_scatter_tensor(output: Tensor, input: Tensor, op: Op = ReduceOp.SUM, group: Group = None,
@@ -681,11 +679,11 @@ def reduce_scatter_tensor(output: Tensor, input: Tensor, op: Op = ReduceOp.SUM, 
     if pg is None:
         return None
     with pg.raise_on_all_ranks("reduce_scatter_tensor"):
-        target, source = array_of(output, "output"), array_of(input, "input")
+        target, source = array_of(output, "output", output=True), array_of(input, "input")
         check_numel(source, target, pg.size() * target.size, "reduce_scatter_tensor")
         name, (x,) = _op_and_arrays(op, source.reshape(pg.size(), -1))
     handle = pg.issue("reduce_scatter", [x], blocking=not async_op, op=name, sizes=[1] * pg.size())
-    return finish_call(pg, handle, lambda result: [write(output, result[0])], async_op)
+    return finish_call(pg, "reduce_scatter_tensor", handle, [output], lambda result: [result[0]], async_op)
 
 
 def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: Group = None,
@@ -727,7 +725,7 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
         return None
     with pg.raise_on_all_ranks("all_to_all"):
         xs = arrays_of(input_tensor_list, "input_tensor_list", pg.size())
-        outputs = arrays_of(output_tensor_list, "output_tensor_list", pg.size())
+        outputs = arrays_of(output_tensor_list, "output_tensor_list", pg.size(), output=True)
         if xs[0].dtype != outputs[0].dtype:
             raise ValueError("all_to_all: Invalid usage of tensors with different dtypes: "
                              f"{xs[0].dtype}, {outputs[0].dtype}")
@@ -735,12 +733,8 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
     _check_sizes(pg, "all_to_all", sizes, expected)
     flat = np.concatenate([x.reshape(-1) for x in xs])
     handle = pg.issue("alltoall", [flat], blocking=not async_op, sizes=[sizes])
-
-    def finish(result: list[Array]) -> list[Any]:
-        pieces = np.split(result[0], np.cumsum(expected)[:-1])
-        return [write(tensor, piece) for tensor, piece in zip(output_tensor_list, pieces, strict=True)]
-
-    return finish_call(pg, handle, finish, async_op)
+    cuts = np.cumsum(expected)[:-1]
+    return finish_call(pg, "all_to_all", handle, output_tensor_list, lambda result: np.split(result[0], cuts), async_op)
 
 
 def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[int] | None = None,
@@ -782,27 +776,30 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[in
     if pg is None:
         return None
     with pg.raise_on_all_ranks("all_to_all_single"):
-        x, target = array_of(input, "input"), array_of(output, "output")
+        x, target = array_of(input, "input"), array_of(output, "output", output=True)
         sizes = split_sizes(input_split_sizes, x, pg.size())
         expected = split_sizes(output_split_sizes, target, pg.size())
         check_like(target, x, "all_to_all_single", (target.shape[0], *x.shape[1:]))
     _check_sizes(pg, "all_to_all_single", sizes, expected)
     handle = pg.issue("alltoall", [x], blocking=not async_op, sizes=[sizes])
-    return finish_call(pg, handle, lambda result: [write(output, result[0])], async_op)
+    return finish_call(pg, "all_to_all_single", handle, [output], lambda result: [result[0]], async_op)
 
 
 def split_sizes(sizes: Sequence[int] | None, x: Array, count: int) -> list[int]:
     """The number of rows for each rank: `sizes`, or an even split. RuntimeError if they do not sum to the array's rows."""
     if not x.ndim:
         raise RuntimeError("all_to_all_single: a 0-d tensor has no rows to split")
-    if sizes is None or not len(sizes):
+    if sizes is None or (isinstance(sizes, Sequence) and not len(sizes)):
         if x.shape[0] % count:
             raise RuntimeError(f"Tensor's dim 0 ({x.shape[0]}) does not divide equally across group size {count}")
         return [x.shape[0] // count] * count
-    if len(sizes) != count or sum(sizes) != x.shape[0] or min(sizes) < 0:
-        raise RuntimeError(f"Split sizes doesn't match total dim 0 size: {list(sizes)}, for {count} ranks and {x.shape[0]} "
-                           "rows")
-    return [int(size) for size in sizes]
+    try:
+        whole = [operator.index(size) for size in sizes]
+    except TypeError:
+        raise TypeError(f"split sizes are whole numbers of rows, one for each of {count} ranks, not {sizes!r}") from None
+    if len(whole) != count or sum(whole) != x.shape[0] or min(whole) < 0:
+        raise RuntimeError(f"Split sizes doesn't match total dim 0 size: {whole}, for {count} ranks and {x.shape[0]} rows")
+    return whole
 
 
 def _check_sizes(group: ProcessGroup, name: str, sizes: list[int], expected: list[int]) -> None:
@@ -849,7 +846,7 @@ def barrier(group: Group = None, async_op: bool = False, device_ids: object = No
             raise RuntimeError(f"Function argument device_ids not supported for the selected backend {pg.backend}")
     handle = pg.issue("allreduce", [np.zeros(1, np.int8)], blocking=False)
     if async_op or timeout is None:
-        return finish_call(pg, handle, lambda result: [], async_op)
+        return finish_call(pg, "barrier", handle, [], lambda result: [], async_op)
     Work(handle, lambda result: []).wait(timeout)
     return None
 

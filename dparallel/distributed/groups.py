@@ -712,10 +712,10 @@ def new_group(ranks: Sequence[int] | None = None, timeout: timedelta | None = No
         [-1, 0]
     """
     world = default_group()
-    if use_local_synchronization:
-        raise NotImplementedError("new_group(use_local_synchronization=True): all ranks of the job call new_group here")
-    limit = _timeout(timeout)
     with world.raise_on_all_ranks("new_group"):
+        if use_local_synchronization:
+            raise NotImplementedError("new_group(use_local_synchronization=True): all ranks of the job call new_group here")
+        limit = _timeout(timeout)
         named = world.backend if backend is None else Backend.of(backend)
         expected = _checked_ranks(range(world.size()) if ranks is None else ranks, world.size(), sort_ranks)
     _check_same_ranks(world, "new_group", expected)
@@ -792,17 +792,18 @@ def new_subgroups(group_size: int | None = None, group: Group = None, timeout: t
         >>> dparallel.run_ranks(2, main)
         [([0], 2), ([1], 2)]
     """
-    size = get_world_size(group)
-    if group_size is None:
-        raise ValueError("new_subgroups: pass group_size; its default counts GPUs, and there are none")
-    if group_size <= 0:
-        raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
-    if size < group_size:
-        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({size})")
-    if size % group_size:
-        raise ValueError(f"The world size ({size}) must be divisible by 'group_size={group_size}'")
-    if group is not None and group is not _state().world:
-        raise NotImplementedError("new_subgroups(group=...): of the default group only; see split_group")
+    with default_group().raise_on_all_ranks("new_subgroups"):
+        size = get_world_size(group)
+        if group_size is None:
+            raise ValueError("new_subgroups: pass group_size; its default counts GPUs, and there are none")
+        if group_size <= 0:
+            raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
+        if size < group_size:
+            raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({size})")
+        if size % group_size:
+            raise ValueError(f"The world size ({size}) must be divisible by 'group_size={group_size}'")
+        if group is not None and group is not _state().world:
+            raise NotImplementedError("new_subgroups(group=...): of the default group only; see split_group")
     return new_subgroups_by_enumeration([list(range(first, first + group_size)) for first in range(0, size, group_size)],
                                         timeout, backend, pg_options, group_desc)
 
@@ -841,11 +842,12 @@ def new_subgroups_by_enumeration(ranks_per_subgroup_list: Sequence[Sequence[int]
         >>> dparallel.run_ranks(2, main)
         [[0], [1]]
     """
-    flat = [rank for ranks in ranks_per_subgroup_list for rank in ranks]
-    if not ranks_per_subgroup_list:
-        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
-    if len(set(flat)) < len(flat):
-        raise ValueError(f"new_subgroups_by_enumeration: a rank is in two of the groups {list(ranks_per_subgroup_list)}")
+    with default_group().raise_on_all_ranks("new_subgroups_by_enumeration"):
+        flat = [rank for ranks in ranks_per_subgroup_list for rank in ranks]
+        if not ranks_per_subgroup_list:
+            raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
+        if len(set(flat)) < len(flat):
+            raise ValueError(f"new_subgroups_by_enumeration: a rank is in two of the groups {list(ranks_per_subgroup_list)}")
     groups = [new_group(ranks, timeout, backend, pg_options, group_desc=group_desc) for ranks in ranks_per_subgroup_list]
     return next((group for group in groups if isinstance(group, ProcessGroup)), None), groups
 
@@ -890,10 +892,10 @@ def split_group(parent_pg: Group = None, split_ranks: Sequence[Sequence[int]] | 
     parent = member_of(parent_pg, "split_group")
     if parent is None:
         return None
-    if pg_options is not None:
-        raise NotImplementedError("split_group(pg_options=...): options of NCCL; there are none of MPI")
-    limit = _timeout(timeout)
     with parent.raise_on_all_ranks("split_group"):
+        if pg_options is not None:
+            raise NotImplementedError("split_group(pg_options=...): options of NCCL; there are none of MPI")
+        limit = _timeout(timeout)
         if not split_ranks:
             raise ValueError("split_ranks cannot be None or empty")
         parts = [_checked_ranks(part, parent.size()) for part in split_ranks]

@@ -6,8 +6,9 @@ dparallel.Recv are recorded. Objects are pickled: receive them from trusted rank
 
 from __future__ import annotations
 
+import contextlib
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ import numpy as np
 from ..autograd import Tensor
 from ..comm import Handle
 from ..pytree import objects
-from .collectives import array_of, group_of_call, on_cpu, write_received
+from .collectives import array_of, group_of_call, on_cpu
 from .groups import Group, ProcessGroup, get_global_rank, place_of
 from .work import Work
+from .writes import overwritten, write
 
 
 def _peer(group: ProcessGroup, rank: int | None, group_rank: int | None, name: str) -> int:
@@ -27,6 +29,20 @@ def _peer(group: ProcessGroup, rank: int | None, group_rank: int | None, name: s
         end = "destination" if "send" in name else "source"
         raise ValueError(f"Invalid {end} rank: {end} rank should not be the same as the rank of the current process.")
     return place
+
+
+@contextlib.contextmanager
+def _raise_on_receiver(group: ProcessGroup, rank: int | None, group_rank: int | None, tag: int, name: str) -> Iterator[None]:
+    """A block that prepares what is sent. Its exception is raised here, and as a CollectiveError on the receiver, which
+    would otherwise wait."""
+    try:
+        yield
+    except Exception as error:
+        comm = group.communicator
+        with contextlib.suppress(ValueError):        # without a valid receiver nobody waits for this message
+            place = _peer(group, rank, group_rank, name)
+            comm.refuse_message(f"{name}: {type(error).__name__}: {error}", place, comm.user_tag(tag))
+        raise
 
 
 def send(tensor: Tensor, dst: int | None = None, group: Group = None, tag: int = 0, group_dst: int | None = None) -> None:
@@ -60,7 +76,9 @@ def send(tensor: Tensor, dst: int | None = None, group: Group = None, tag: int =
     """
     pg = group_of_call(group, "send")
     if pg is not None:
-        pg.communicator.send(array_of(tensor, "tensor"), _peer(pg, dst, group_dst, "send"), tag)
+        with _raise_on_receiver(pg, dst, group_dst, tag, "send"):
+            x = array_of(tensor, "tensor")
+        pg.communicator.send(x, _peer(pg, dst, group_dst, "send"), tag)
 
 
 def isend(tensor: Tensor, dst: int | None = None, group: Group = None, tag: int = 0,
@@ -99,8 +117,9 @@ def isend(tensor: Tensor, dst: int | None = None, group: Group = None, tag: int 
     pg = group_of_call(group, "isend")
     if pg is None:
         return None
-    handle = pg.communicator.start_send(array_of(tensor, "tensor"), _peer(pg, dst, group_dst, "isend"), tag)
-    return Work(handle, lambda _: [tensor])
+    with _raise_on_receiver(pg, dst, group_dst, tag, "isend"):
+        x = array_of(tensor, "tensor")
+    return Work(pg.communicator.start_send(x, _peer(pg, dst, group_dst, "isend"), tag), lambda _: [tensor])
 
 
 def recv(tensor: Tensor, src: int | None = None, group: Group = None, tag: int = 0, group_src: int | None = None) -> int:
@@ -179,7 +198,7 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group = None, tag: int 
     pg = group_of_call(group, "irecv")
     if pg is None:
         return None
-    array_of(tensor, "tensor")
+    array_of(tensor, "tensor", output=True)
     comm = pg.communicator
     if src is None and group_src is None:
         handle: Handle = comm.start_recv_any(tag)
@@ -190,8 +209,15 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group = None, tag: int 
 
     def finish(received: tuple[int, Any]) -> list[Tensor]:
         sender.append(pg.ranks[received[0]])
-        return [write_received(tensor, received[1], f"recv from rank {sender[0]}")]
+        value = received[1]
+        if value.dtype != tensor.dtype or value.size != tensor.array.size:
+            raise RuntimeError(f"recv from rank {sender[0]}: {value.dtype} {value.shape} came, for a tensor of "
+                               f"{tensor.dtype} {tuple(tensor.shape)}; both ranks pass tensors of one dtype and number of "
+                               "elements")
+        overwritten(tensor, "recv of dparallel.distributed")
+        return [write(tensor, value)]
 
+    overwritten(tensor, "a pending irecv of dparallel.distributed")
     return Work(handle, finish, lambda: sender[0])
 
 
@@ -437,8 +463,9 @@ def send_object_list(object_list: list[Any], dst: int | None = None, group: Grou
     pg = group_of_call(group, "send_object_list")
     if pg is None:
         return
-    on_cpu(device, "send_object_list")
-    data = np.frombuffer(pickle.dumps(list(object_list)), np.uint8)
+    with _raise_on_receiver(pg, dst, group_dst, 0, "send_object_list"):
+        on_cpu(device, "send_object_list")
+        data = np.frombuffer(pickle.dumps(list(object_list)), np.uint8)
     pg.communicator.send(data, _peer(pg, dst, group_dst, "send_object_list"))
 
 

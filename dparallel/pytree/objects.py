@@ -45,11 +45,15 @@ def broadcast_object_list(object_list: list[Any], src: int = 0, group: Communica
         [[{'lr': 0.1}, 'adam'], [{'lr': 0.1}, 'adam']]
     """
     comm = _group_of_ranks(group)
-    items = comm.broadcast_object(list(object_list) if isinstance(object_list, (list, tuple)) else [], src)
-    if comm.any(not _is_list(object_list, len(items))):
-        raise CollectiveError(f"broadcast_object_list: object_list is not on all ranks a list as long as rank {src}'s, "
-                              f"{len(items)}")
-    object_list[:] = items
+    if not isinstance(object_list, list):
+        comm.refuse(f"broadcast_object_list: object_list is {object_list!r} here, not a list")
+
+    def check(items: list[Any]) -> None:
+        if len(items) != len(object_list):
+            raise CollectiveError(f"broadcast_object_list: object_list has {len(object_list)} items on rank {comm.rank}, "
+                                  f"and {len(items)} on rank {src}; pass lists of one length")
+
+    object_list[:] = comm.broadcast_object(object_list, src, check)
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Communicator | None = None) -> None:
@@ -73,11 +77,10 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Communicator | No
         [['rank 0', 'rank 1'], ['rank 0', 'rank 1']]
     """
     comm = _group_of_ranks(group)
-    items = comm.allgather_object([obj])
-    if comm.any(not _is_list(object_list, comm.size)):
-        raise CollectiveError(f"all_gather_object: object_list is {object_list!r} here, and is a list of items that are "
-                              f"overwritten: {comm.size} ranks need one each")
-    object_list[:] = items
+    if not _is_list(object_list, comm.size):
+        comm.refuse(f"all_gather_object: object_list is {object_list!r} here, and is a list of items that are "
+                    f"overwritten: {comm.size} ranks need one each")
+    object_list[:] = comm.allgather_object([obj])
 
 
 def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: int = 0,
@@ -103,10 +106,10 @@ def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: in
         [['rank 0', 'rank 1'], None]
     """
     comm = _group_of_ranks(group)
+    if comm.rank == dst and not _is_list(object_gather_list, comm.size):
+        comm.refuse(f"gather_object: rank {dst} must pass object_gather_list with an item for each of {comm.size} ranks, "
+                    f"not {object_gather_list!r}")
     items = comm.gather_object([obj], dst)
-    if comm.any(items is not None and not _is_list(object_gather_list, comm.size)):
-        raise CollectiveError(f"gather_object: rank {dst} must pass object_gather_list with an item for each of {comm.size} "
-                              "ranks")
     if items is not None and object_gather_list is not None:
         object_gather_list[:] = items
 
@@ -134,10 +137,10 @@ def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_in
         [['a'], [{'b': 1}]]
     """
     comm = _group_of_ranks(group)
-    (item,) = comm.scatter_object(scatter_object_input_list, src)
-    if comm.any(not isinstance(scatter_object_output_list, list) or not scatter_object_output_list):
-        raise CollectiveError("scatter_object_list: scatter_object_output_list must have at least one item on every rank")
-    scatter_object_output_list[0] = item
+    if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
+        comm.refuse("scatter_object_list: scatter_object_output_list must have at least one item on every rank, not "
+                    f"{scatter_object_output_list!r}")
+    (scatter_object_output_list[0],) = comm.scatter_object(scatter_object_input_list, src)
 
 
 __all__ = ["all_gather_object", "broadcast_object_list", "gather_object", "scatter_object_list"]

@@ -203,7 +203,7 @@ def test_wrong_lists_are_one_error_on_every_rank(on_ranks):
                 with pytest.raises(error, match=text):
                     reduce_add_coalesced([wrong] if last else [[ag.ones(2)]], comm, size if last else 9)
         objects = None if last else [0] * comm.size
-        for call, given, text in ((dparallel.broadcast_object_list, 0, "is not on all ranks a list as long"),
+        for call, given, text in ((dparallel.broadcast_object_list, 0, "not a list"),
                                   (dparallel.all_gather_object, 1, "ranks need one each"),
                                   (dparallel.scatter_object_list, [0] * comm.size, "at least one item")):
             with pytest.raises(CollectiveError, match=text):

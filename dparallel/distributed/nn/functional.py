@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...autograd import Tensor, cat, stack
 from ...comm import Communicator
 from ...functions import AllGather, AllReduce, AllToAll, Broadcast, Gather, Reduce, ReduceScatter, Scatter
-from ..collectives import ReduceOp, op_name, split_sizes
+from ..collectives import ReduceOp, array_of, arrays_of, op_name, split_sizes
 from ..groups import Group, ProcessGroup, get_group_rank, member_of
 
 
@@ -43,8 +43,11 @@ def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Group = None)
         >>> dparallel.run_ranks(2, main)
         [[3.0], [3.0]]
     """
-    comm = _group_and_comm(group, "all_reduce")[1]
-    return AllReduce.apply(tensor, comm=comm, op=op_name(op))
+    pg, comm = _group_and_comm(group, "all_reduce")
+    with pg.raise_on_all_ranks("all_reduce"):
+        array_of(tensor, "tensor")
+        name = op_name(op)
+    return AllReduce.apply(tensor, comm=comm, op=name)
 
 
 def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: Group = None) -> Tensor:
@@ -71,8 +74,10 @@ def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: Group =
         [3.0]
     """
     pg, comm = _group_and_comm(group, "reduce")
-    root = get_group_rank(pg, dst)
-    result = Reduce.apply(tensor, comm=comm, op=op_name(op), root=root)
+    with pg.raise_on_all_ranks("reduce"):
+        array_of(tensor, "tensor")
+        root, name = get_group_rank(pg, dst), op_name(op)
+    result = Reduce.apply(tensor, comm=comm, op=name, root=root)
     return result if comm.rank == root else tensor.detach() + result.sum()     # of an empty result: for backward only
 
 
@@ -99,7 +104,10 @@ def broadcast(tensor: Tensor, src: int, group: Group = None) -> Tensor:
         [[2.0], [2.0]]
     """
     pg, comm = _group_and_comm(group, "broadcast")
-    return Broadcast.apply(tensor, comm=comm, root=get_group_rank(pg, src))
+    with pg.raise_on_all_ranks("broadcast"):
+        array_of(tensor, "tensor")
+        root = get_group_rank(pg, src)
+    return Broadcast.apply(tensor, comm=comm, root=root)
 
 
 def gather(tensor: Tensor, dst: int = 0, group: Group = None) -> tuple[Tensor, ...]:
@@ -125,7 +133,9 @@ def gather(tensor: Tensor, dst: int = 0, group: Group = None) -> tuple[Tensor, .
         [[1.0, 2.0], [0.0, 0.0]]
     """
     pg, comm = _group_and_comm(group, "gather")
-    root = get_group_rank(pg, dst)
+    with pg.raise_on_all_ranks("gather"):
+        array_of(tensor, "tensor")
+        root = get_group_rank(pg, dst)
     result = Gather.apply(tensor.unsqueeze(0), comm=comm, root=root)
     return result.unbind(0) if comm.rank == root else tuple(result.sum().expand(tensor.shape) for _ in range(comm.size))
 
@@ -153,7 +163,11 @@ def scatter(tensors: list[Tensor], src: int = 0, group: Group = None) -> Tensor:
         [[1.0], [2.0]]
     """
     pg, comm = _group_and_comm(group, "scatter")
-    return Scatter.apply(stack(list(tensors)), comm=comm, root=get_group_rank(pg, src)).squeeze(0)
+    with pg.raise_on_all_ranks("scatter"):
+        root = get_group_rank(pg, src)
+        arrays_of(tensors, "tensors", comm.size)
+        rows = stack(list(tensors))
+    return Scatter.apply(rows, comm=comm, root=root).squeeze(0)
 
 
 def all_gather(tensor: Tensor, group: Group = None) -> tuple[Tensor, ...]:
@@ -177,7 +191,9 @@ def all_gather(tensor: Tensor, group: Group = None) -> tuple[Tensor, ...]:
         >>> dparallel.run_ranks(2, main)
         [[1.0, 2.0], [1.0, 2.0]]
     """
-    comm = _group_and_comm(group, "all_gather")[1]
+    pg, comm = _group_and_comm(group, "all_gather")
+    with pg.raise_on_all_ranks("all_gather"):
+        array_of(tensor, "tensor")
     return AllGather.apply(tensor.unsqueeze(0), comm=comm).unbind(0)
 
 
@@ -204,8 +220,11 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: ReduceOp = Redu
         >>> dparallel.run_ranks(2, main)
         [[2.0], [4.0]]
     """
-    comm = _group_and_comm(group, "reduce_scatter")[1]
-    return ReduceScatter.apply(stack(list(input_list)), comm=comm, op=op_name(op), sizes=[1] * comm.size).squeeze(0)
+    pg, comm = _group_and_comm(group, "reduce_scatter")
+    with pg.raise_on_all_ranks("reduce_scatter"):
+        arrays_of(input_list, "input_list", comm.size)
+        rows, name = stack(list(input_list)), op_name(op)
+    return ReduceScatter.apply(rows, comm=comm, op=name, sizes=[1] * comm.size).squeeze(0)
 
 
 def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: Group = None) -> tuple[Tensor, ...]:
@@ -231,9 +250,13 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
         >>> dparallel.run_ranks(2, main)
         [[0.0, 10.0], [1.0, 11.0]]
     """
-    comm = _group_and_comm(group, "all_to_all")[1]
+    pg, comm = _group_and_comm(group, "all_to_all")
+    with pg.raise_on_all_ranks("all_to_all"):
+        arrays_of(input_tensor_list, "input_tensor_list", comm.size)
+        arrays_of(output_tensor_list, "output_tensor_list", comm.size)
     flat = cat([x.reshape(-1) for x in input_tensor_list])
     result = AllToAll.apply(flat, comm=comm, sizes=[x.numel() for x in input_tensor_list])
+    _check_room(result, sum(x.numel() for x in output_tensor_list), "all_to_all")
     pieces = result.split([x.numel() for x in output_tensor_list])
     return tuple(piece.reshape(x.shape) for piece, x in zip(pieces, output_tensor_list, strict=True))
 
@@ -263,9 +286,20 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[in
         >>> dparallel.run_ranks(2, main)
         [[1.0, 11.0], [2.0, 12.0]]
     """
-    comm = _group_and_comm(group, "all_to_all_single")[1]
-    result = AllToAll.apply(input, comm=comm, sizes=split_sizes(input_split_sizes, input.array, comm.size))
+    pg, comm = _group_and_comm(group, "all_to_all_single")
+    with pg.raise_on_all_ranks("all_to_all_single"):
+        sizes = split_sizes(input_split_sizes, array_of(input, "input"), comm.size)
+        split_sizes(output_split_sizes, array_of(output, "output"), comm.size)
+    result = AllToAll.apply(input, comm=comm, sizes=sizes)
+    _check_room(result, output.numel(), "all_to_all_single")
     return result.reshape(output.shape)
+
+
+def _check_room(received: Tensor, room: int, name: str) -> None:
+    """RuntimeError, on this rank alone, if other ranks have sent another number of elements than it has room for."""
+    if received.numel() != room:
+        raise RuntimeError(f"{name}: {received.numel()} elements came, and this rank has room for {room}; the sizes that "
+                           "ranks send must be those that others expect")
 
 
 __all__ = ["all_gather", "all_reduce", "all_to_all", "all_to_all_single", "broadcast", "gather", "reduce", "reduce_scatter",

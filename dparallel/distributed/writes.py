@@ -1,0 +1,67 @@
+"""What autograd knows of a tensor that a collective or a message writes into.
+
+It is an in-place write that nobody can differentiate here: nodes that saved the old value see its version change, and a
+backward pass through the new value to where the old one came from is an error. Both errors name the collective.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autograd.core.graph import shared_counter
+from autograd.core.primitive import value_written
+from autograd.core.views import MSG_OVERLAP, overlaps
+
+from ..autograd import Function, Tensor, is_grad_enabled
+
+Array = np.ndarray[Any, Any]
+
+
+class Overwritten(Function):
+    """The origin of a tensor with a graph after a collective has overwritten it: a backward pass through it is an error."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, *, writer: str) -> Tensor:
+        """x itself, which is written to."""
+        ctx.writer = writer
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> NoReturn:
+        """Raise: the collective was not recorded."""
+        raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace operation: "
+                           f"a tensor of shape {list(g.shape)} was overwritten by {ctx.writer}, which autograd does not "
+                           "record, and the gradient would be that of the old value. Pass a copy (x.detach().clone()), or "
+                           "call a recorded collective (dparallel.distributed.nn, dparallel.AllReduce and its like)")
+
+
+def check_output(tensor: Tensor, name: str) -> None:
+    """ValueError or RuntimeError if the argument `name` can't be overwritten."""
+    array = tensor.array
+    if not array.flags.writeable:
+        raise ValueError(f"{name}: the memory of this tensor of shape {list(array.shape)} is read-only, as that of the "
+                         "NumPy array that it was made from; pass a copy (x.clone())")
+    if 0 in array.strides and array.size and overlaps(array):
+        raise RuntimeError(f"{name}: {MSG_OVERLAP}")
+
+
+def overwritten(tensor: Tensor, writer: str) -> None:
+    """A collective writes into the tensor, now or until it is waited for."""
+    base = tensor if tensor.base is None else tensor.base
+    if is_grad_enabled() and tensor.grad_fn is not None and not (base.is_leaf and base.requires_grad):
+        Overwritten.apply(tensor, writer=writer)
+    shared_counter(tensor).count_write(writer)
+
+
+def write(tensor: Tensor, value: Array) -> Tensor:
+    """Write an array of as many elements into a tensor. Returns the tensor. The caller calls overwritten()."""
+    value = value.reshape(tensor.array.shape)
+    value_written(tensor.array, value)
+    np.copyto(tensor.array, value)
+    return tensor
+
+
+__all__ = ["check_output", "overwritten", "write"]
