@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import stat
 import tempfile
+import time
 
 SHARED = "/dev/shm"
 LEFT = "dparallel-left-"                             # what a job leaves to the next one, then a random word
+WORD = re.compile(r"[0-9a-f]{32}")
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 CLOSED = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -87,4 +90,46 @@ def token() -> str:
     return secrets.token_hex(16)
 
 
-__all__ = ["check", "folder", "in_memory", "new_file", "regular", "token"]
+def word(path: str) -> str:
+    """The random word in a file that only this user can read. A new one if there is no file, or if others can read it.
+    PermissionError if another user made it, or it is no file."""
+    until = time.monotonic() + 1.0                   # another process may have made it and not written it yet
+    while True:
+        with contextlib.suppress(FileNotFoundError):
+            with open(regular(path), "rb") as file:
+                status, text = os.fstat(file.fileno()), file.read(64).decode("ascii", "replace")
+            check(path, status, 0)
+            if not status.st_mode & 0o077 and WORD.fullmatch(text):
+                return text
+            if text or time.monotonic() > until:
+                os.unlink(path)
+            else:
+                time.sleep(0.01)
+                continue
+        with contextlib.suppress(FileExistsError), open(new_file(path), "wb") as new:
+            new.write(token().encode())
+
+
+def user_folder() -> str:
+    """A folder that all processes of this user find: in the cache folder, which several hosts may share, or in the temporary
+    one. PermissionError if neither can be had."""
+    cache = os.environ.get("XDG_CACHE_HOME", "") or os.path.join(os.path.expanduser("~"), ".cache")
+    user = os.geteuid() if hasattr(os, "geteuid") else 0
+    places = [os.path.join(cache, "dparallel")] if os.path.isabs(cache) else []
+    problems = []
+    for path in [*places, os.path.join(tempfile.gettempdir(), f"dparallel-{user}")]:
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            return folder(path)
+        except OSError as error:
+            problems.append(str(error))
+    raise PermissionError(f"there is no folder that only this user can reach ({'; '.join(problems)}): set XDG_CACHE_HOME or "
+                          "TMPDIR to a folder of your own")
+
+
+def user_word(name: str) -> str:
+    """The random word of that name, which this user's processes share."""
+    return word(os.path.join(user_folder(), name))
+
+
+__all__ = ["check", "folder", "in_memory", "new_file", "regular", "token", "user_folder", "user_word", "word"]

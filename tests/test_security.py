@@ -1,12 +1,31 @@
 """docs/security.md, sentence by sentence: what another user of the host can plant, reach and read."""
 
+import json
+import operator
 import os
+import random
 import socket
+import struct
+import threading
+import time
+import zlib
+from collections import OrderedDict
+from contextlib import suppress
+from datetime import timedelta
+from functools import reduce
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from dparallel.checkpoint import Checkpointer, CheckpointError, memory
+import autograd as ag
+import dparallel.distributed as dist
+from dparallel.checkpoint import Checkpointer, CheckpointError, files, memory
+from dparallel.checkpoint.checkpointer import parts_of, take_back
+from dparallel.checkpoint.errors import Ranks
+from dparallel.checkpoint.reading import Saved
+from dparallel.comm import world
+from dparallel.distributed import stores
 from launch import private, restarts
 
 OTHER = 65534                                        # nobody
@@ -185,3 +204,276 @@ def test_the_names_of_states_are_random_and_given_by_dprun(shm):
     (shm / (private.LEFT + second["DPARALLEL_SURVIVE_STATE"])).mkdir()
     states.close()
     assert list(Path(shm).iterdir()) == []
+
+
+# --- forged checkpoints -------------------------------------------------------------------------------------------------
+
+REMOVED, DEEP, NAN, TWICE = object(), object(), object(), object()
+VALUES = [REMOVED, DEEP, NAN, TWICE, None, True, False, -1, 0, 1, 7, 2**32, 2**63, 10**400, 1.5, -0.5, 1e999, "", "0", "x", "..", "../rank-00000.safetensors",
+          "/etc/passwd", "rank-00000.safetensors\0", [], [0], [[]], [-1], [None], {}, {"x": 0}, {"$": []}, {"$": "set", "items": [[]]},
+          {"$": "int", "value": "x"}, {"$": "tensor", "name": "none"}, {"$": "dict", "pairs": [[[], 0]]}]
+
+
+def fields_of(value, path=()):
+    """The way to every field of nested JSON."""
+    yield path
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from fields_of(item, (*path, key))
+
+
+def forged(content, path, value):
+    """The JSON text with another value at that place."""
+    content = json.loads(json.dumps(content))
+    at = content
+    for key in path[:-1]:
+        at = at[key]
+    if value is REMOVED:
+        del at[path[-1]]
+        return json.dumps(content)
+    if value in (DEEP, NAN, TWICE):
+        at[path[-1]] = "MARK"
+        text = {DEEP: "[" * 100_000 + "]" * 100_000, NAN: "NaN", TWICE: '{"x": 0, "x": 1}'}[value]
+        return json.dumps(content).replace('"MARK"', text)
+    at[path[-1]] = value
+    return json.dumps(content).replace("Infinity", "1e999")
+
+
+def write_sealed(path, text):
+    """A file with the checksum that a forger computes, too."""
+    path.write_bytes(files.SEAL % zlib.crc32(text[1:].encode()) + text[1:].encode())
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    """The folder of a checkpoint with every kind of field, its manifest, and what restores it."""
+    folder = tmp_path_factory.mktemp("forged")
+
+    def things():
+        model = ag.nn.Sequential(ag.nn.Linear(2, 1))
+        state = {"t": (1, 2.5), "s": {1}, "n": np.float32(2), "p": {1: "a", (2, 3): b"b"}, "a": np.arange(3), "c": 1j, "o": OrderedDict(x=None),
+                 "d": ag.float64, "w": ag.nn.Parameter(ag.ones(2)), "z": np.zeros((0, 2))}
+        return {"model": model, "optimizer": ag.optim.SGD(model.parameters(), lr=0.1, momentum=0.9), "state": state}
+
+    with Checkpointer(folder, **things()) as saver:
+        saver.save(3, metric=0.5)
+    path = folder / "step-00000003" / "manifest.json"
+    return path, json.loads(path.read_text()), parts_of(things()), Ranks(world())
+
+
+def test_every_field_of_a_manifest(checkpoint):
+    """Any other value is a CheckpointError, or one that could have been saved; it never is another error, or a hang."""
+    path, content, parts, ranks = checkpoint
+    whole = path.read_bytes()
+    del content["crc32"]
+    refused = taken = 0
+    ways = list(fields_of(content))[1:]
+    rng = random.Random(0)                           # all of the fields, and of each some of the values
+    for way, value in [(one, value) for one in ways for value in rng.sample(VALUES, 10 if "trees" not in one else 1)]:
+        if forged(content, way, value) == json.dumps(content):
+            continue
+        write_sealed(path, forged(content, way, value))
+        try:
+            (kept,) = files.complete(str(path.parents[1]))
+            assert type(kept.step) is int and kept.step >= 0
+            saved = Saved(str(path.parent), files.read_manifest(str(path.parent)), lambda file: str(path.parent / file))
+            take_back(parts, saved, ranks)
+            taken += 1
+            assert way[0] in ("number", "step", "metric", "library", "trees", "own", "tensors"), (way, value)
+        except CheckpointError as error:
+            refused += 1
+            assert str(path.parent) in str(error)
+            if "trees" not in way and isinstance(way[-1], str) and not isinstance(value, type(reduce(operator.getitem, way, content))) and value not in \
+                    (DEEP, NAN, TWICE):
+                assert str(path) in str(error) and [key for key in way if isinstance(key, str)][-1] in str(error), (way, value, error)
+    write_sealed(path, json.dumps({**content, "more": 1}))
+    with pytest.raises(CheckpointError, match=r"manifest.json: more is unknown"):
+        files.complete(str(path.parents[1]))
+    path.write_bytes(whole)
+    assert refused > 3 * taken > 0
+
+
+@pytest.mark.parametrize("field, value, told", [
+    (("step",), -1, "step is -1"), (("step",), 3.0, "step is 3.0"), (("step",), True, "step is True"), (("step",), "3", "step is '3'"),
+    (("shards", 0, "file"), "../../other.safetensors", "shards[0].file is '../../other.safetensors'"),
+    (("shards", 0, "file"), "/etc/passwd", "shards[0].file is '/etc/passwd'"), (("shards", 0, "bytes"), -1, "shards[0].bytes is -1"),
+    (("ranks",), 0, "ranks is 0"), (("tensors", "model.module.0.weight", "shape"), [2**62, 2], "['model.module.0.weight'].shape is a list of 2"),
+    (("tensors", "model.module.0.weight", "pieces", 0, "stop"), 1, "pieces ends at element 1 of 2"),
+    (("metric",), 1e999, "metric is inf"), (("shards",), REMOVED, "shards is missing"), (("shards", 0, "more"), 1, "shards[0].more is unknown")])
+def test_an_error_names_the_file_and_the_field(checkpoint, field, value, told):
+    path, content, _, _ = checkpoint
+    whole = path.read_bytes()
+    content.pop("crc32", None)
+    write_sealed(path, forged(content, field, value))
+    with pytest.raises(CheckpointError) as caught:
+        Checkpointer(path.parents[1], state={})
+    path.write_bytes(whole)
+    assert f"{path}: " in str(caught.value) and told in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["rank-00000.safetensors", "manifest.json"])
+@pytest.mark.parametrize("how", ["link out", "fifo", "device", "folder"])
+def test_a_checkpoints_files_are_files_of_its_folder(name, how, tmp_path):
+    with Checkpointer(tmp_path / "run", state={"x": np.ones(3)}) as saver:
+        saver.save(1)
+    path = tmp_path / "run" / "step-00000001" / name
+    path.rename(tmp_path / "elsewhere")
+    if how == "fifo":
+        os.mkfifo(path)
+    elif how == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(tmp_path / "elsewhere" if how == "link out" else "/dev/zero")
+    with pytest.raises(CheckpointError, match=name):
+        Checkpointer(tmp_path / "run", state={"x": np.ones(3)}).restore()
+
+
+def test_a_link_in_the_place_of_a_checkpoint_is_not_followed_to_delete(tmp_path):
+    with Checkpointer(tmp_path / "other", state={"x": 1}) as saver:
+        saver.save(1)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "step-00000001").symlink_to(tmp_path / "other" / "step-00000001")
+    with Checkpointer(tmp_path / "run", state={"x": 1}, keep=1) as saver:
+        saver.save(2)
+    assert (tmp_path / "other" / "step-00000001" / "manifest.json").exists() and not (tmp_path / "run" / "step-00000001").is_symlink()
+
+
+# --- TCPStore -----------------------------------------------------------------------------------------------------------
+
+PACK = struct.Struct("=q").pack
+MALFORMED = [b"", b"\0", struct.pack("=qq", 8, -8), PACK(-1), PACK(2**62), PACK(-2**63), PACK(2**40) + b"x", PACK(16) + PACK(-16) + PACK(0), PACK(8) + PACK(1),
+             PACK(11) + PACK(2) + b"get", PACK(5) + b"short", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\x80\x04cos\nsystem\n", os.urandom(4096),
+             *[stores.pack([stores.pack([part.encode() for part in parts])]) for parts in (
+                 [], ["get"], ["get", "1"], ["get", "1", "-1"], ["get", "1", "2", "a"], ["get", "1", "99999999999999999999", "a"], ["get", "nan", "1", "a"],
+                 ["get", "inf", "1", "a"], ["get", "-1", "1", "a"], ["get", "x", "1", "a"], ["get", "1", "x", "a"], ["get", "1", "²", "a"])],
+             stores.pack([stores.pack([b"\xff", b"1", b"0"])]), stores.pack([stores.pack([b"set", b"1", b"1", b"\xff", b"v"])])]
+NO_REQUEST = [("evil", ["k"], []), ("set", ["a", "b"], [b"x"]), ("add", ["n"], []), ("add", ["n", "m"], [b"1"]), ("add", ["n"], [b"9" * 5000]), ("add", ["n"], [b"x"]),
+              ("append", [], [b"x"]), ("compare_set", ["k"], [b"x"]), ("delete", [], []), ("delete", ["a", "b"], []), ("count", ["k"], []), ("get", ["k"], [b"x"])]
+
+
+def ours():
+    """The threads that serve clients of stores."""
+    return [thread for thread in threading.enumerate() if "process_request_thread" in thread.name]
+
+
+def gone_within(seconds):
+    until = time.monotonic() + seconds
+    while ours() and time.monotonic() < until:
+        time.sleep(0.01)
+    return not ours()
+
+
+@pytest.fixture(params=["token", "open"])
+def server(request):
+    """A server alone in this process: the client of its own has gone."""
+    assert gone_within(5), ours()
+    store = dist.TCPStore("127.0.0.1", 0, is_master=True, token=None if request.param == "token" else "", timeout=timedelta(seconds=5))
+    store._socket.close()
+    assert gone_within(5)
+    return store
+
+
+@pytest.mark.parametrize("data", MALFORMED, ids=lambda data: repr(data[:24]))
+def test_malformed_bytes_end_their_connection_and_leave_nothing(server, data):
+    """Of a client that then waits; and the server serves others."""
+    with socket.create_connection((server.host, server.port), 5) as client:
+        client.sendall(data)
+        if len(data) < 8 or data.endswith(b"short"):         # a message that has begun: the client goes
+            with suppress(OSError):
+                client.shutdown(socket.SHUT_WR)
+        while client.recv(4096):
+            pass
+        assert gone_within(5), ours()
+    client = dist.TCPStore(server.host, server.port, token=server._token.decode(), timeout=timedelta(seconds=5))
+    client.set("k", "v")
+    assert client.get("k") == b"v"
+    client._socket.close()
+
+
+@pytest.mark.parametrize("request_, keys, values", NO_REQUEST)
+def test_what_is_no_request_is_an_error(server, request_, keys, values):
+    client = dist.TCPStore(server.host, server.port, token=server._token.decode(), timeout=timedelta(seconds=5))
+    with pytest.raises(dist.DistStoreError):
+        client._request(request_, keys, values)
+    client.set("k", "v")
+    assert client.get("k") == b"v" and client.num_keys() == 1
+    client._socket.close()
+    assert gone_within(5)
+
+
+def test_a_client_that_goes_while_it_waits_leaves_no_thread(server):
+    client = dist.TCPStore(server.host, server.port, token=server._token.decode(), timeout=timedelta(days=9999))
+    stores.send(client._socket, [b"get", b"1e9", b"1", b"never"])
+    time.sleep(0.1)
+    assert ours()
+    client._socket.close()
+    assert gone_within(5), ours()
+
+
+def test_only_who_has_the_token_is_served(monkeypatch):
+    monkeypatch.setenv("DPARALLEL_TOKEN", "of this job")
+    server = dist.TCPStore("127.0.0.1", 0, is_master=True)
+    dist.TCPStore("127.0.0.1", server.port).set("k", "v")
+    for other in ("", "of another job", "of this jo", "of this job "):
+        with pytest.raises(dist.DistNetworkError, match="token"):
+            dist.TCPStore("127.0.0.1", server.port, token=other)
+    monkeypatch.delenv("DPARALLEL_TOKEN")
+    with pytest.raises(dist.DistNetworkError, match="has another token"):
+        dist.TCPStore("127.0.0.1", server.port)      # this user's
+    with pytest.raises(dist.DistNetworkError, match="has no token"):
+        dist.TCPStore("127.0.0.1", dist.TCPStore("127.0.0.1", 0, is_master=True, token="").port)
+    with pytest.raises(TypeError, match="token=3"):
+        dist.TCPStore("127.0.0.1", server.port, token=3)
+
+
+def test_a_server_without_the_token_learns_nothing_and_is_found_out():
+    """One that another user has started at the port: what it receives is of no use, and what it answers is no proof."""
+    received = []
+
+    def impostor(listening):
+        for answer in (b"", bytes(32), None):
+            connection = listening.accept()[0]
+            connection.sendall(b"dparallel: token" + bytes(32))
+            received.append(connection.recv(4096))
+            connection.sendall(received[-1][48:] if answer is None else answer)          # it sends back what it was sent
+            connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=impostor, args=(listening,))
+        thread.start()
+        for _ in range(3):
+            with pytest.raises(dist.DistNetworkError, match="has another token"):
+                dist.TCPStore("127.0.0.1", listening.getsockname()[1], token="secret")
+        thread.join()
+    assert all(b"secret" not in data and len(data) == 80 for data in received) and len(set(received)) == 3
+
+
+def test_a_store_listens_at_the_named_host_only():
+    server = dist.TCPStore("localhost", 0, is_master=True)
+    assert server._server.server_address[0] == "127.0.0.1"
+    for elsewhere in ("127.0.0.2", socket.gethostbyname(socket.gethostname())):
+        if elsewhere != "127.0.0.1":
+            with pytest.raises(OSError):
+                socket.create_connection((elsewhere, server.port), 0.5)
+    with pytest.raises(dist.DistNetworkError, match="192.0.2.77"):
+        dist.TCPStore("192.0.2.77", 0, is_master=True)
+
+
+def test_silent_connections_do_not_use_up_threads(monkeypatch):
+    monkeypatch.setattr(stores, "PROOF_SECONDS", 0.5)
+    monkeypatch.setattr(stores, "UNPROVED", 5)
+    assert gone_within(5)
+    server = dist.TCPStore("127.0.0.1", 0, is_master=True)
+    held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
+    time.sleep(0.1)
+    assert len(ours()) <= 6
+    dist.TCPStore("127.0.0.1", server.port, timeout=timedelta(seconds=10)).set("k", "v")          # as soon as there is room
+    assert server.get("k") == b"v"
+    for connection in held:
+        connection.close()
+
+
+@pytest.mark.parametrize("data", [PACK(-8), PACK(8) + b"short", PACK(2**62), b"x", stores.pack([b"one"]), stores.pack([b"\xff", b""])])
+def test_a_damaged_file_of_a_store_is_an_error(data, tmp_path):
+    (tmp_path / "store").write_bytes(data)
+    with pytest.raises(dist.DistStoreError, match="is no file of a FileStore"):
+        dist.FileStore(str(tmp_path / "store")).get("k")

@@ -73,7 +73,11 @@ class _Checker:
         """The fields that files.merged() writes."""
         self.fields(content, "", (*HEAD, "shards", "tensors", "trees", "own"))
         ranks = self.head(content, "")
-        shards = self.several(content["shards"], "shards", ranks)
+        shards = content["shards"]
+        if not isinstance(shards, list):
+            self.fault("shards", shards, "a list")
+        if len(shards) != ranks:
+            self.wrong("ranks", f"is {ranks}, and shards has {len(shards)}")
         for rank, shard in enumerate(shards):
             self.shard(shard, f"shards[{rank}]", rank)
         sizes = [shard["bytes"] for shard in shards]
@@ -95,7 +99,7 @@ class _Checker:
             for part, tree in self.mapping(own["trees"], f"{where}.trees").items():
                 self.tree(tree, f"{where}.trees[{part!r:.100}]", named[rank])
                 if part in trees or part not in content["own"][0]["trees"]:
-                    self.fault(f"{where}.trees", f"{part!r:.100}", "a part that each rank has as its own")
+                    self.wrong(f"{where}.trees", f"has {part!r:.100}, which is in trees too, or not in own[0].trees")
             if len(own["trees"]) != len(content["own"][0]["trees"]):
                 self.fault(f"{where}.trees", own["trees"], "of the parts that own[0] has")
         for part, tree in trees.items():             # of arrays that all ranks have, alike or each its own
@@ -108,7 +112,7 @@ class _Checker:
         self.fields(content["head"], "head", HEAD)
         self.head(content["head"], "head.")
         if any(content["head"][name] != content[name] for name in HEAD):
-            self.fault("head", "another", "the fields of the list itself")
+            self.wrong("head", "differs from the fields of the list itself")
         rank = self.number(content["rank"], "rank", 0, ranks - 1)
         self.shard(content["shard"], "shard", rank)
         sizes = {rank: content["shard"]["bytes"]}
@@ -183,10 +187,10 @@ class _Checker:
         end = 0
         for start, stop in sorted((piece["start"], piece["stop"]) for piece in entry["pieces"]):
             if start != end:
-                self.fault(f"{where}.pieces", f"a piece from {start} after one to {end}", f"all {size} elements, each once")
+                self.wrong(f"{where}.pieces", f"has a piece from {start} on after one to {end}, of {size} elements")
             end = stop
         if end != size:
-            self.fault(f"{where}.pieces", f"elements 0 to {end}", f"all {size} elements")
+            self.wrong(f"{where}.pieces", f"ends at element {end} of {size}")
 
     def piece(self, piece: Mapping[str, Any], where: str, size: int, itemsize: int, room: int) -> None:
         """Where a piece begins and ends. room: the bytes of its shard."""
@@ -270,7 +274,11 @@ class _Checker:
 
     def fault(self, where: str, value: Any, wanted: str) -> NoReturn:
         """Raise the error of a field."""
-        raise CheckpointError(f"{self.path}: {where.lstrip('.')} is {_shown(value)}, and not {wanted}")
+        self.wrong(where, f"is {_shown(value)}, and not {wanted}")
+
+    def wrong(self, where: str, what: str) -> NoReturn:
+        """Raise the error of a field, in words."""
+        raise CheckpointError(f"{self.path}: {where.lstrip('.')} {what}")
 
     def fields(self, value: Any, where: str, names: Collection[str], optional: Collection[str] = ()) -> None:
         """An object of these fields, and no other."""
@@ -278,10 +286,10 @@ class _Checker:
             self.fault(where or "the file", value, "an object")
         for name in names:
             if name not in value:
-                self.fault(f"{where}.{name}", "missing", "a field that the file may leave out")
+                self.wrong(f"{where}.{name}", "is missing")
         for name in value:
             if name not in names and name not in optional:
-                self.fault(f"{where}.{name:.100}", "unknown", f"one of the fields {', '.join([*names, *optional])}")
+                self.wrong(f"{where}.{name:.100}", f"is unknown: the fields are {', '.join([*names, *optional])}")
 
     def mapping(self, value: Any, where: str) -> dict[str, Any]:
         """An object of any fields."""
@@ -313,7 +321,7 @@ def _shown(value: Any) -> str:
         return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)}"
     if type(value) is int and value.bit_length() > 300:
         return f"an integer of {value.bit_length()} bits"
-    return value if isinstance(value, str) and value in ("missing", "unknown") else f"{value!r:.100}"
+    return f"{value!r:.100}"
 
 
 def _finite(value: float) -> bool:

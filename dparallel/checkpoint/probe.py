@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import secrets
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ else:                                                # dprun.py: ROS 2 has a pac
     from dprun import private
 
 IDENTITY = ".identity"
-WORD = re.compile(r"[0-9a-f]{32}")
 
 
 def probe(folder: str, ranks: Ranks, least: int) -> None:
@@ -57,24 +55,8 @@ def identity(folder: str, ranks: Ranks) -> str:
     found = ""
     with ranks.together(f"memory=True keeps a random word in {folder}"):
         if ranks.rank == 0:
-            found = _word(os.path.join(folder, f"{IDENTITY}-{os.geteuid()}" if hasattr(os, "geteuid") else IDENTITY))
+            found = private.word(os.path.join(folder, f"{IDENTITY}-{os.geteuid()}" if hasattr(os, "geteuid") else IDENTITY))
     return str(ranks.from_first(found))
-
-
-def _word(path: str) -> str:
-    """The word in a file, and a new one if there is no file, or if it is no secret any more. PermissionError if another user
-    made the file."""
-    with contextlib.suppress(FileNotFoundError):
-        with open(private.regular(path), "rb") as file:
-            status, text = os.fstat(file.fileno()), file.read(64).decode("ascii", "replace")
-        private.check(path, status, 0)
-        if not status.st_mode & 0o077 and WORD.fullmatch(text):
-            return text
-        os.unlink(path)
-    word = private.token()
-    with open(private.new_file(path), "wb") as new:
-        new.write(word.encode())
-    return word
 
 
 __all__ = ["identity", "probe"]

@@ -10,6 +10,7 @@
 | DPARALLEL_SURVIVE_STATE | the name under which such a job leaves its state to the next one, when it has no spares left | |
 | DPARALLEL_SURVIVE_FROM | the name under which the job before left its state, if it did | |
 | DPARALLEL_FROZEN_SECONDS | under --survive, a process that shows no life for so long is killed (0: never) | 30 |
+| DPARALLEL_TOKEN | a random word that the processes of a job share: a TCPStore serves those that have it | |
 | DPARALLEL_CHECK | 1: every collective is checked, a deadlock ends the job; a stall too, if a limit is set | 0 |
 | DPARALLEL_TIMELINE_PARTS | the folder into which ranks write their parts of a timeline (`dprun --timeline`) | |
 | DPARALLEL_TIMELINE_STEPS | the steps that it is to have, such as 20:40 | all |
@@ -90,6 +91,11 @@ class Environment:
     def survive_from(self) -> str:
         """DPARALLEL_SURVIVE_FROM; "" if it is not set."""
         return self.text("DPARALLEL_SURVIVE_FROM")
+
+    @property
+    def token(self) -> str:
+        """DPARALLEL_TOKEN; "" if it is not set."""
+        return self.text("DPARALLEL_TOKEN")
 
     @property
     def frozen_seconds(self) -> str:

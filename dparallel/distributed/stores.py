@@ -2,11 +2,17 @@
 
 Keys are strings, values bytes (strings are encoded). get() and wait() wait until keys are set, and raise DistStoreError
 after the store's timeout. Received data are never unpickled. init_process_group() does not need a store here.
+
+A TCPStore's server and its clients prove to each other that they have the same token, without sending it: greeting and
+proof have fixed lengths, and nothing else is read from a connection before. After that each message has its length in
+front, and so has each of its parts. A length that does not fit, and anything else that is no request, ends the connection.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hmac
+import math
 import os
 import socket
 import socketserver
@@ -14,12 +20,18 @@ import struct
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from ..comm.environment import environment
 
 if TYPE_CHECKING:
     from threading import Condition
+
+    from launch import private
+else:                                                # dprun.py: ROS 2 has a package launch too
+    from dprun import private
 
 try:
     import fcntl
@@ -27,6 +39,15 @@ except ImportError:                                  # Windows
     fcntl = None                                     # type: ignore[assignment]
 
 POLL_SECONDS = 0.01                                        # seconds between two reads of a file
+GONE_SECONDS = 0.5                                   # seconds between looks at whether a client that waits is still there
+LIMIT = 1 << 28                                      # bytes of a message
+PROOF_SECONDS, SILENT_SECONDS = 5.0, 10.0            # for each piece: of a proof of the token, of a message that has begun
+ANSWER_SECONDS = 60.0                                # in which a server answers what it need not wait for
+UNPROVED = 64                                        # connections that have not; further ones are closed
+TOKEN, OPEN, PROOF = b"dparallel: token", b"dparallel: open.", b"dparallel: proof"       # how greetings and proofs begin
+NONCE = 32
+VALUES = {"get": 0, "wait": 0, "check": 0, "count": 0, "delete": 0, "add": 1, "append": 1, "compare_set": 2}
+SEVERAL = ("get", "wait", "check")                   # requests about any number of keys; count is about none, set of pairs
 
 
 class DistError(RuntimeError):
@@ -265,12 +286,18 @@ class KeyTable:
         self.data: dict[str, bytes] = {}
         self.condition: Condition = threading.Condition()
 
-    def answer(self, request: str, keys: Sequence[str], values: Sequence[bytes], timeout: float) -> list[bytes]:
-        """apply_request() under a lock. DistStoreError if the keys that a request waits for are not set in time."""
+    def answer(self, request: str, keys: Sequence[str], values: Sequence[bytes], timeout: float,
+               check: Callable[[], None] = lambda: None) -> list[bytes]:
+        """apply_request() under a lock. DistStoreError if the keys that a request waits for are not set in time. check() is
+        called while it waits, and may raise."""
+        deadline = time.monotonic() + timeout
         with self.condition:
-            waits = request in ("get", "wait")
-            if waits and not self.condition.wait_for(lambda: all(k in self.data for k in keys), timeout):
-                raise DistStoreError(timeout_text(keys, self.data, timeout))
+            while request in ("get", "wait") and not all(k in self.data for k in keys):
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise DistStoreError(timeout_text(keys, self.data, timeout))
+                self.condition.wait(min(left, GONE_SECONDS))
+                check()
             results = apply_request(self.data, request, keys, values)
             self.condition.notify_all()
             return results
@@ -282,7 +309,11 @@ def timeout_text(keys: Sequence[str], data: Container[str], timeout: float) -> s
 
 
 def apply_request(data: dict[str, bytes], request: str, keys: Sequence[str], values: Sequence[bytes]) -> list[bytes]:
-    """Apply a request to the data of a store and return its result. The keys that it waits for are set."""
+    """Apply a request to the data of a store and return its result. The keys that it waits for are set. ValueError for what
+    is no request."""
+    wanted = len(keys) if request == "set" else VALUES.get(request, -1)
+    if len(values) != wanted or (request not in (*SEVERAL, "set") and len(keys) != (request != "count")):
+        raise ValueError(f"{request!r:.40} of {len(keys)} keys and {len(values)} values is no request of a store")
     if request == "get":
         return [data[key] for key in keys]
     if request == "set":
@@ -356,8 +387,11 @@ class FileStore(Store):
         while True:
             with open(self.path, "r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)     # released when the file is closed
-                parts = unpack(file.read())
-                data = {key.decode(): value for key, value in zip(parts[::2], parts[1::2], strict=True)}
+                try:
+                    parts = unpack(file.read())
+                    data = {key.decode(): value for key, value in zip(parts[::2], parts[1::2], strict=True)}
+                except ValueError as error:
+                    raise DistStoreError(f"{self.path} is no file of a FileStore: {error}") from error
                 if request not in ("get", "wait") or all(key in data for key in keys):
                     before = dict(data)
                     results = apply_request(data, request, keys, values)
@@ -398,7 +432,8 @@ class PrefixStore(Store):
 class TCPStore(Store):
     """A store that one process (is_master) serves to others at host_name:port. port 0: a free port, see the attribute port.
 
-    With world_size and wait_for_workers the server waits until world_size processes, including itself, have connected.
+    With world_size and wait_for_workers the server waits until world_size processes, including itself, have connected. It
+    listens at the address of host_name only, and serves processes that have its token.
 
     Args:
         host_name (str): The host of the server.
@@ -410,9 +445,12 @@ class TCPStore(Store):
         multi_tenant (bool): Use a server that is at this port already. Default: False.
         master_listen_fd: Not implemented. Default: None.
         use_libuv (bool): Ignored. Default: True.
+        token (str): A secret of the processes that share the store. Default: DPARALLEL_TOKEN, which `dprun` draws for each
+            job; without it a random word that this user's processes find in the user's cache folder. "": none, as in
+            PyTorch: every process that can connect may read and write.
 
     Raises:
-        DistNetworkError: the server can't listen at the port, or can't be reached.
+        DistNetworkError: the server can't listen at the port, can't be reached, or has another token.
         DistStoreError: not all processes came in time.
         NotImplementedError: master_listen_fd is given.
 
@@ -427,22 +465,26 @@ class TCPStore(Store):
 
     def __init__(self, host_name: str, port: int, world_size: int | None = None, is_master: bool = False,
                  timeout: timedelta = timedelta(seconds=300), wait_for_workers: bool = True, multi_tenant: bool = False,
-                 master_listen_fd: int | None = None, use_libuv: bool = True) -> None:
+                 master_listen_fd: int | None = None, use_libuv: bool = True, token: str | None = None) -> None:
         super().__init__(timeout)
         if master_listen_fd is not None:
             raise NotImplementedError("TCPStore(master_listen_fd=...): it opens a socket of its own here")
+        if token is not None and not isinstance(token, str):
+            raise TypeError(f"TCPStore(token={token!r}): a string, or None for the job's")
         self.host: str = host_name
         self.port: int = port
+        self._token = (environment.token or private.user_word("token") if token is None else token).encode()
         self._lock = threading.Lock()
         self._server: _Server | None = None
         if is_master:
             try:
-                self._server = _Server(("", port))
+                self._server = _Server(*_address(host_name, port), self._token)
                 self.port = self._server.server_address[1]
                 threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
             except OSError as error:                 # multi_tenant: use the server of another store at this port
                 if not multi_tenant:
-                    raise DistNetworkError(f"TCPStore can't listen at port {port}: {error}") from error
+                    raise DistNetworkError(f"TCPStore can't listen at {host_name}:{port}: {error}; host_name is a name or "
+                                           "address of this host, or 0.0.0.0 for all of its addresses") from error
         self._socket = self._connect()
         self.add("init/", 1)
         if world_size and wait_for_workers and is_master:
@@ -457,11 +499,30 @@ class TCPStore(Store):
         deadline = time.monotonic() + self.timeout.total_seconds()
         while True:
             try:
-                return socket.create_connection((self.host, self.port), 5.0)
+                return self._connected()
             except OSError as error:
                 if time.monotonic() > deadline:
                     raise DistNetworkError(f"TCPStore: no server at {self.host}:{self.port} ({error})") from error
             time.sleep(0.05)
+
+    def _connected(self) -> socket.socket:
+        """A connection at whose other end a process has the same token."""
+        family, address = _address(self.host, self.port)
+        connection = socket.socket(family)
+        try:
+            connection.settimeout(PROOF_SECONDS)
+            connection.connect(address)
+            greeting = _receive_exactly(connection, len(TOKEN) + NONCE)
+            if greeting[:len(TOKEN)] != (TOKEN if self._token else OPEN):
+                which = {TOKEN: "wants a token", OPEN: "has no token"}.get(greeting[:len(TOKEN)], "is not one of a TCPStore")
+                raise DistNetworkError(f"TCPStore: the server at {self.host}:{self.port} {which}, and this process "
+                                       f"{'has one' if self._token else 'has none'}: {REMEDY}")
+            if self._token:
+                _prove(connection, self._token, greeting[len(TOKEN):], f"{self.host}:{self.port}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def num_keys(self) -> int:
         """The number of keys that are set, without the one that counts processes."""
@@ -469,12 +530,15 @@ class TCPStore(Store):
 
     def _request(self, request: str, keys: Sequence[str], values: Sequence[bytes] = (), timeout: float = 0.0) -> list[bytes]:
         parts = [request.encode(), repr(timeout).encode(), str(len(keys)).encode(), *[k.encode() for k in keys], *values]
+        size = sum(len(part) + 8 for part in parts)
+        if size > LIMIT:
+            raise ValueError(f"TCPStore: a request of {size} bytes; at most {LIMIT} are sent")
         with self._lock:
             try:
-                self._socket.settimeout(timeout + 60.0)
+                self._socket.settimeout(min(timeout, 1e8) + ANSWER_SECONDS)
                 send(self._socket, parts)
                 kind, *results = receive(self._socket)
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 raise DistNetworkError(f"TCPStore: the server at {self.host}:{self.port} has gone ({error})") from error
         if kind == b"error":
             raise DistStoreError(results[0].decode())
@@ -484,26 +548,127 @@ class TCPStore(Store):
 class _Handler(socketserver.BaseRequestHandler):
     """Handles the requests of one client, one after another."""
 
+    server: _Server
+
     def handle(self) -> None:
-        with contextlib.suppress(OSError):           # the client has gone
+        """Serve the client until it goes, or sends what is no request."""
+        with contextlib.suppress(OSError, ValueError):
+            self.request.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)           # a host that has gone
+            try:
+                self.request.settimeout(PROOF_SECONDS)
+                self.greet()
+            finally:
+                self.server.proved()
             while True:
-                request, timeout, count, *rest = receive(self.request)
-                keys, values = [key.decode() for key in rest[:int(count)]], rest[int(count):]
+                request, timeout, keys, values = self.next_request()
                 try:
-                    results = [b"found", *self.server.table.answer(request.decode(), keys, values, float(timeout))]  # type: ignore[attr-defined]
+                    results = [b"found", *self.server.table.answer(request, keys, values, timeout, self.check)]
                 except (DistStoreError, ValueError) as error:
                     results = [b"error", str(error).encode()]
                 send(self.request, results)
+
+    def greet(self) -> None:
+        """Let the client prove that it has the token, and prove it to the client. ValueError if it has not."""
+        token, nonce = self.server.token, os.urandom(NONCE)
+        self.request.sendall((TOKEN if token else OPEN) + nonce)
+        if not token:
+            return
+        begun = b""
+        while len(begun) < len(PROOF):               # what begins otherwise is closed at once
+            begun += _receive_exactly(self.request, 1)
+            if not PROOF.startswith(begun):
+                raise ValueError("no client of a TCPStore")
+        theirs = _receive_exactly(self.request, NONCE)
+        if not hmac.compare_digest(_receive_exactly(self.request, NONCE), _proof(token, b"client", nonce, theirs)):
+            raise ValueError("another token")
+        self.request.sendall(_proof(token, b"server", nonce, theirs))
+
+    def next_request(self) -> tuple[str, float, list[str], list[bytes]]:
+        """The next message, taken apart. ValueError if it is no request."""
+        self.request.settimeout(None)
+        self.request.recv(1, socket.MSG_PEEK)        # a client may be silent for long, but not within a message
+        self.request.settimeout(SILENT_SECONDS)
+        parts = receive(self.request)
+        if len(parts) < 3 or not parts[2].isdigit() or len(parts[2]) > 9 or int(parts[2]) > len(parts) - 3:
+            raise ValueError("no request, timeout and number of keys")
+        timeout, count = float(parts[1]), int(parts[2])
+        if not 0 <= timeout < math.inf:
+            raise ValueError("no timeout")
+        return parts[0].decode(), timeout, [key.decode() for key in parts[3:3 + count]], parts[3 + count:]
+
+    def check(self) -> None:
+        """ConnectionError if the client has gone, whose request waits for a key."""
+        self.request.settimeout(0)
+        with contextlib.suppress(BlockingIOError):   # it is silent, and waits
+            if not self.request.recv(1, socket.MSG_PEEK):
+                raise ConnectionError("the client has gone")
+        self.request.settimeout(SILENT_SECONDS)
 
 
 class _Server(socketserver.ThreadingTCPServer):
     """The server of a TCPStore, with a thread for each client."""
 
     allow_reuse_address = daemon_threads = True
+    request_queue_size = 128
 
-    def __init__(self, address: tuple[str, int]) -> None:
+    def __init__(self, family: int, address: tuple[str, int], token: bytes) -> None:
+        self.address_family = family
         self.table = KeyTable()
+        self.token = token
+        self._unproved = 0                           # connections
+        self._counts = threading.Lock()
         super().__init__(address, _Handler)
+
+    def verify_request(self, request: object, client_address: object) -> bool:
+        """Whether a connection gets a thread: not if too many have not shown yet that they have the token."""
+        with self._counts:
+            accepted = self._unproved < UNPROVED
+            self._unproved += accepted
+            return accepted
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Start a thread for a connection."""
+        try:
+            super().process_request(request, client_address)
+        except RuntimeError:                         # there are no more threads
+            self.proved()
+            raise
+
+    def proved(self) -> None:
+        """A connection has proved its token, or is closed."""
+        with self._counts:
+            self._unproved -= 1
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Nothing is written for a client that fails: others could fill the output."""
+
+
+REMEDY = ("start all processes by one dprun, set DPARALLEL_TOKEN to the same random word for all, or pass token='' to every "
+          "TCPStore, which then serves all who can connect")
+
+
+def _address(host: str, port: int) -> tuple[int, tuple[str, int]]:
+    """The family and the address of a host: IPv4 where it has one. OSError if it has none."""
+    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=0 if host else socket.AI_PASSIVE)
+    family, _, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+    return family, address                           # type: ignore[return-value]
+
+
+def _proof(token: bytes, who: bytes, servers: bytes, clients: bytes) -> bytes:
+    """What only a process with the token can compute of both random numbers."""
+    return hmac.digest(token, who + servers + clients, "sha256")
+
+
+def _prove(connection: socket.socket, token: bytes, servers: bytes, where: str) -> None:
+    """On the client: prove that this process has the token. DistNetworkError if the server has another one."""
+    mine = os.urandom(NONCE)
+    connection.sendall(PROOF + mine + _proof(token, b"client", servers, mine))
+    try:
+        proof = _receive_exactly(connection, NONCE)
+    except ConnectionError:
+        proof = b""
+    if not hmac.compare_digest(proof, _proof(token, b"server", servers, mine)):
+        raise DistNetworkError(f"TCPStore: the server at {where} has another token than this process: {REMEDY}")
 
 
 def pack(parts: Sequence[bytes]) -> bytes:
@@ -512,10 +677,13 @@ def pack(parts: Sequence[bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> list[bytes]:
-    """The inverse of pack()."""
+    """The inverse of pack(). ValueError if a length does not fit."""
     parts, at = [], 0
     while at < len(data):
-        (length,) = struct.unpack_from("=q", data, at)
+        rest = len(data) - at - 8
+        length = struct.unpack_from("=q", data, at)[0] if rest >= 0 else -1
+        if not 0 <= length <= rest:
+            raise ValueError(f"a part of {length} bytes, where {max(0, rest)} are left")
         parts.append(data[at + 8:at + 8 + length])
         at += 8 + length
     return parts
@@ -528,8 +696,11 @@ def send(connection: socket.socket, parts: Sequence[bytes]) -> None:
 
 
 def receive(connection: socket.socket) -> list[bytes]:
-    """The byte strings of the next message; OSError at the end of the connection."""
+    """The byte strings of the next message; OSError at the end of the connection, ValueError for a length that no message
+    has."""
     (length,) = struct.unpack("=q", _receive_exactly(connection, 8))
+    if not 0 <= length <= LIMIT:
+        raise ValueError(f"a message of {length} bytes; they have {LIMIT} at most")
     return unpack(_receive_exactly(connection, length))
 
 
