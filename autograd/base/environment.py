@@ -9,6 +9,7 @@
 | OMP_WAIT_POLICY, GOMP_SPINCOUNT | the user has set how OpenMP's threads wait: left alone | GOMP_SPINCOUNT=0 |
 | MALLOC_*, GLIBC_TUNABLES | the user has set the C library's allocator: left alone | thresholds of kernels/malloc.py |
 | XDG_CACHE_HOME, HOME | where compiled numba kernels are kept | the password file's home |
+| NUMBA_CPU_NAME, NUMBA_CPU_FEATURES | the processor that numba kernels are compiled for | this one |
 | OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS, LOCAL_WORLD_SIZE | ranks that a launcher has started on this host | 1 |
 | OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID, RANK | this rank: rank 0 alone prints notes, writes figures | 0 |
 
@@ -62,6 +63,11 @@ class Environment:
     def cache_home(self) -> str:
         """XDG_CACHE_HOME; "" if it is not set."""
         return os.environ.get("XDG_CACHE_HOME", "")
+
+    @property
+    def imitated(self) -> list[str]:
+        """NUMBA_CPU_NAME and NUMBA_CPU_FEATURES, those that are set."""
+        return [f"{name}={os.environ[name]}" for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES") if name in os.environ]
 
     @property
     def home(self) -> str:

@@ -1,4 +1,4 @@
-"""Batch normalization and max pooling by oneDNN agree with NumPy's, in any order of memory."""
+"""Batch normalization, and max pooling by oneDNN, agree with NumPy's, in any order of memory."""
 
 import threading
 import time
@@ -10,7 +10,8 @@ import pytest
 from test_convolution_layouts import close, in_order
 
 import autograd as ag
-from autograd.kernels.onednn import batch_norm as onednn_batch_norm
+from autograd.kernels import group_norm, threads
+from autograd.kernels.numba import numba
 from autograd.kernels.onednn import onednn
 from autograd.kernels.onednn import pooling as onednn_pooling
 from autograd.kernels.onednn import primitives as onednn_primitives
@@ -51,13 +52,25 @@ def test_batch_norm_agrees_with_float64(shape, order, affine, create):
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4 * max(1, np.abs(expected).max()))
 
 
-@needs_onednn
-def test_batch_norm_is_oneDNNs_and_keeps_the_order_of_memory():
-    x = in_order(np.random.default_rng(0).standard_normal((2, 16, 5, 5)).astype(np.float32), "last")
-    out, mean, var = onednn_batch_norm.batch_norm(x, None, None, 1e-5)
-    close(mean, x.mean((0, 2, 3)))
-    close(var, x.var((0, 2, 3)))
-    assert out.strides == x.strides
+@pytest.mark.skipif(numba.library() is None, reason="numba is not installed or switched off")
+@pytest.mark.parametrize("shape", [(2, 16, 5, 7), (64, 3, 20, 20), (16, 200, 9, 9)])
+@pytest.mark.parametrize("pieces", [1, 3])
+def test_the_kernel_of_batch_norm_in_pieces(shape, pieces, monkeypatch):
+    rng = np.random.default_rng(0)
+    x, g = (in_order(rng.standard_normal(shape).astype(np.float32) + mean, "last") for mean in (3, 0))
+    w = rng.standard_normal(shape[1]).astype(np.float32)
+    monkeypatch.setattr(threads, "WIDE_PASS", 0 if pieces > 1 else x.size + 1)
+    monkeypatch.setattr(threads.thread_settings, "number", pieces)
+    out, mean, var, scale = group_norm.forward(x, w, None, group_norm.BATCH, 1e-5)
+    gx, gw, gb = group_norm.backward(g, x, w, mean, scale)
+    assert out.strides == x.strides == gx.strides
+    wide, form = x.astype(np.float64), (1, -1, 1, 1)
+    z = (wide - wide.mean((0, 2, 3), keepdims=True)) / np.sqrt(wide.var((0, 2, 3), keepdims=True) + 1e-5)
+    h, dims = g * w.reshape(form).astype(np.float64), (0, 2, 3)
+    back = (h - h.mean(dims, keepdims=True) - z * (h * z).mean(dims, keepdims=True)) * scale.reshape(form)
+    for found, expected in ((mean, wide.mean(dims)), (var, wide.var(dims)), (out, z * w.reshape(form)), (gx, back),
+                            (gw, (g * z).sum(dims)), (gb, g.sum(dims, dtype=np.float64))):
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=2e-6 * np.abs(expected).max())
 
 
 def test_batch_norm_second_derivative():

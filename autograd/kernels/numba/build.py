@@ -85,7 +85,7 @@ def build() -> tuple[bytes, dict[str, int]]:
     for _, module in made:
         whole.link_in(llvm.parse_assembly(module))
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=config.CPU_FEATURES, opt=3, reloc="pic", codemodel="small")
+        cpu=config.CPU_NAME or llvm.get_host_cpu_name(), features=config.CPU_FEATURES, opt=3, reloc="pic", codemodel="small")
     image, places = link(machine.emit_object(whole))
     return image, {name: places[name] for name in SIGNATURES}
 

@@ -66,9 +66,10 @@ def key(numba: str) -> str:
 
 
 def processor() -> str:
-    """Model and abilities of the processor."""
+    """Model and abilities of the processor, and what numba shall compile for in its place."""
     lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
-    return " ".join(line for line in lines if line.startswith(("model name", "cpu family", "model\t", "flags")))
+    return " ".join([*[line for line in lines if line.startswith(("model name", "cpu family", "model\t", "flags"))],
+                     *environment.imitated])
 
 
 def cache() -> Iterator[Path]:

@@ -17,5 +17,6 @@ def features() -> str:
 
 
 config: Any = numba.config
-config.CPU_FEATURES = config.CPU_FEATURES or features()
+if config.CPU_FEATURES is None:      # NUMBA_CPU_NAME and NUMBA_CPU_FEATURES imitate another processor
+    config.CPU_FEATURES = features()
 njit: Any = numba.njit               # for all kernels: whoever has this has set the features first

@@ -49,8 +49,8 @@ SIGNATURES = {
     "extremes": "aannnf",                    # x, out; the same; 1 for the largest, -1 for the smallest
     "layer_norm": "aaaaaannnf",              # x, weight, bias, out, means, scales; rows, columns, parts; eps
     "layer_norm_backward": "aaaaaaaannn",    # g, x, weight, means, scales, gx, gw, gb; rows, columns, parts
-    "group_norm": "aaaaaaaannnnnnf",         # x, weight, bias, out, means, variances, scales, room; sizes, parts; eps
-    "group_norm_backward": "aaaaaaaaannnnnn",    # g, x, weight, means, scales, gx, gw, gb, room; sizes, parts
+    "group_norm": "aaaaaaadannnnnnnnf",      # x, weight, bias, out, means, variances, scales, totals, room; ...; eps
+    "group_norm_backward": "aaaaaaaadannnnnnnn",     # g, x, weight, means, scales, gx, gw, gb, totals, room; sizes, parts
 }
 # The same for float64, in which they round as NumPy's do: no exponentials, and nothing fused.
 DOUBLE = ("adam", "sgd", "sgd_momentum", "relu", "relu_backward", "relu_over", "leaky_relu", "leaky_relu_backward")
@@ -58,3 +58,4 @@ IN_DOUBLE = str.maketrans("af", "de")
 SIGNATURES |= {f"{name}_double": SIGNATURES[name].translate(IN_DOUBLE) for name in DOUBLE}
 CENTRED, WEIGHTED, SHIFTED = 1, 2, 4         # parts of layer_norm: the mean is taken out, there is a weight, a bias
 OF_X, OF_WEIGHT, OF_BIAS = 8, 16, 32         # and which gradients are wanted
+SUMS, OUTPUT = 8, 16                         # parts of group_norm: what it does

@@ -96,16 +96,12 @@ def load() -> Any:
 
 def prototypes(library: Any) -> None:
     """What C cannot tell ctypes of the functions that primitives are made and run with: handles are pointers."""
-    pointer, number, real = ctypes.c_void_p, ctypes.c_int, ctypes.c_float
+    pointer, number = ctypes.c_void_p, ctypes.c_int
     library.dnnl_primitive_desc_query_md.restype = pointer
     library.dnnl_memory_desc_get_size.restype = ctypes.c_size_t
     takes = {"dnnl_memory_set_data_handle": [pointer, pointer], "dnnl_memory_desc_get_size": [pointer],
              "dnnl_primitive_execute": [pointer, pointer, number, pointer], "dnnl_memory_desc_equal": [pointer] * 2,
-             "dnnl_primitive_desc_query_md": [pointer, number, number],
-             "dnnl_batch_normalization_forward_primitive_desc_create":
-                 [pointer, pointer, number, pointer, pointer, real, ctypes.c_uint, pointer],
-             "dnnl_batch_normalization_backward_primitive_desc_create":
-                 [pointer, pointer, number, pointer, pointer, pointer, real, ctypes.c_uint, pointer, pointer]}
+             "dnnl_primitive_desc_query_md": [pointer, number, number]}
     for name, types in takes.items():
         getattr(library, name).argtypes = types
 

@@ -24,7 +24,6 @@ FLOAT, ANY = 3, 1                                    # dnnl_f32, dnnl_format_tag
 TRAINING, BACKWARD = 64, 128                         # dnnl_prop_kind_t
 SRC, DST, WEIGHTS, BIAS, WORKSPACE, SCRATCH = 1, 17, 33, 41, 64, 80      # what an argument is: DNNL_ARG_...
 DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS = 129, 145, 161, 169
-MEAN, VARIANCE, SCALE, SHIFT, DIFF_SCALE, DIFF_SHIFT = 49, 50, 51, 52, 255, 256
 
 
 once: threading.Lock = threading.Lock()

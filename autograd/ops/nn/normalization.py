@@ -22,7 +22,6 @@ from ...kernels import group_norm as group_norm_kernel
 from ...kernels import layer_norm as layer_norm_kernel
 from ...kernels.halves import converted
 from ...kernels.memory_format import channels_last, in_rows
-from ...kernels.onednn import batch_norm as onednn_batch_norm
 from ..linalg.distances import p_norm
 from ..pointwise.arithmetic import weighted
 from ..pointwise.cast import cast
@@ -78,24 +77,37 @@ class Standardize(Operation):
 
 def standardized(x: Array, weight: Array | None, bias: Array | None, dims: tuple[int, ...], eps: float,
                  form: tuple[int, ...], centre: bool, observe: Callable[..., Any] | None) -> tuple[Any, Any, Any]:
-    """The output by NumPy, the mean and 1 / sqrt(variance + eps). Half precision in single."""
+    """The output by NumPy, the mean and 1 / sqrt(variance + eps). Half precision in single.
+
+    Where weight and bias are few numbers beside x, so are factor and shift, and what rounding has left in the mean (in
+    float32 several units of it, over thousands of numbers) is taken out with them.
+    """
     out = converted(x, np.float32) if x.dtype == np.float16 else x
-    n = math.prod([x.shape[d] for d in dims])
-    mean_of = None
+    n = max(math.prod([x.shape[d] for d in dims]), 1)
+    extra = x.ndim - len(form)
+    sizes = [1 if d in dims else size for d, size in enumerate(x.shape)]
+    few = 8 * math.prod(sizes[:extra]) * math.prod(map(max, sizes[extra:], form)) <= x.size
+    mean_of = rest = None
     if centre:
-        mean_of = total(out, None, dims)
-        mean_of /= max(n, 1)
+        mean_of = total(out, None, dims) / n
         out = out - mean_of
-    var = total(out, out, dims)
-    var /= max(n, 1)
+    var = total(out, out, dims) / n
+    if centre and few:
+        rest = total(out, None, dims) / n
+        mean_of, var = mean_of + rest, var - rest * rest
     if observe is not None:
         observe(mean_of, var, n)
     scale = 1 / np.sqrt(var + eps)
-    out = np.multiply(out, scale, out=out if centre else None)
+    factor, shift = scale, None if bias is None else bias.reshape(form)
+    if weight is not None and few:
+        factor, weight = scale * weight.reshape(form), None
+    if rest is not None:
+        shift = -rest * factor if shift is None else shift - rest * factor
+    out = np.multiply(out, factor, out=out if centre else None)
     if weight is not None:
         out *= weight.reshape(form)
-    if bias is not None:
-        out += bias.reshape(form)
+    if shift is not None:
+        out += shift
     return in_rows(np.asarray(out, x.dtype)), mean_of, scale
 
 
@@ -235,33 +247,32 @@ class RmsNorm(LayerNorm, name="FusedRmsNorm"):
 
 
 class ChannelNorm(BatchNorm, name="NativeBatchNorm"):
-    """BatchNorm that keeps the mean and the variance, two vectors, where oneDNN has computed them."""
+    """BatchNorm that keeps the mean and 1 / sqrt(variance + eps), two vectors, where a kernel has computed them."""
 
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array | None, bias: Array | None, *, dims: tuple[int, ...], eps: float,
                 form: tuple[int, ...], centre: bool = True, observe: Callable[..., Any] | None = None) -> Array:
-        """The result has its channels last, as oneDNN's all have."""
-        made = onednn_batch_norm.batch_norm(x, weight, bias, eps)
+        """The kernel's result has its channels last."""
+        made = group_norm_kernel.forward(x, weight, bias, group_norm_kernel.BATCH, eps)
         if made is None:
             return BatchNorm.forward(ctx, x, weight, bias, dims=dims, eps=eps, form=form, observe=observe)
-        out, *kept = made
+        out, mean_of, var, scale = made
         ctx.given = dims, eps, form, centre
-        ctx.save(x, weight, bias, tuple(kept))
+        ctx.save(x, weight, bias, (mean_of, scale))
         if observe is not None:
-            observe(*kept, x.size // x.shape[1])
+            observe(mean_of, var, x.size // x.shape[1])
         return out
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """oneDNN's of arrays; the composed rule of Tensors."""
-        x, weight, bias, (mean_of, var) = ctx.values
-        _, eps, form, _ = ctx.given
-        if isinstance(g, Tensor) or mean_of.ndim != 1:
-            return BatchNorm.backward(ctx, g)
-        made = onednn_batch_norm.batch_norm_back(g, x, mean_of, var, weight, bias is not None, eps)
-        if made is not None:
-            return made
-        ctx.values = [x, weight, bias, (mean_of.reshape(form), 1 / np.sqrt(var + eps).reshape(form))]
+        """The kernel's of arrays; the composed rule of Tensors."""
+        x, weight, bias, (mean_of, scale) = ctx.values
+        if not isinstance(g, Tensor) and mean_of.ndim == 1:
+            made = group_norm_kernel.backward(g, x, weight, mean_of, scale)
+            if made is not None:
+                return tuple([v if ctx.needs(k) else None for k, v in enumerate(made)])
+        form = ctx.given[2]
+        ctx.values = [x, weight, bias, (mean_of.reshape(form), scale.reshape(form))]
         return BatchNorm.backward(ctx, g)
 
 
