@@ -16,6 +16,7 @@ from autograd.nn import Module
 from ..comm import CollectiveError, Communicator, communicator
 from .fingerprint import Array, Entry, NotComparable, fingerprint
 
+MAX_NAMES = 8                        # in one message
 COMPARABLE = "biufcV"                # kinds of dtypes whose first different element is shown
 
 
@@ -121,6 +122,7 @@ def _entries_or_problem(make: Callable[[], list[Entry]]) -> tuple[list[Entry], s
 def _explain(entries_of_ranks: list[list[Entry]], own: list[Entry], comm: Communicator, is_module: bool) -> str:
     """A description of the first difference. own: this rank's entries, with arrays. Collective."""
     first = entries_of_ranks[0]
+    more = _summary(entries_of_ranks)
     for position in range(max(map(len, entries_of_ranks))):
         for rank, entries in enumerate(entries_of_ranks):
             a = first[position] if position < len(first) else None
@@ -129,8 +131,23 @@ def _explain(entries_of_ranks: list[list[Entry]], own: list[Entry], comm: Commun
                 counts = "" if not is_module or len(first) == len(entries) else (
                     f"rank {rank} has {len(entries)} parameters and buffers, rank 0 has {len(first)}; the first "
                     "difference: ")
-                return counts + _difference(a, b, rank, own[position] if position < len(own) else None, comm)
+                return counts + _difference(a, b, rank, own[position] if position < len(own) else None, comm) + more
     raise AssertionError("the fingerprints differ, but no entry does")
+
+
+def _summary(entries_of_ranks: list[list[Entry]]) -> str:
+    """Which other entries differ, and which ranks agree with each other; "" where the first difference says it all."""
+    first, count = entries_of_ranks[0], len(entries_of_ranks)
+    names: list[str] = []
+    if len({tuple(entry.path for entry in entries) for entries in entries_of_ranks}) == 1:
+        names = [first[i].path for i, of_ranks in enumerate(zip(*entries_of_ranks, strict=True)) if len(set(of_ranks)) > 1]
+    groups: dict[tuple[Entry, ...], list[int]] = {}
+    for rank, entries in enumerate(entries_of_ranks):
+        groups.setdefault(tuple(entries), []).append(rank)
+    found = [f"so do{'es' * (len(names) == 2)} {abbreviated(names[1:])}"] if len(names) > 1 else []
+    if 1 < len(groups) < count:
+        found.append("ranks that agree with each other: " + " and ".join(map(str, groups.values())))
+    return "".join(f"; {text}" for text in found)
 
 
 def _difference(a: Entry | None, b: Entry | None, rank: int, own: Entry | None, comm: Communicator) -> str:
@@ -166,4 +183,10 @@ def _different_elements(first: Array, second: Array) -> str:
             "elements differ")
 
 
-__all__ = ["assert_same_everywhere", "first_difference", "verify"]
+def abbreviated(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more
+
+
+__all__ = ["abbreviated", "assert_same_everywhere", "first_difference", "verify"]

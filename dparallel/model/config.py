@@ -16,6 +16,7 @@ import numpy as np
 from autograd.nn import Module
 
 from ..comm import CollectiveError, Communicator, Devices, communicator, is_communicator, root_of
+from ..consistency.checksum import WeightCheck
 from ..reduction.buckets import default_capacity
 from ..sharding import stage_of
 
@@ -83,7 +84,8 @@ class Config(Generic[Wrapped]):
     reproducible: int | None = None                  # the same bits on 1, 2, 4, ... that many ranks: virtual_shards.py
     shard: str | int | None = None                   # "optimizer", "gradients", "parameters"; 1, 2, 3: docs/sharding.md
     shard_units: Any = None                          # which modules are gathered as one: classes, or a function of a module
-    verify_every: int = 0                            # compare the weights of all ranks every so many training forwards
+    verify_every: int | None = None                  # compare the weights of all ranks every so many training forwards;
+                                                     # None: by checksums sent with the gradients; 0: never
 
     ignored: frozenset[str] = field(init=False)      # names that are left out of everything
     delayed: frozenset[str] = field(init=False)      # names of parameters that are summed last, together
@@ -125,6 +127,13 @@ class Config(Generic[Wrapped]):
     def trained(self) -> list[tuple[str, Any]]:
         """The parameters whose gradients are averaged, with their names."""
         return [(name, p) for name, p in self.module.named_parameters() if p.requires_grad and name not in self.ignored]
+
+    def check(self, owner: str) -> WeightCheck | None:
+        """What compares the weights of all ranks by checksums; None if that is turned off. owner: begins errors."""
+        if self.verify_every == 0:
+            return None
+        named = [(name, p) for name, p in self.module.named_parameters() if name not in self.ignored]
+        return WeightCheck(owner, named)
 
     def same_on_all_ranks(self) -> dict[str, Any]:
         """The settings that all ranks must have alike."""
@@ -249,8 +258,9 @@ class Config(Generic[Wrapped]):
     def _check_sharding(self) -> None:
         """ValueError or NotImplementedError, naming both, for what does not go together with shard= or verify_every=."""
         every = self.verify_every
-        if not isinstance(every, int) or every < 0:
-            raise ValueError(f"verify_every={every!r} must be a number of forward passes, or 0 for never")
+        if every is not None and (not isinstance(every, int) or every < 0):
+            raise ValueError(f"verify_every={every!r} must be a number of forward passes, 0 for never, or None for "
+                             "checksums that are sent with the gradients")
         if every and not self.per_rank and not self.local_only:
             raise NotImplementedError(f"verify_every={every} with batch='root': only the root's weights count there")
         if not self.stage:

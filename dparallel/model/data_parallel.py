@@ -76,7 +76,8 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
     are unused, "error" raises on all ranks. Of this library are reproducible=V (the same bits on 1, 2, 4, ... V ranks and
     on local devices; rows as GlobalBatchSampler gives them), shard= and shard_units= (each rank has a slice of optimiser
     state, gradients or parameters: docs/sharding.md), verify_every=k (compares the weights of all ranks every k-th training
-    forward). Config, in config.py, says of each argument what it is; a wrong type is a TypeError that names the argument.
+    forward, beside the checksums of every 8th pass; 0: never). Config, in config.py, says of each argument what it is; a
+    wrong type is a TypeError that names the argument.
 
     Args:
         module (Module): The model; each rank makes the same.
@@ -108,7 +109,9 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         reproducible (int): The same bits on 1, 2, 4, ... that many ranks.
         shard (str or int): "optimizer", "gradients" or "parameters", or 1, 2, 3.
         shard_units: Which modules are gathered as one: classes, or a function of a module.
-        verify_every (int): The weights of all ranks are compared every so many training forwards; 0: never. Default: 0.
+        verify_every (int): The weights of all ranks are compared every so many training forwards, too; 0: never. Default:
+            None, checksums are summed with the gradients in every 8th backward pass and in each of the first 16; if they
+            differ, all ranks raise CollectiveError.
 
     Raises:
         TypeError: an argument has a wrong type, which the error names.
@@ -183,7 +186,7 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         self.output_place: int = config.output_place
         self.shard: int = config.stage
         self.shard_units: Any = config.shard_units
-        self.verify_every: int = config.verify_every
+        self.verify_every: int = config.verify_every or 0
         self.skipped_steps = 0                       # by skipping()
         self._config, self._unused = config, UnusedParameters(config.find_unused_parameters, config.static_graph)
         self._watch = ModelWatch(self.module, self.ignored)
@@ -196,7 +199,7 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         self._virtual = None
         if config.reproducible is not None:
             self._virtual = VirtualShards(self.module, self.comm, config.reproducible, self.devices, self.average, self.dim,
-                                          self._buffer_sync)
+                                          self._buffer_sync, config.check(type(self).__name__))
         self._compute = module_compute(config)
         self._without_reducer = self._virtual is None and self._needs_reducer()
         self._complete()

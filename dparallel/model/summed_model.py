@@ -62,12 +62,12 @@ class SummedModel:
                 self.register_comm_hook(self._config.wire, cast_hook)
 
     def _make_reducer(self) -> Reducer:
-        config = self._config
+        config, check = self._config, self._config.check(type(self).__name__)
         if self.shard and self.comm.size > 1:
             return ShardedReducer(self.module, self.comm, config.cap_mb, config.average, self.shard, config.shard_units,
-                                  ignored=config.ignored, unused=self._unused, wire=config.wire)
+                                  ignored=config.ignored, unused=self._unused, wire=config.wire, check=check)
         return Reducer(config.trained(), self.comm, config.cap_mb, config.average, delayed=config.delayed,
-                       unused=self._unused)
+                       unused=self._unused, check=check)
 
     def _use_reducer(self, reducer: Reducer) -> None:
         """From now on this reducer sums the gradients."""

@@ -53,6 +53,7 @@ class GradientBucket(LeafCounter):
 
     nbytes: int
     used: Array                                      # flags of parameters; after the sum: numbers of ranks
+    room: Array                                      # in the last bucket: what a WeightCheck sums with the flags
     listener: BucketListener
 
     def __init__(self, named: Sequence[tuple[str, Any]]) -> None:
@@ -147,28 +148,31 @@ class GradientBucket(LeafCounter):
 
 
 class Bucket(GradientBucket):
-    """A flat buffer of gradients, followed by a flag for each parameter (used or not) and the rank's weight.
+    """A flat buffer of gradients, followed by a flag for each parameter (used or not), `room` more elements and the rank's
+    weight.
 
-    The flags and the weight are summed together with the gradients, so their sums need no further message.
+    All are summed together with the gradients, so their sums need no further message.
     """
 
-    def __init__(self, named: Sequence[tuple[str, Any]], comm: Communicator) -> None:
+    def __init__(self, named: Sequence[tuple[str, Any]], comm: Communicator, room: int = 0) -> None:
         super().__init__(named)
         count = sum(p.array.size for p in self.params)
         dtype = self.params[0].array.dtype
         count = count * 2 if dtype.kind == "c" else count        # complex numbers are two reals: flags are compared
         self.elements = count                        # of gradients, in real numbers
-        self.sum: PersistentSum = comm.persistent_sum(count + len(self.params) + 1, dtype.type(0).real.dtype)
+        self.sum: PersistentSum = comm.persistent_sum(count + len(self.params) + room + 1, dtype.type(0).real.dtype)
         self.buffer: Array = self.sum.array
         self.flat: np.ndarray[Any, Any] = self.buffer[:count].view(dtype)
-        self.used: Array = self.buffer[count:-1]
+        self.flags: Array = self.buffer[count:-1]    # those of parameters, then `room`
+        self.used: Array = self.flags[:len(self.params)]
+        self.room: Array = self.flags[len(self.params):]
         self.nbytes: int = self.buffer.nbytes
         self.views: list[Array] = unflatten(self.flat, [p.array.shape for p in self.params])
         self.unused_before: list[tuple[int, Array]] = []         # earlier gradients of unused parameters, by number
 
     @property
     def gradients(self) -> Array:
-        """The buffer without flags and weight."""
+        """The gradients' part of the buffer."""
         return self.flat
 
     @property
@@ -255,11 +259,6 @@ def default_capacity(nbytes: float) -> float:
     return min(max(nbytes / FRACTION, LEAST_BYTES), MOST_BYTES)
 
 
-def assign(named: Sequence[tuple[str, Any]], cap_bytes: float, comm: Communicator) -> list[Bucket]:
-    """Buckets of the parameters, see grouped(). Collective over comm, which sums the buckets."""
-    return [Bucket(group, comm) for group in grouped(named, cap_bytes)]
-
-
 def grouped(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[list[tuple[str, Any]]]:
     """The parameters of each bucket, in reverse order of registration, about the order in which gradients arrive. A bucket
     is closed as soon as it has cap_bytes."""
@@ -279,9 +278,11 @@ def _is_bias_of(last: list[tuple[str, Any]], before: tuple[str, Any]) -> bool:
             and p.array.dtype == before[1].array.dtype and 64 * p.array.nbytes < before[1].array.nbytes)
 
 
-def assign_all(named: Sequence[tuple[str, Any]], cap_bytes: float, delayed: frozenset[str],
-               comm: Communicator) -> list[Bucket]:
-    """assign(), with the delayed parameters in separate buckets at the end."""
+def assign_all(named: Sequence[tuple[str, Any]], cap_bytes: float, delayed: frozenset[str], comm: Communicator,
+               room: int = 0) -> list[Bucket]:
+    """Buckets of the parameters, see grouped(); the delayed ones in separate buckets at the end. The last bucket has `room`.
+    Collective over comm, which sums the buckets."""
     first = [item for item in named if item[0] not in delayed]
     last = [item for item in named if item[0] in delayed]
-    return assign(first, cap_bytes, comm) + assign(last, cap_bytes, comm)
+    *groups, end = [*grouped(first, cap_bytes), *grouped(last, cap_bytes)]
+    return [*(Bucket(group, comm) for group in groups), Bucket(end, comm, room)]

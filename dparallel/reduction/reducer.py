@@ -28,9 +28,10 @@ from autograd.core.grad_buffers import set_grad
 from autograd.core.spans import recorders
 
 from ..autograd import Tensor
-from ..comm import Communicator
+from ..comm import CollectiveError, Communicator
 from ..comm.persistent import divide
 from ..comm.reference import is_half
+from ..consistency.checksum import ROOM, WeightCheck
 from ..hooks.bucket_hook import CommHook
 from .accumulation import Accumulation
 from .backward_signal import calls_in, has_other_collectives, runs_nested_passes
@@ -95,7 +96,8 @@ class StepSkipped(RuntimeError):
 
 class Reducer:
     """Sums the gradients of one module on one rank. average: how ranks are weighted, see DataParallel. delayed: names of
-    parameters in separate buckets that leave last. rebuild: whether buckets are assigned again in the order of arrival."""
+    parameters in separate buckets that leave last. rebuild: whether buckets are assigned again in the order of arrival.
+    check: compares the weights of all ranks in some passes."""
 
     stashes_gradients = True                                # see Accumulation
     accumulation: Accumulation
@@ -103,7 +105,7 @@ class Reducer:
 
     def __init__(self, named: list[tuple[str, Tensor]], comm: Communicator, cap_mb: float, average: str, *,
                  delayed: frozenset[str] = frozenset(), rebuild: bool = True,
-                 unused: UnusedParameters | None = None) -> None:
+                 unused: UnusedParameters | None = None, check: WeightCheck | None = None) -> None:
         self.comm: Communicator = comm.duplicate()
         self.users_comm: Communicator = comm
         self.number: int = next(creation_numbers)
@@ -115,6 +117,7 @@ class Reducer:
         self.skipping: StepGuard | None = None       # of the model.skipping() block that runs
         self.joined: JoinedStep | None = None        # of the model.join() block that runs
         self.watch: PassWatch | None = None
+        self.check: WeightCheck | None = check if comm.size > 1 else None
         self.state: PassState = PassState()
         self.weights: Weights = Weights(average, comm.size == 1)
         self.unused: UnusedParameters = unused or UnusedParameters()
@@ -130,7 +133,7 @@ class Reducer:
 
     def _make_buckets(self) -> list[Any]:
         """The buckets of all parameters; a sharded model's are Units."""
-        return assign_all(self.named, self.cap, self.delayed, self.comm)
+        return assign_all(self.named, self.cap, self.delayed, self.comm, ROOM if self.check is not None else 0)
 
     def _make_transport(self, buckets: list[Any]) -> Transport:
         """The transport without a comm hook. Gradients of half precision are scaled before their sum."""
@@ -310,6 +313,8 @@ class Reducer:
             bucket.fill(bool(self.weights.passes), self.shared.counted_elsewhere)
         if self.state.counts_nothing:
             self.accumulation.restore(bucket.params)     # now, as the bucket leaves
+        if bucket.room.size and self.check is not None and self.state.backward_pass is not None:
+            self.check.fill(bucket.room)             # not by a rank without a batch, which takes no optimizer steps
 
     # --- a pass ends ------------------------------------------------------------------------------------------------------
 
@@ -356,6 +361,18 @@ class Reducer:
                 divide(bucket.gradients, total)
         if not_finite:
             self._raise_everywhere(not_finite)
+        if self.check is not None:
+            self._compare_weights(buckets[-1].room)
+
+    def _compare_weights(self, room: np.ndarray[Any, Any]) -> None:
+        """Compare the weights of all ranks by what was summed in `room`; if they differ, all ranks raise."""
+        assert self.check is not None
+        self.check.on = self.check.on and not self.transport.parted
+        try:
+            self.check.compare(room, self.comm)
+        except CollectiveError:
+            self.clear()
+            raise
 
     def _deliver(self) -> bool:
         """Put the results into .grad. Returns whether all ranks used all parameters."""
@@ -401,7 +418,8 @@ class Reducer:
         arrived += [p for _, p in reversed(self.named)]            # some are there twice, after a pass that failed
         own_order = [number[p] for p in dict.fromkeys(arrived)]
         order = self.comm.broadcast(np.array(own_order, np.int64))[0].tolist()
-        buckets = assign_all([self.named[i] for i in reversed(order)], self.cap, self.delayed, self.comm)
+        buckets = assign_all([self.named[i] for i in reversed(order)], self.cap, self.delayed, self.comm,
+                             ROOM if self.check is not None else 0)
         if [b.names for b in buckets] == [b.names for b in self.buckets]:
             return
         old_buckets: list[Bucket] = self.buckets
@@ -445,7 +463,12 @@ class Reducer:
         if self.skipping is not None:
             self.skipping.barrier()
         self.state.backward_pass = None
-        self._average(self.second_order.finish_recorded)
+        room = np.zeros(0 if self.check is None else ROOM)
+        if self.check is not None:
+            self.check.fill(room)
+        self._average(lambda: self.second_order.finish_recorded(room))
+        if self.check is not None:
+            self._compare_weights(room)
         if self.skipping is not None:
             self.skipping.check([p.grad.array for _, p in self.named
                                  if p.grad is not None and p not in self.shared.counted_elsewhere], True)

@@ -92,10 +92,11 @@ class SecondOrder:
             for results in lists:
                 results[:] = [] if g is None else [g]
 
-    def _averaged(self, grads: list[Tensor | None], params: list[Tensor], calls: set[ForwardCall]) -> list[Tensor | None]:
+    def _averaged(self, grads: list[Tensor | None], params: list[Tensor], calls: set[ForwardCall],
+                  room: np.ndarray[Any, Any] | None = None) -> list[Tensor | None]:
         """The gradients averaged over ranks, with the weights of the calls."""
         factor, weight = self.weights.factor_and_weight_of(calls)
-        return averaged(grads, params, self.comm, factor, weight, reducer=self.listener, calls=calls)
+        return averaged(grads, params, self.comm, factor, weight, reducer=self.listener, calls=calls, room=room)
 
     # --- backward(create_graph=True) ----------------------------------------------------------------------------------
 
@@ -106,10 +107,11 @@ class SecondOrder:
         for p, _ in self._stashed:
             set_grad(p, None)
 
-    def finish_recorded(self) -> None:
-        """End a recorded pass: add the averages, with their graph, to the earlier .grad."""
+    def finish_recorded(self, room: np.ndarray[Any, Any]) -> None:
+        """End a recorded pass: add the averages, with their graph, to the earlier .grad. room: numbers that are summed over
+        ranks in the same message."""
         params = [p for _, p in self.named]
-        averages = self._averaged([p.grad for p in params], params, set(self.weights.calls))
+        averages = self._averaged([p.grad for p in params], params, set(self.weights.calls), room)
         stashed = dict(self._stashed)
         self._stashed = []
         for p, g in zip(params, averages, strict=True):
@@ -156,17 +158,20 @@ class Averaged(Function):
 
 
 def averaged(grads: Sequence[Tensor | None], params: Sequence[Tensor], comm: Communicator, factor: float, weight: float, *,
-             reducer: PassListener, calls: Collection[ForwardCall]) -> list[Tensor | None]:
+             reducer: PassListener, calls: Collection[ForwardCall],
+             room: np.ndarray[Any, Any] | None = None) -> list[Tensor | None]:
     """The gradients (None: unused on this rank) averaged over ranks; None where no rank has one. Collective.
 
+    room: numbers that are summed in the same message.
     factor, weight: of Weights.factor_and_weight_of(). NotFinite if the sum of weights is not finite.
     """
     used = np.array([g is not None for g in grads], np.float64)
-    summed = comm.allreduce([np.append(used, weight)])[0]
-    total = float(summed[-1])
+    room = np.empty(0) if room is None else room
+    summed = comm.allreduce([np.concatenate([used, room, [weight]])])[0]
+    total, room[...] = float(summed[-1]), summed[len(used):-1]
     if not math.isfinite(total):
         raise NotFinite("a rank's weight is not finite")
     share = factor / (total or 1.0)
     defined = [as_tensor(np.zeros_like(p.array)) if g is None else g for g, p in zip(grads, params, strict=True)]
     results = Averaged.apply(*defined, comm=comm, share=share, reducer=reducer, calls=tuple(calls))
-    return [y if n else None for y, n in zip(results, summed[:-1], strict=True)]
+    return [y if n else None for y, n in zip(results, summed[:len(used)], strict=True)]

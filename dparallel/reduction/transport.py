@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..comm import Communicator, Handle
+from ..consistency.checksum import same, sample
 from ..hooks.bucket_hook import CommHook, GradBucket
 from .buckets import Bucket
 
@@ -32,6 +33,7 @@ class Transport:
     blocks = False                                   # start() may wait for other ranks
     fixed_buckets = False                            # buckets must not be assigned again
     bytes_sent: Sequence[int] = ()                   # of each bucket; empty: the bytes of the buckets
+    parted = False                                   # ranks have had different results, as in local SGD
 
     def agree(self, factor: float, weight: float, buckets: Sequence[Any]) -> float:
         """Called before the first of `buckets` leaves. Returns what this rank's gradients are multiplied by. May be
@@ -216,7 +218,7 @@ class HookTransport(ScaledTransport):
         return [returned for *_, returned in self._pending if isinstance(returned, Handle)]
 
     def collect(self, buckets: Sequence[Bucket]) -> bool:
-        """Wait for all, then sum the flags, which the hook does not send."""
+        """Wait for all, then sum the flags, which the hook does not send, and bits that show whether results differ."""
         handles, self._pending = self._pending, []
         if self.problem:
             buckets[0].buffer[-1] = self._total
@@ -224,11 +226,13 @@ class HookTransport(ScaledTransport):
         for bucket, grad_bucket, returned in handles:
             self.hook.finish(grad_bucket, returned, bucket.gradients)
         self.bytes_sent: list[int] = [grad_bucket.bytes_sent for _, grad_bucket, _ in handles]
-        flags = np.concatenate([bucket.used for bucket in buckets]).astype(np.float64)
-        summed = self.comm.allreduce([np.append(flags, self._total)])[0]
+        results = sample([bucket.gradients for bucket in buckets])
+        summed = self.comm.allreduce([np.concatenate([*(bucket.flags for bucket in buckets), results, [self._total]],
+                                                     dtype=np.float64, casting="unsafe")])[0]
         for bucket in buckets:
-            bucket.used[...], summed = summed[:len(bucket.params)], summed[len(bucket.params):]
-        self._total = float(summed[-1])
+            bucket.flags[...], summed = summed[:bucket.flags.size], summed[bucket.flags.size:]
+        *agreed, self._total = summed.tolist()
+        self.parted = self.parted or not same(agreed, self.comm.size)
         for bucket in buckets:
             bucket.buffer[-1] = self._total
         return False

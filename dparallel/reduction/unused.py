@@ -14,8 +14,7 @@ from autograd.optim import Optimizer
 from autograd.optim.optimizer import register_optimizer_step_pre_hook
 
 from ..autograd import Tensor
-
-MAX_NAMES = 8                            # names in one message
+from ..consistency.verification import abbreviated
 
 
 class UnusedParameters:
@@ -107,9 +106,3 @@ def warn_of_step(optimizer: Optimizer, unused: UnusedParameters | None) -> None:
         warnings.warn(f"{type(optimizer).__name__}.step() on gradients that were not summed over ranks, as backward() ran "
                       f"inside no_sync(): {abbreviated(found)}. Ranks now drift apart; run the last backward() before a "
                       "step outside no_sync()", UserWarning, stacklevel=4)
-
-
-def abbreviated(names: list[str]) -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(names[:MAX_NAMES]) + more

@@ -22,6 +22,7 @@ from autograd.nn import Module, Parameter, SyncBatchNorm
 
 from ..autograd import Generator, Tensor, as_tensor
 from ..comm import CollectiveError, Communicator, Devices, even_split
+from ..consistency.checksum import WeightCheck
 from ..functions.collective import row_counts
 from ..pytree.scatter_gather import gather, scatter
 from ..pytree.tree import PyTree, tree_leaves_with_path
@@ -44,7 +45,7 @@ class VirtualShards:
     """Runs this process's part of a module's V virtual shards, on its local devices if it has several."""
 
     def __init__(self, module: Module, comm: Communicator, count: int, devices: Devices | None, average: str, dim: int,
-                 buffers: Buffers) -> None:
+                 buffers: Buffers, check: WeightCheck | None = None) -> None:
         size = comm.size if devices is not comm else 1
         if not isinstance(count, int) or count < 1 or count & (count - 1) or count % size:
             raise ValueError(f"reproducible={count!r} on {size} ranks: the number of virtual shards is a power of two, and "
@@ -61,6 +62,7 @@ class VirtualShards:
         self.count: int = count
         self.share: int = count // size
         self.buffers: Buffers = buffers
+        self.check: WeightCheck | None = check if size > 1 else None
         self.current: Module | None = None           # the replica of the shard that shards() has yielded
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> PyTree:
@@ -121,6 +123,7 @@ class VirtualShards:
         if rank_rows != [sum(sizes[start:start + self.share]) for start in range(0, self.count, self.share)]:
             raise CollectiveError(f"reproducible={self.count}: the ranks have {rank_rows} rows; give each those of its "
                                   f"shards: these have {sizes}, see GlobalBatchSampler")
+        self._check_weights()
         params = [p for p in self.module.parameters() if p.requires_grad]
         check_fresh(params, self.ranks)
         self.buffers.buffers()
@@ -163,6 +166,11 @@ class VirtualShards:
         if first is None:
             raise ValueError("reproducible=V cuts batches, but forward() got no tensor with a dimension")
         return row_counts([first], self.ranks, self.dim)
+
+    def _check_weights(self) -> None:
+        """In some passes, raise, on every rank, if ranks have different weights."""
+        if self.check is not None:
+            self.check.gather(self.ranks)
 
     def _check_rows(self, inputs: PyTree) -> None:
         """Raise, on every rank, if the mean loss of these rows would not scale exactly."""

@@ -14,12 +14,15 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from autograd.core.engine import current_pass
 from autograd.nn import Module, Parameter
 from autograd.optim import LBFGS
 
 from ..autograd import Tensor, is_grad_enabled
 from ..comm import Communicator
+from ..consistency.checksum import ROOM, WeightCheck
 from ..reduction.pass_state import PassKind
 from ..reduction.reducer import Reducer
 from ..reduction.transport import Transport
@@ -72,6 +75,8 @@ class ShardedReducer(Reducer):
         ignored: Names of parameters that stay as they are. Default: ().
         unused (UnusedParameters): What finds unused parameters. Default: None.
         wire (str): Dtype of gradients in messages. Default: "", their own.
+        check (WeightCheck): What compares the weights of all ranks in some passes, in stages 1 and 2. In stage 3 each
+            element is on one rank only. Default: None.
 
     Raises:
         ValueError: units in another stage than 3.
@@ -91,7 +96,8 @@ class ShardedReducer(Reducer):
     slices: dict[int, ParameterSlice]
 
     def __init__(self, module: Module, comm: Communicator, cap_mb: float, average: str, stage: int, units: Any = None, *,
-                 ignored: Collection[str] = (), unused: UnusedParameters | None = None, wire: str = "") -> None:
+                 ignored: Collection[str] = (), unused: UnusedParameters | None = None, wire: str = "",
+                 check: WeightCheck | None = None) -> None:
         self.stage: int = stage
         self.module: Module = module
         self._kinds, self._wire = units, wire
@@ -109,7 +115,7 @@ class ShardedReducer(Reducer):
                                           "overflow; train in float32 with autograd.amp")
         self.optimizers: Any = weakref.WeakSet()
         super().__init__([(name, p) for name, p in self._sharded if p.requires_grad], comm, cap_mb, average, rebuild=False,
-                         unused=unused)
+                         unused=unused, check=check if stage < 3 else None)
         self._stamp = self._writes()
 
     def _make_buckets(self) -> list[Any]:
@@ -125,7 +131,10 @@ class ShardedReducer(Reducer):
         if self.gathering is not None:
             self.gathering.watch(self.module, self.units)
         self.slices = {id(p): s for unit in self.units for p, s in zip(unit.params, unit.slices, strict=True)}
-        return [unit for unit in reversed(self.units) if unit.params[0].requires_grad]
+        trained = [unit for unit in reversed(self.units) if unit.params[0].requires_grad]
+        if self.check is not None:
+            trained[-1].room = np.zeros(ROOM)
+        return trained
 
     def _make_transport(self, buckets: list[Any]) -> Transport:
         return ReduceScatterTransport(self.comm, self.stage == 1, self.gathering, self._wire)

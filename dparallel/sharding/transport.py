@@ -78,12 +78,14 @@ class ReduceScatterTransport(Transport):
         self._sent = []
         if self.gathering is not None:
             self.gathering.agree(COUNT)
-        sums = self.comm.allreduce([np.concatenate([np.array([u.weight for u in units]), *[u.used for u in units]])])[0]
+        sums = self.comm.allreduce([np.concatenate([np.array([u.weight for u in units]), *[u.used for u in units],
+                                                    units[-1].room])])[0]
         start = len(units)
         for unit, total in zip(units, sums, strict=False):
             unit.weight = float(total)
             unit.used[...] = sums[start:start + len(unit.used)]
             start += len(unit.used)
+        units[-1].room[...] = sums[start:]
         if self.wire:
             self.bytes_sent: list[int] = [unit.total * SIZES[self.wire] for unit in units]
         return not self.wire

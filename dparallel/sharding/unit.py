@@ -70,6 +70,7 @@ class Unit(GradientBucket):
         self.grads: Array | None = None              # of all parameters on this rank, until they leave
         self.collecting: bool = False                # whether some of `grads` is of passes that have not left
         self.used: Array = np.zeros(len(self.params))
+        self.room: Array = np.zeros(0)
         self.weight: float = 0.0
         self.handle: Any = None
         self.local_sum: Any = None                       # this rank's elements of the summed gradients

@@ -1,6 +1,7 @@
 """Planted differences between ranks are found, and named with path, ranks and values, on all ranks."""
 
 import collections
+import contextlib
 import dataclasses
 import enum
 
@@ -12,7 +13,7 @@ import autograd as ag
 from autograd import nn, optim
 from autograd.optim.lr_scheduler import StepLR
 from autograd.utils.data import DataLoader, DistributedSampler, RandomSampler, SequentialSampler
-from dparallel import CollectiveError, DataParallel, Devices, assert_same_everywhere, run_ranks, verify
+from dparallel import CollectiveError, DataParallel, Devices, assert_same_everywhere, hooks, run_ranks, verify
 
 Point = collections.namedtuple("Point", "x y")
 Kind = enum.Enum("Kind", "A B")
@@ -177,3 +178,101 @@ def test_construction_names_what_differs(on_ranks):
 def test_bad_intervals(every):
     with pytest.raises(ValueError, match="verify_every"):
         DataParallel(make_net(), verify_every=every)
+
+
+FAULTS = {
+    "a step is skipped": lambda net, optimizer, step: None,
+    "a step is repeated": lambda net, optimizer, step: (step(), step()),
+    "another optimizer": lambda net, optimizer, step: optim.Adam(net.parameters()).step(),
+    "values are loaded": lambda net, optimizer, step: net.load_state_dict({k: v * 1.01 for k, v in net.state_dict().items()}),
+    "one weight is written": lambda net, optimizer, step: (step(), np.add.at(net[2].weight.array, (3, 1), 1e-12)),
+    "rows are exchanged": lambda net, optimizer, step: (step(), np.copyto(net[2].weight.array, net[2].weight.array[::-1].copy())),
+    "a frozen weight is written": lambda net, optimizer, step: (step(), np.add.at(net[0].bias.array, 1, 1.0)),
+}
+WAYS = {
+    "buckets": {}, "a small bucket": {"bucket_cap_mb": 1e-6}, "delayed": {"delayed": True}, "float32": {"dtype": np.float32},
+    "float16": {"dtype": np.float16}, "bfloat16 on the wire": {"mixed_precision": ag.bfloat16},
+    "half precision": {"hook": (None, hooks.fp16_compress_hook)}, "int8": {"hook": (hooks.QuantizationState(), hooks.quantization_hook)},
+    "top k": {"hook": (hooks.TopKState(), hooks.topk_hook)}, "a graph": {"graph": True}, "reproducible": {"reproducible": 4},
+    "accumulated": {"passes": 2},
+}
+
+
+def diverging(comm, fault, passes=1, hook=None, graph=False, dtype=np.float64, delayed=False, shard=None, steps=30, at=3, **options):
+    """Train; the last rank makes a mistake after one step. The passes that were complete when it was found, and the error."""
+    net = make_mlp().to(dtype)
+    net[0].bias.requires_grad_(False)
+    if delayed:
+        options |= {"delay_all_reduce_named_params": [("2.weight", net[2].weight)], "param_to_hook_all_reduce": net[2].weight}
+    model = wrap(net, comm, shard, **options)
+    if hook:
+        model.register_comm_hook(*hook)
+    optimizer = optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.01)
+    x = np.random.default_rng(comm.rank).standard_normal((4, FEATURES)).astype(dtype)
+    for number in range(steps):
+        optimizer.zero_grad()
+        try:
+            for place in range(passes):
+                with model.no_sync(place < passes - 1) if passes > 1 else contextlib.nullcontext():
+                    model(ag.from_numpy(x)).square().mean().backward(create_graph=graph)
+        except CollectiveError as error:
+            return number, str(error)
+        if number == at and comm.rank == comm.size - 1 and fault:
+            FAULTS[fault](net, optimizer, optimizer.step)
+        else:
+            optimizer.step()
+    return steps, ""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_ranks_that_diverge_are_an_error_in_the_next_pass(fault):
+    results = run_ranks(3, diverging, fault)
+    assert len(set(results)) == 1, results
+    number, text = results[0]
+    assert number == 4, text
+    assert ("0.bias" if "frozen" in fault else "2.weight") in text and "ranks that agree with each other: [0, 1] and [2]" in text
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_weights_are_compared_however_gradients_travel(way):
+    ranks = 2 if way == "reproducible" else 3
+    (number, text), *others = run_ranks(ranks, lambda comm: diverging(comm, "a step is skipped", **WAYS[way]))
+    assert number == 4 and "the weights are not the same on all ranks in backward pass 5: " in text and others == [(number, text)] * (ranks - 1)
+    assert run_ranks(ranks, lambda comm: diverging(comm, None, **WAYS[way])) == [(30, "")] * ranks
+
+
+@pytest.mark.parametrize("shard", ["optimizer", "gradients"])
+def test_whole_weights_of_a_sharded_model_are_compared(shard):
+    def check(comm):
+        model = wrap(make_mlp(), comm, shard)
+        for number in range(3):
+            if comm.rank == 1 and number == 2:
+                model.module[2].weight.array[3, 1] += 1e-12
+            model(ag.ones(2, FEATURES, dtype=ag.float64)).sum().backward()
+
+    with pytest.raises(CollectiveError, match="2.weight differs between rank 0 and rank 1"):
+        run_ranks(2, check)
+
+
+def test_later_passes_are_compared_every_so_often():
+    assert run_ranks(2, lambda comm: diverging(comm, "one weight is written", at=17, steps=40))[0][0] == 24
+
+
+@pytest.mark.parametrize("options", [{"verify_every": 0}, {"hook": (None, hooks.noop_hook)}, {"parameters_to_ignore": ["2.weight", "0.bias"]}, {"init_sync": False}])
+def test_ranks_may_differ_on_purpose(options):
+    fault = "a step is skipped" if "hook" in options or "verify_every" in options else "a frozen weight is written" if "init_sync" not in options else None
+    assert run_ranks(2, lambda comm: diverging(comm, fault, **options)) == [(30, "")] * 2
+
+
+def test_ranks_that_have_run_out_are_not_compared():
+    def check(comm):
+        model = wrap(make_mlp(), comm, None)
+        optimizer = optim.SGD(model.parameters(), lr=0.1)
+        with model.join():
+            for _ in range(3 + 2 * comm.rank):
+                optimizer.zero_grad()
+                model(ag.ones(2, FEATURES, dtype=ag.float64)).square().mean().backward()
+                optimizer.step()
+        return model._reducer.check.passes
+
+    assert run_ranks(3, check) == [7] * 3
