@@ -70,6 +70,7 @@ class VirtualShards:
         if self.current is not None:
             return self.current(*args, **kwargs)
         self._check_rows((args, kwargs))
+        self._check_weights()
         self.buffers.buffers()
         local = Devices(self.share)
         parts = scatter((args, kwargs), local, dim=self.dim)
