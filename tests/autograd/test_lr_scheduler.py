@@ -275,3 +275,16 @@ def test_tensor_rates_stay_the_same_tensor_and_own_schedulers_work():
         own.step()
         rates.append(own.get_last_lr()[0])
     assert rates == [0.5, 0.25, 0.125, 0.1, 0.1]
+
+
+def test_factors_of_no_epochs_and_of_zero():
+    """PyTorch keeps the first factor for good, and divides by the factor 0."""
+    s = ag.optim.lr_scheduler
+    for make, rates in ((lambda o: s.ConstantLR(o, 0.5, total_iters=0), [0.1, 0.1]), (lambda o: s.ConstantLR(o, 0.0, total_iters=1), [0.0, 0.1]),
+                        (lambda o: s.LinearLR(o, 0.5, 0.8, total_iters=0), [0.08, 0.08])):
+        o = optimizer(ag, "SGD")
+        scheduler = make(o)
+        seen = list(scheduler.get_last_lr()[:1])
+        o.step()
+        scheduler.step()
+        assert [*seen, scheduler.get_last_lr()[0]] == pytest.approx(rates)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..optimizer import Optimizer
-from .scheduler import LRScheduler
+from .scheduler import LRScheduler, values_of
 
 
 class ConstantLR(LRScheduler):
@@ -41,8 +41,10 @@ class ConstantLR(LRScheduler):
         """The present rates, times or through the factor at the two ends."""
         self._within_step()
         if self.last_epoch == 0:
-            return self._scaled(self.factor)
-        return self._scaled(1.0 / self.factor) if self.last_epoch == self.total_iters else self._unchanged()
+            return self._scaled(self.factor if self.total_iters > 0 else 1.0)
+        if self.last_epoch != self.total_iters:
+            return self._unchanged()
+        return self._scaled(1.0 / self.factor) if self.factor else values_of(self.optimizer, "initial_lr")
 
     def _get_closed_form_lr(self) -> list[Any]:
         factor = 1.0 if self.last_epoch >= self.total_iters else self.factor
@@ -88,7 +90,7 @@ class LinearLR(LRScheduler):
         """The present rates times the quotient of this epoch's factor and the last one's."""
         self._within_step()
         if self.last_epoch == 0:
-            return self._scaled(self.start_factor)
+            return self._scaled(self.start_factor if self.total_iters > 0 else self.end_factor)
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._unchanged()
         rise = self.end_factor - self.start_factor
@@ -96,7 +98,8 @@ class LinearLR(LRScheduler):
 
     def _get_closed_form_lr(self) -> list[Any]:
         rise = self.end_factor - self.start_factor
-        factor = self.start_factor + rise * min(self.total_iters, self.last_epoch) / self.total_iters
+        factor = self.start_factor + rise * min(self.total_iters, self.last_epoch) / self.total_iters \
+            if self.total_iters else self.end_factor
         return [lr * factor for lr in self.base_lrs]
 
 
