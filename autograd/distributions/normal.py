@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..core.tensor import Tensor
 from ..ops.random.draw import randn
-from ..ops.special.functions import erf, erfinv
+from ..ops.special.functions import ndtr, ndtri
 from . import constraints
 from .distribution import Distribution, broadcast_all
 
@@ -77,17 +77,17 @@ class Normal(Distribution):
         """The log density -(value - loc)^2 / (2 scale^2) - log(scale * sqrt(2 pi))."""
         if self._validate_args:
             self._validate_sample(value)
-        return -((value - self.loc) ** 2) / (2 * self.scale ** 2) - self.scale.log() - 0.5 * math.log(2 * math.pi)
+        return -0.5 * ((value - self.loc) / self.scale) ** 2 - self.scale.log() - 0.5 * math.log(2 * math.pi)
 
     def cdf(self, value: Tensor) -> Tensor:
-        """The cumulative distribution function, (1 + erf((value - loc) / (scale sqrt(2)))) / 2."""
+        """The cumulative distribution function at value; it keeps its digits in the lower tail."""
         if self._validate_args:
             self._validate_sample(value)
-        return 0.5 * (1 + erf((value - self.loc) / self.scale / math.sqrt(2)))
+        return ndtr((value - self.loc) / self.scale)
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The quantile function, loc + scale * sqrt(2) * erfinv(2 value - 1)."""
-        return self.loc + self.scale * erfinv(2 * value - 1) * math.sqrt(2)
+        """The quantile function, the inverse of cdf."""
+        return self.loc + self.scale * ndtri(value)
 
     def entropy(self) -> Tensor:
         """The entropy 1/2 + log(scale * sqrt(2 pi)), in nats."""

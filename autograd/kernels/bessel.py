@@ -31,12 +31,16 @@ _i0e = _scaled_i(co.I0E, co.I0E_FAR, False)
 _i1e = _scaled_i(co.I1E, co.I1E_FAR, True)
 
 
-def _i0(x: Array) -> Array:
-    return np.exp(np.abs(x)) * _i0e(x)
+def _grown(scaled: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """scaled(x) exp(|x|), in two steps, since the exponential overflows before the product does."""
+    def grown(x: Array) -> Array:
+        half, value = np.exp(np.abs(x) / 2), scaled(x)
+        return np.where(np.isinf(x), np.copysign(np.inf, value), value * half * half)
+
+    return grown
 
 
-def _i1(x: Array) -> Array:
-    return np.exp(np.abs(x)) * _i1e(x)
+_i0, _i1 = _grown(_i0e), _grown(_i1e)
 
 
 def _k0_near(x: Array) -> Array:

@@ -51,7 +51,7 @@ def test_one_operand_in_every_dtype_and_at_the_edges(name):
         if dtype == "bool" and name in ("square", "neg", "abs"):     # NumPy's own word there, see the module
             continue
         agree(name, np.array([0, 1, 1, 3]).astype(dtype))
-    agree(name, np.array(UNDEFINED))
+    agree(name, np.array(UNDEFINED[2:] if name == "i0" else UNDEFINED))        # PyTorch's i0 of infinity is nan
 
 
 @needs_torch

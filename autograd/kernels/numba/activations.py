@@ -44,8 +44,9 @@ def logit_loss(x_: Any, t_: Any, out_: Any, n: int) -> None:
     """-(t log s + (1 - t) log(1 - s)), s = sigmoid(x), without overflow."""
     x, t, out = x_[DATA], t_[DATA], out_[DATA]
     for i in range(n):
-        high = x[i] if x[i] > ZERO else ZERO
-        out[i] = high - x[i] * t[i] + log1p_small(power_below(-abs(x[i])))
+        share = ONE - t[i] if x[i] > ZERO else t[i]
+        linear = share * abs(x[i]) if share != ZERO else ZERO                  # not 0 * inf
+        out[i] = linear + log1p_small(power_below(-abs(x[i])))
 
 
 def silu(x_: Any, out_: Any, n: int) -> None:

@@ -25,7 +25,7 @@ from ...kernels.error_functions import normal_cdf
 from ...kernels.gelu import DENSITY
 from ...kernels.halves import converted
 from .._pointwise import overwrite, pointwise
-from ..pointwise.exponential import exp, sigmoid
+from ..pointwise.exponential import exp, sigmoid, tailed_sigmoid
 from ..pointwise.sign import abs as absolute
 from ..pointwise.trigonometric import tanh
 from ..pointwise.where import clamp, passing, where
@@ -114,14 +114,14 @@ def _softplus_forward(x: Array, beta: float, threshold: float) -> Array:
 
 
 def _softplus_rule(g: TensorOrArray, x: Operand, beta: float, threshold: float) -> Operand:
-    return where(x * beta > threshold, g, g * sigmoid(x * beta))
+    return where(x * beta > threshold, g, g * tailed_sigmoid(x * beta))
 
 
 _silu = pointwise("Silu", lambda x: x * sigmoid(x), _silu_rule, kernel="silu")
 _mish = pointwise("Mish", _mish_forward, _mish_rule, kernel="mish")
 _softplus: Any = pointwise("Softplus", _softplus_forward, _softplus_rule, kernel="softplus")
 _logsigmoid = pointwise("LogSigmoid", lambda x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))),
-                        lambda g, x: g * sigmoid(-x))
+                        lambda g, x: g * tailed_sigmoid(-x))
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:

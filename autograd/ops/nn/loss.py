@@ -28,14 +28,14 @@ from ..linalg.distances import pairwise_distance
 from ..linalg.matmul import linear
 from ..pointwise.arithmetic import mul
 from ..pointwise.cast import cast
-from ..pointwise.exponential import exp, log, sigmoid
+from ..pointwise.exponential import exp, log, sigmoid, tailed_sigmoid
 from ..pointwise.powers import sqrt
 from ..pointwise.sign import abs as absolute
 from ..pointwise.where import clamp, minimum, passing, relu, where
 from ..reductions.reduce import mean, sum
 from ..reductions.take_along import TakeAlong
 from ..shape import expand, movedim, reshape, unsqueeze
-from .activation import logsigmoid, softplus
+from .activation import softplus
 from .softmax import log_softmax, softmax
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -449,7 +449,7 @@ class BinaryCrossEntropyWithLogits(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, t: Array) -> Array:
-        """max(x, 0) - x t + log(1 + exp(-|x|))."""
+        """|x| times the part of t on the other side, + log(1 + exp(-|x|)): right in the tails, and at infinity."""
         ctx.save(x, t)
         quick = logit_loss(x, t)
         if quick is not None:
@@ -457,15 +457,32 @@ class BinaryCrossEntropyWithLogits(Operation):
         out = np.asarray(-np.abs(x))
         np.exp(out, out=out)
         np.log1p(out, out=out)
-        out += np.maximum(x, 0)
-        out -= x * t
+        share = np.where(x > 0, 1 - t, t)
+        out += np.where(share == 0, np.zeros((), x.dtype), share * np.abs(x))
         return out
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """sigmoid(x) - t, and -x."""
         x, t = ctx.values
+        if isinstance(g, Tensor) and ctx.needs(0):   # the same, with digits in the tails of the second derivative
+            return g * ((1 - t) * tailed_sigmoid(x) - t * tailed_sigmoid(-x)), -g * x if ctx.needs(1) else None
         return g * (sigmoid(x) - t) if ctx.needs(0) else None, -g * x if ctx.needs(1) else None
+
+
+@shortcut
+def _all_finite(x: Array) -> bool:
+    return bool(np.isfinite(x).all())
+
+
+def _logit_losses(x: Tensor, t: Tensor, pos_weight: Tensor | None = None) -> Tensor:
+    """-(pos_weight t log s + (1 - t) log(1 - s)), s = sigmoid(x); infinite terms that are multiplied by 0 do not count."""
+    if pos_weight is None and x.dtype == t.dtype and x.dtype.kind in "fV" and x.shape == t.shape:
+        return BinaryCrossEntropyWithLogits.apply(x, t)
+    missed, false = softplus(-x, 1, np.inf), softplus(x, 1, np.inf)            # -log s and -log(1 - s)
+    if not _all_finite(x.array):
+        missed, false = where(t == 0, 0.0, missed), where(t == 1, 0.0, false)
+    return (missed if pos_weight is None else pos_weight * missed) * t + (1 - t) * false
 
 
 @casts_float32
@@ -476,13 +493,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     reduction = chosen(reduction, size_average, reduce)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({list(target.shape)}) must be the same as input size ({list(input.shape)})")
-    if pos_weight is not None:
-        missed = softplus(-input, 1, np.inf)         # -log(sigmoid(input))
-        losses = (1 - target) * input + missed * ((pos_weight - 1) * target + 1)
-    elif input.dtype == target.dtype and input.dtype.kind in "fV":
-        losses = BinaryCrossEntropyWithLogits.apply(input, target)
-    else:
-        losses = (1 - target) * input + softplus(-input, 1, np.inf)
+    losses = _logit_losses(input, target, pos_weight)
     if weight is not None:
         losses = losses * weight
     return reduced(losses, reduction)
@@ -504,7 +515,7 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
                                 reduction: str = "mean") -> Tensor:
     """binary_cross_entropy_with_logits, the mean over classes (the last dimension)."""
     reduction = chosen(reduction, size_average, reduce)
-    losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    losses = _logit_losses(input, target)
     if weight is not None:
         losses = losses * weight
     return reduced(mean(losses, -1), reduction)
@@ -692,10 +703,11 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
                       "divides only by the batch size, and aligns with the KL div math definition.", UserWarning,
                       stacklevel=2)
     reduction = chosen(reduction, size_average, reduce)
-    if log_target:
-        losses = exp(target) * (target - input)
+    if log_target:                                   # a probability of 0 does not count, whatever the other one is
+        apart = target - input
+        losses = exp(target) * (apart if _all_finite(target.array) else where(target == -np.inf, 0.0, apart))
     else:
-        losses = Xlogy.apply(target) - mul(target, input)
+        losses = Xlogy.apply(target) - mul(target, input if _all_finite(input.array) else where(target == 0, 0.0, input))
     out = reduced(losses, reduction)
     return out / input.shape[0] if batch and input.ndim else out
 

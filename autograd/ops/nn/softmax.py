@@ -60,7 +60,14 @@ class Logsumexp(Operation):
             return reshape(g, shape) * exp(x - reshape(z, shape))
         if isinstance(g, Tensor):
             z = reshape(z, shape)
-            return reshape(g, shape) * exp(x - where(z == -np.inf, 0.0, z))
+            apart = x - where(z == -np.inf, 0.0, z)
+            if (z.array == np.inf).any():
+                apart = where((x == z) & (z == np.inf), 0.0, apart)
+            return reshape(g, shape) * exp(apart)
+        if (z == np.inf).any():                      # the infinite element has all of the gradient
+            z = z.reshape(shape)
+            with np.errstate(invalid="ignore"):
+                return g.reshape(shape) * np.exp(np.where((x == z) & (z == np.inf), np.zeros((), x.dtype), x - z))
         z = np.where(z == -np.inf, np.zeros((), z.dtype), z)
         made = kernel.logsumexp_backward(x, z, g, ctx.dims)
         return g.reshape(shape) * np.exp(x - z.reshape(shape)) if made is None else made

@@ -12,6 +12,7 @@ from ...kernels import activations
 from ...kernels.halves import converted
 from ...kernels.logarithms import logaddexp as kernel
 from .._kinds import only, tensors
+from .where import where
 
 if TYPE_CHECKING:
     from ...core.types import Declared
@@ -42,11 +43,21 @@ def logistic(x: Array) -> Array:
 
 
 sigmoid: Any = elementwise("Sigmoid", logistic, lambda g, z: g * (z * (1 - z)), floats=True)
+# sigmoid in the rules of others: its derivative, from x, keeps its digits where z is near 1
+tailed_sigmoid: Any = elementwise("Sigmoid", logistic, lambda g, x: g * (tailed_sigmoid(x) * tailed_sigmoid(-x)),
+                                  floats=True)
+
+
+def _apart(x: Any, y: Any) -> Any:
+    """x - y, 0 for equal infinities."""
+    return where((x == y) & (abs(x) == np.inf), 0.0, x - y)
+
+
 logaddexp: Declared = elementwise("Logaddexp", tensors("logaddexp", only("fc", "logaddexp", kernel)),
-                        lambda g, x, y: g * sigmoid(x - y), lambda g, x, y: g * sigmoid(y - x))
+                        lambda g, x, y: g * tailed_sigmoid(_apart(x, y)), lambda g, x, y: g * tailed_sigmoid(_apart(y, x)))
 logaddexp2: Declared = elementwise("Logaddexp2", tensors("logaddexp2", only("f", "logaddexp2", np.logaddexp2)),
-                         lambda g, x, y: g * sigmoid((x - y) * LN2),
-                         lambda g, x, y: g * sigmoid((y - x) * LN2))
+                         lambda g, x, y: g * tailed_sigmoid(_apart(x, y) * LN2),
+                         lambda g, x, y: g * tailed_sigmoid(_apart(y, x) * LN2))
 
 
 __all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2", "sigmoid"]

@@ -21,23 +21,44 @@ from ..pointwise.exponential import exp, log
 from ..pointwise.sign import sign
 from ..pointwise.where import where
 
-ROOT_PI, ROOT_2PI = float(np.sqrt(np.pi)), float(np.sqrt(2 * np.pi))
+ROOT_PI, ROOT_2PI, ROOT_HALF = float(np.sqrt(np.pi)), float(np.sqrt(2 * np.pi)), float(np.sqrt(0.5))
 
 # --- the normal distribution -------------------------------------------------------------------------------------------
 
-erf: Declared = elementwise("Erf", error_functions.erf, lambda g, x: g * (2 / ROOT_PI) * exp(-x * x), floats=True, real=True)
+# exp(-x^2) in the rules of others: where it is 0, so are its derivatives, at infinity too
+bell: Any = elementwise("Exp", lambda x: np.exp(-x * x), lambda g, z, x: g * (-2 * where(z == 0, 0.0, x) * z), floats=True)
+erf: Declared = elementwise("Erf", error_functions.erf, lambda g, x: g * (2 / ROOT_PI) * bell(x), floats=True, real=True)
 erfc: Declared
-erfc = elementwise("Erfc", error_functions.erfc, lambda g, x: -g * (2 / ROOT_PI) * exp(-x * x), floats=True, real=True)
-erfcx: Any = elementwise("SpecialErfcx", error_functions.erfcx, lambda g, z, x: g * (2 * x * z - 2 / ROOT_PI),
-                         floats=True, real=True)
+erfc = elementwise("Erfc", error_functions.erfc, lambda g, x: -g * (2 / ROOT_PI) * bell(x), floats=True, real=True)
+erfcx: Any = elementwise("SpecialErfcx", error_functions.erfcx, lambda g, z, x: g * _erfcx_slope(z, x), floats=True,
+                         real=True)
 erfinv: Declared
 erfinv = elementwise("Erfinv", error_functions.erfinv, lambda g, z: g * (ROOT_PI / 2) * exp(z * z), floats=True, real=True)
-ndtr: Declared = elementwise("SpecialNdtr", error_functions.ndtr, lambda g, x: g * (1 / ROOT_2PI) * exp(-0.5 * (x * x)),
+ndtr: Declared = elementwise("SpecialNdtr", error_functions.ndtr, lambda g, x: g * (1 / ROOT_2PI) * bell(x * ROOT_HALF),
                    floats=True, real=True)
 ndtri: Declared = elementwise("SpecialNdtri", error_functions.ndtri, lambda g, z: g * ROOT_2PI * exp(0.5 * (z * z)),
                     floats=True, real=True)
-log_ndtr: Declared = elementwise("SpecialLogNdtr", error_functions.log_ndtr,
-                       lambda g, x: g / erfcx(x * -float(np.sqrt(0.5))) * float(np.sqrt(2 / np.pi)), floats=True, real=True)
+log_ndtr: Declared = elementwise("SpecialLogNdtr", error_functions.log_ndtr, lambda g, x: g * _hazard(x), floats=True,
+                                 real=True)
+
+
+def _hazard(x: Operand) -> Operand:
+    """The density of a standard normal number over the probability of a smaller one; below 0 by erfcx, which does not
+    vanish."""
+    left = x < 0
+    low, high = where(left, x, 0.0), where(left, 0.0, x)
+    right = (1 / ROOT_2PI) * bell(high * ROOT_HALF) / ndtr(high)
+    return where(left, float(np.sqrt(2 / np.pi)) / erfcx(low * -ROOT_HALF), right)
+
+
+def _erfcx_slope(z: Operand, x: Operand) -> Operand:
+    """2 x erfcx(x) - 2 / sqrt(pi); far to the right, where the two cancel, by the asymptotic series of erfcx."""
+    far = x > 50
+    u = 1 / where(far, x, 50.0)
+    square = u * u
+    tail = square * (1 - square * (1.5 - square * (3.75 - square * (13.125 - square * 59.0625))))
+    return where(far, (-1 / ROOT_PI) * tail, 2 * where(far, 0.0, x) * z - 2 / ROOT_PI)
+
 
 # --- entropy and odds ----------------------------------------------------------------------------------------------------
 
@@ -58,10 +79,10 @@ def _times(log_of: Callable[..., Any]) -> Callable[..., Any]:
 
 entr: Declared = elementwise("SpecialEntr", _entr, lambda g, x: g * (-1 - log(x)), floats=True, real=True)
 xlogy: Any = elementwise("Xlogy", _times(np.log), lambda g, x, y: where((x == 0) & (y <= 0), 0.0, xlogy(g, y)),
-                         lambda g, x, y: g * x / y, real=True)
+                         lambda g, x, y: where((x == 0) & (y == 0), 0.0, g * x / y), real=True)
 xlog1py: Any = elementwise("SpecialXlog1Py", _times(np.log1p),
-                           lambda g, x, y: where((x == 0) & (y <= -1), 0.0, xlog1py(g, y)), lambda g, x, y: g * x / (y + 1),
-                           real=True)
+                           lambda g, x, y: where((x == 0) & (y <= -1), 0.0, xlog1py(g, y)),
+                           lambda g, x, y: where((x == 0) & (y == -1), 0.0, g * x / (y + 1)), real=True)
 
 
 class Logit(Operation):
@@ -109,7 +130,9 @@ igammac: Declared = elementwise("Igammac", tensors("igammac", only("f", "igammac
 
 
 def _gamma_density(a: Tensor, x: Tensor) -> Tensor:
-    return exp((a - 1) * log(x) - x - lgamma(a))
+    """x^(a - 1) exp(-x) / gamma(a), also at 0 and at infinity."""
+    finite = where(x == np.inf, 0.0, x)
+    return where(x == np.inf, 0.0, exp(xlogy(a - 1, finite) - finite - lgamma(a)))
 
 
 class Polygamma(Operation):
