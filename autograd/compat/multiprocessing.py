@@ -1,11 +1,31 @@
-"""Python's multiprocessing by PyTorch's name. Tensors sent to another process arrive as copies, not as shared memory."""
+"""Python's multiprocessing by PyTorch's name. Tensors sent to another process arrive as copies, not as shared memory; of a
+tensor with a graph, which would arrive without it, the sender must say detach().
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable
 from multiprocessing import *  # noqa: F403
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
+
+from ..core.tensor import Parameter, Tensor
+
+MSG_GRAPH = ("Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing "
+             "process boundaries. If you just want to transfer the data, call detach() on the tensor before serializing "
+             "(e.g., putting it on the queue).")
+
+
+def reduce_tensor(x: Tensor) -> Any:
+    """What a queue or pipe sends of a Tensor. RuntimeError if it has a graph."""
+    if x.requires_grad and x.grad_fn is not None:
+        raise RuntimeError(MSG_GRAPH)
+    return x.__reduce__()
+
+
+ForkingPickler.register(Tensor, reduce_tensor)       # queues and pipes; pickle.dumps() takes the value
+ForkingPickler.register(Parameter, reduce_tensor)
 
 
 def spawn(fn: Callable[..., Any], args: Any = (), nprocs: int = 1, join: bool = True, daemon: bool = False,

@@ -370,9 +370,7 @@ class TensorBase:
         return memo[id(self)]
 
     def __reduce__(self) -> Any:
-        if self.edge is not None:
-            raise RuntimeError("cannot pickle a tensor with a graph; pickle tensor.detach() instead")
-        return restore, (type(self), self.array, self.requires_grad)
+        return restore, (type(self), self.array, self.requires_grad)     # of a tensor with a graph a leaf, as in PyTorch
 
     def __repr__(self) -> str:
         text = np.array2string(self.array, separator=", ", precision=4, prefix="tensor(")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ...compat import multiprocessing as _multiprocessing  # noqa: F401  it says how Tensors are sent
 from .failure import Failure
 from .workers import GRACE, Answer, Crew, Job, Worker, seed_process
 
