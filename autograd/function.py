@@ -1,5 +1,17 @@
 """Function, by the names of torch.autograd.function."""
 
-from .core.function import Function, FunctionCtx, InplaceFunction, once_differentiable
+from .core.function import (
+    BackwardCFunction,
+    Function,
+    FunctionCtx,
+    FunctionMeta,
+    InplaceFunction,
+    NestedIOFunction,
+    once_differentiable,
+)
 
-__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
+_ContextMethodMixin = FunctionCtx                    # PyTorch's older name
+_SingleLevelFunction = Function                      # in PyTorch the base of Function
+
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction",
+           "once_differentiable"]

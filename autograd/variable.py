@@ -1,5 +1,5 @@
 """Variable, by the names of torch.autograd.variable."""
 
-from .tensor_api.variable import Variable
+from .tensor_api.variable import ImperativeEngine, Variable
 
-__all__ = ["Variable"]
+__all__ = ["ImperativeEngine", "Variable"]

@@ -4,4 +4,6 @@ PROVIDES = {
     "autograd.distributed": "dparallel.distributed",
     "autograd.nn.SyncBatchNorm": "dparallel.sync_batch_norm:SyncBatchNorm",
     "autograd.nn.parallel": "dparallel.distributed.parallel",
+    "autograd.nn.parallel._functions": "dparallel.distributed.device_functions",
+    "autograd.nn.parallel.comm": "dparallel.distributed.device_comm",
 }

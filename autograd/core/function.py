@@ -113,6 +113,12 @@ class FunctionNode(Node):
     needs_input_grad: Any = NeedsInputGrad()
 
     @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """(node, output number) for each Tensor among the inputs; (None, 0) for one that needs no gradient."""
+        metas = self.meta or (True,) * len(self.edges)
+        return tuple((None, 0) if edge is None else edge for edge, meta in zip(self.edges, metas, strict=True) if meta)
+
+    @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What save_for_backward kept.
 
@@ -308,7 +314,49 @@ class FunctionNode(Node):
         return stand_ins
 
 
-class Function:
+class FunctionMeta(type):
+    """The class of Functions: it makes the node class of each, which `_backward_cls` names.
+
+    Args:
+        name (str): The Function's name.
+        bases (tuple of type): Its base classes, a Function among them.
+        namespace (dict): Its methods.
+        **settings: Passed to __init_subclass__.
+
+    Example:
+        >>> class Double(ag.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return 2 * x
+        ...     @staticmethod
+        ...     def backward(ctx, g):
+        ...         return 2 * g
+        >>> type(Double), Double._backward_cls.__name__, Double._backward_cls._forward_cls is Double
+        (<class 'autograd.core.function.FunctionMeta'>, 'DoubleBackward', True)
+        >>> type(Double.apply(ag.ones(1, requires_grad=True)).grad_fn) is Double._backward_cls
+        True
+    """
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **settings: Any) -> None:
+        super().__init__(name, bases, namespace)
+        if bases:                                    # not Function itself
+            made: Any = cls
+            made.node = type(f"{name}Backward", (made.node,),
+                             {"always_runs": made.always_runs, "reenters": made.reenters, "__module__": made.__module__,
+                              "__doc__": f"Node of {name}.", **variants(made, Function, FunctionNode)})
+            made._takes_context = made.setup_context is not Function.setup_context
+            made._usual = not (made._takes_context or made.asks or made.always_runs)
+            made._binds = made._takes_context and bool(defaults(made.forward))
+
+    @property
+    def _backward_cls(cls) -> type[FunctionNode]:
+        """The class of the nodes that calls of the Function record."""
+        made: Any = cls
+        node: type[FunctionNode] = made.node
+        return node
+
+
+class Function(metaclass=FunctionMeta):
     """An operation with its own derivative. Subclass it, with static forward and backward; call `apply`.
 
     forward gets the arguments of apply as they are, with recording off; backward gets one gradient per output and
@@ -365,12 +413,6 @@ class Function:
         for method in ("forward", "backward", "setup_context", "jvp", "vjp"):
             if inspect.isfunction(cls.__dict__.get(method)):
                 raise TypeError(MSG_STATIC.format(name=cls.__name__, method=method))
-        cls.node = type(f"{cls.__name__}Backward", (cls.node,),
-                        {"always_runs": cls.always_runs, "reenters": cls.reenters, "__module__": cls.__module__,
-                         "__doc__": f"Node of {cls.__name__}.", **variants(cls, Function, FunctionNode)})
-        cls._takes_context = cls.setup_context is not Function.setup_context
-        cls._usual = not (cls._takes_context or cls.asks or cls.always_runs)
-        cls._binds = cls._takes_context and bool(defaults(cls.forward))
 
     def __init__(self) -> None:
         raise TypeError(MSG_INSTANCE.format(name=type(self).__name__))
@@ -509,7 +551,8 @@ class Function:
         return attach_one(node, args, output, state)
 
 
-FunctionCtx = FunctionNode                           # PyTorch's name for what forward and backward are handed
+# PyTorch's names: of what forward and backward are handed, and of the base of all classes of nodes of Functions
+FunctionCtx = BackwardCFunction = FunctionNode
 
 
 class InplaceFunction(Function):
@@ -517,6 +560,15 @@ class InplaceFunction(Function):
 
     Example:
         >>> issubclass(ag.function.InplaceFunction, ag.Function)
+        True
+    """
+
+
+class NestedIOFunction(Function):
+    """Function; PyTorch's older name for those whose inputs and outputs are nested tuples.
+
+    Example:
+        >>> issubclass(ag.function.NestedIOFunction, ag.Function)
         True
     """
 

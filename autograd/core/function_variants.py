@@ -44,7 +44,7 @@ class Backward:
 def variants(function: Any, base: Any, node: type) -> dict[str, Any]:
     """What the node class of `function` has for its options; `base` is Function."""
     vjp = function.vjp is not base.vjp
-    extra: dict[str, Any] = {"function": function}
+    extra: dict[str, Any] = {"function": function, "_forward_cls": function}     # PyTorch's name
     if vjp or function.boxed_grads_call:
         extra["function"] = Backward(function, function.backward is not base.backward, vjp)
     if function.clear_saved_tensors_on_access:

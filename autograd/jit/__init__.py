@@ -161,9 +161,13 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     return builtins.isinstance(obj, target_type)
 
 
+MSG_REFUSED = ("jit.{name}(): there is no compiler. compile(model) and jit.script(model) return the model itself; "
+               "trace_step() records a step and replays it; save(model.state_dict(), file) writes a file")
+
+
 def _refused(name: str) -> Callable[..., Any]:
     def refused(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(f"jit.{name}(): there is no compiler; use the module itself, and its state_dict for files")
+        raise NotImplementedError(MSG_REFUSED.format(name=name))
 
     refused.__name__ = name
     refused.__doc__ = f"""Refused: there is no compiler.
@@ -175,7 +179,7 @@ def _refused(name: str) -> Callable[..., Any]:
         >>> ag.jit.{name}(ag.nn.Linear(1, 1))
         Traceback (most recent call last):
             ...
-        NotImplementedError: jit.{name}(): there is no compiler; use the module itself, and its state_dict for files
+        NotImplementedError: jit.{name}(): there is no compiler. compile(model) and jit.script(model) return ...
     """
     return refused
 

@@ -4,6 +4,7 @@ without one, as they are in PyTorch where there is one device."""
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any
 
 from ..base.plugins import missing, provided
@@ -52,8 +53,27 @@ for _name in ("data_parallel", "distributed", "parallel_apply", "replicate", "sc
     sys.modules[f"{__name__}.{_name}"] = sys.modules[__name__]
 
 
+
+
+class _Provided(ModuleType):
+    """A module of PyTorch's that the plugin provides under the same name."""
+
+    def __getattr__(self, name: str) -> Any:
+        plugin = None if name.startswith("__") else provided(self.__name__)
+        if plugin is None:
+            raise AttributeError(name if name.startswith("__") else missing(f"{self.__name__}.{name}"))
+        return getattr(plugin, name)
+
+
+PROVIDED = ("_functions", "comm")
+for _name in PROVIDED:
+    sys.modules[f"{__name__}.{_name}"] = _Provided(f"{__name__}.{_name}")
+
+
 def __getattr__(name: str) -> Any:
     """The plugin's function or class of this name, bound on first access."""
+    if name in PROVIDED:
+        return sys.modules[f"{__name__}.{name}"]
     if name not in NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     plugin = provided(__name__)

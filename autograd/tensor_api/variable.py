@@ -8,15 +8,77 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..core.backward import MSG_UNUSED, edges_of, roots_and_seeds, run_backward
+from ..core.edges import GradientEdge
 from ..core.engine import is_checkpoint_valid, queue_callback
 from ..core.tensor import Tensor, result
 
 
-class ExecutionEngine:
-    """The engine as `Variable._execution_engine`."""
+class ImperativeEngine:
+    """The engine, as PyTorch's Python code calls it: `Variable._execution_engine`."""
 
     queue_callback = staticmethod(queue_callback)
     is_checkpoint_valid: staticmethod[[], bool] = staticmethod(is_checkpoint_valid)
+
+    @staticmethod
+    def run_backward(tensors: tuple[Any, ...], grad_tensors: tuple[Any, ...], keep_graph: bool, create_graph: bool,
+                     inputs: tuple[Any, ...] = (), allow_unreachable: bool = False,
+                     accumulate_grad: bool = False) -> tuple[Any, ...] | None:
+        """One backward pass, which backward() and grad() start after they have completed their arguments.
+
+        Args:
+            tensors (tuple): Tensors or GradientEdges that the pass begins at.
+            grad_tensors (tuple): For each of them its gradient, a Tensor of its shape. 1 is not assumed here.
+            keep_graph (bool): Whether saved values are kept for another pass.
+            create_graph (bool): Whether the pass is recorded.
+            inputs (tuple): Tensors or GradientEdges: the gradients that are computed. Default: (), those of all leaves.
+            allow_unreachable (bool): None, not an error, for inputs that the tensors do not depend on. Default: False.
+            accumulate_grad (bool): Whether gradients are added to .grad; otherwise they are returned. Default: False.
+
+        Returns:
+            None if accumulate_grad, else a tuple with the gradient of each input.
+
+        Raises:
+            RuntimeError: an argument is no tuple or holds something else, a gradient is missing, a tensor does not require
+                grad, an input was not used, or neither inputs nor accumulate_grad says where gradients go.
+
+        Example:
+            >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+            >>> engine = ag.autograd.Variable._execution_engine
+            >>> engine.run_backward(((x * x).sum(),), (ag.tensor(1.0),), False, False, (x,))
+            (tensor([2., 4.]),)
+            >>> engine.run_backward(((x * x).sum(),), (ag.tensor(1.0),), False, False, accumulate_grad=True)
+            >>> x.grad
+            tensor([2., 4.])
+        """
+        for name, value in (("tensors argument is expected to be", tensors), ("grad_tensors argument is expected to be",
+                            grad_tensors), ("inputs to run_backward must be", inputs)):
+            if not isinstance(value, tuple):
+                raise RuntimeError(f"{name} a tuple, but got {type(value).__name__}")
+        for number, root in enumerate(tensors):
+            if not isinstance(root, (Tensor, GradientEdge)):
+                raise RuntimeError(f"element {number} of tensors tuple is neither a Tensor nor a GradientEdge")
+        for number, gradient in enumerate(grad_tensors):
+            if gradient is not None and not isinstance(gradient, Tensor):
+                raise RuntimeError(f"element {number} of gradients tuple is not a Tensor or None")
+            if gradient is None:
+                raise RuntimeError(f"element {number} of gradients tuple is None, but the corresponding Tensor requires "
+                                   "grad")
+        edges, seeds = roots_and_seeds(list(tensors), grad_tensors)
+        targets = edges_of(inputs) if inputs else None
+        if targets is None and not accumulate_grad:
+            raise RuntimeError("run_backward: name inputs, whose gradients are returned, or let accumulate_grad=True")
+        if accumulate_grad:
+            for given in inputs:
+                if isinstance(given, Tensor):
+                    given.retain_grad()
+        found = run_backward(edges, seeds, keep_graph, create_graph, targets, accumulate_grad)
+        if accumulate_grad:
+            return None
+        for index, gradient in enumerate(found):
+            if gradient is None and not allow_unreachable:
+                raise RuntimeError(MSG_UNUSED.format(index=index))
+        return tuple(found)
 
 
 class _AnyTensor(type):
@@ -46,7 +108,7 @@ class Variable(metaclass=_AnyTensor):
         True
     """
 
-    _execution_engine = ExecutionEngine()
+    _execution_engine = ImperativeEngine()
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = False, volatile: bool = False) -> Any:
         """The leaf. TypeError if data is no Tensor."""
@@ -60,4 +122,4 @@ class Variable(metaclass=_AnyTensor):
         return data.detach().requires_grad_(requires_grad)
 
 
-__all__ = ["Variable"]
+__all__ = ["ImperativeEngine", "Variable"]

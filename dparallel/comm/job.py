@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autograd.base.devices import device
 from autograd.core.spans import MESSAGE, number_of, record_function
 
 from .base import Communicator
@@ -213,8 +214,11 @@ def places_of(comm: Places) -> Communicator:
 
 def gather_target(count: int, comm: Communicator | int | None, root: int) -> tuple[Communicator, int]:
     """The communicator and root on which the results of `count` held places are gathered: root of comm; or, as in
-    PyTorch, the local device whose number comm is; by default, on a single rank, the first device.
+    PyTorch, the local device whose number comm is ("cpu" or -1: the CPU, whose memory all of them share); by default, on a
+    single rank, the first device.
     """
     if isinstance(comm, (int, np.integer)):
-        return Devices(count), int(comm)
+        return Devices(count), root if comm == -1 else int(comm)
+    if isinstance(comm, (str, device)) and str(comm).partition(":")[0] == "cpu":
+        return Devices(count), root
     return (Devices(count), root) if comm is None and count > 1 and world().size == 1 else (communicator(comm), root)

@@ -1,0 +1,150 @@
+"""torch.nn.parallel._functions: PyTorch's Functions between devices, over the collectives of local devices.
+
+They have PyTorch's arguments by position, and each backward calls its partner's apply. Devices are numbers: all of them are
+memory of this process, so a destination has no effect. dparallel.functions has dparallel's own, which also work between
+ranks.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+from ..autograd import Function, Tensor
+from ..comm import Devices
+from ..functions import Gather as GatherRows
+from ..functions import Scatter as ScatterRows
+from ..functions import as_tuple
+from ..pytree.coalesced import broadcast_coalesced, reduce_add_coalesced
+
+
+class Broadcast(Function):
+    """Copies of the inputs on each device: all inputs on the first one, then all on the second, and so on.
+
+    Args:
+        target_gpus (list of int): The devices' numbers.
+        *inputs (Tensor): Of any shapes and dtypes.
+
+    Example:
+        >>> from autograd.nn.parallel._functions import Broadcast
+        >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+        >>> first, second = Broadcast.apply([0, 1], x)
+        >>> (first + 10 * second).sum().backward()       # by ReduceAddCoalesced
+        >>> x.grad
+        tensor([11., 11.])
+    """
+
+    @staticmethod
+    def forward(ctx: Any, target_gpus: Sequence[int], *inputs: Tensor) -> tuple[Tensor, ...]:
+        """For each device the inputs, in few messages."""
+        ctx.target_gpus, ctx.num_inputs = tuple(target_gpus), len(inputs)
+        if not inputs:
+            return ()
+        outputs = broadcast_coalesced(inputs, Devices(ctx.target_gpus))
+        ctx.mark_non_differentiable(*[copies[i] for i, needed in enumerate(ctx.needs_input_grad[1:]) if not needed
+                                      for copies in outputs])
+        return tuple(chain.from_iterable(outputs))
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Any, ...]:
+        """For each input the sum of its copies' gradients."""
+        sums: tuple[Any, ...] = ReduceAddCoalesced.apply(ctx.target_gpus[0], ctx.num_inputs, *grad_outputs)
+        return (None, *sums)
+
+
+class ReduceAddCoalesced(Function):
+    """The sums over devices of num_inputs tensors on each, which are given as Broadcast returns them.
+
+    Args:
+        destination (int): The device of the sums; all are this process's memory.
+        num_inputs (int): The tensors of each device.
+        *grads (Tensor): All tensors of the first device, then all of the second, and so on.
+
+    Example:
+        >>> from autograd.nn.parallel._functions import ReduceAddCoalesced
+        >>> ReduceAddCoalesced.apply(0, 2, ag.ones(1), ag.ones(2), 2 * ag.ones(1), 3 * ag.ones(2))
+        (tensor([3.]), tensor([4., 4.]))
+    """
+
+    @staticmethod
+    def forward(ctx: Any, destination: int, num_inputs: int, *grads: Tensor) -> tuple[Tensor, ...]:
+        """The sum of each tensor's copies, in place order."""
+        if num_inputs < 1 or len(grads) % num_inputs:
+            raise ValueError(f"ReduceAddCoalesced: {len(grads)} tensors are not {num_inputs} on each of some devices")
+        ctx.target_gpus = tuple(range(len(grads) // num_inputs))
+        return reduce_add_coalesced([grads[i:i + num_inputs] for i in range(0, len(grads), num_inputs)],
+                                    Devices(ctx.target_gpus))
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Any, ...]:
+        """The gradient of a sum for each of its terms."""
+        copies: tuple[Any, ...] = Broadcast.apply(ctx.target_gpus, *grad_outputs)
+        return (None, None, *copies)
+
+
+class Gather(Function):
+    """The tensors of all devices concatenated along dim. 0-d tensors become one vector, with a warning.
+
+    Args:
+        target_device (int or str): The device of the result; all are this process's memory.
+        dim (int): The dimension of rows.
+        *inputs (Tensor): One for each device.
+
+    Example:
+        >>> from autograd.nn.parallel._functions import Gather
+        >>> Gather.apply(0, 0, ag.tensor([1.0]), ag.tensor([2.0, 3.0]))
+        tensor([1., 2., 3.])
+    """
+
+    @staticmethod
+    def forward(ctx: Any, target_device: int | str, dim: int, *inputs: Tensor) -> Tensor:
+        """Gather over as many local devices as there are inputs."""
+        ctx.unsqueezed_scalar = all(x.dim() == 0 for x in inputs) and dim == 0
+        if ctx.unsqueezed_scalar:
+            warnings.warn("Was asked to gather along dimension 0, but all input tensors were scalars; will instead "
+                          "unsqueeze and return a vector.", stacklevel=2)
+            inputs = tuple(x.view(1) for x in inputs)
+        ctx.dim, ctx.input_gpus = dim, tuple(range(len(inputs)))
+        ctx.input_sizes = tuple(x.size(dim) for x in inputs)
+        joined: Tensor = GatherRows.apply(*inputs, comm=Devices(len(inputs)), dim=dim)
+        return joined
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Any, ...]:
+        """Each device's rows of the gradient."""
+        parts = as_tuple(Scatter.apply(ctx.input_gpus, ctx.input_sizes, ctx.dim, grad_output))
+        return (None, None, *(part[0] if ctx.unsqueezed_scalar else part for part in parts))
+
+
+class Scatter(Function):
+    """The rows of a tensor along dim, cut for the devices.
+
+    Args:
+        target_gpus (list of int): The devices' numbers.
+        chunk_sizes (list of int): The rows of each device. None: an even split, larger shares first.
+        dim (int): The dimension that is cut.
+        input (Tensor): What is cut.
+
+    Example:
+        >>> from autograd.nn.parallel._functions import Scatter
+        >>> Scatter.apply([0, 1], None, 0, ag.tensor([1.0, 2.0, 3.0]))
+        (tensor([1., 2.]), tensor([3.]))
+    """
+
+    @staticmethod
+    def forward(ctx: Any, target_gpus: Sequence[int], chunk_sizes: Sequence[int] | None, dim: int,
+                input: Tensor) -> tuple[Tensor, ...]:
+        """Scatter over the local devices of these numbers."""
+        ctx.dim = dim
+        sizes = None if chunk_sizes is None else list(chunk_sizes)
+        return as_tuple(ScatterRows.apply(input, comm=Devices(tuple(target_gpus)), sizes=sizes, dim=dim))
+
+    @staticmethod
+    def backward(ctx: Any, *grad_output: Tensor) -> tuple[Any, ...]:
+        """The devices' gradients, joined."""
+        return None, None, None, Gather.apply(0, ctx.dim, *grad_output)
+
+
+__all__ = ["Broadcast", "Gather", "ReduceAddCoalesced", "Scatter"]
