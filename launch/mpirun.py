@@ -12,7 +12,7 @@ import sys
 import tempfile
 from typing import NamedTuple
 
-from . import rank
+from . import private, rank
 from .environment import THREADS, environment
 from .hosts import hosts_of
 from .slurm import allocation
@@ -20,7 +20,11 @@ from .slurm import allocation
 FAMILIES = {"openmpi": ("Open MPI", "OpenRTE", "PRRTE"), "mpich": ("HYDRA", "MPICH", "Intel", "MVAPICH")}
 
 TORCH_ALIAS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "dparallel", "torch_alias", "path")
+LEAST_MEMORY = 20 * 2**20                            # bytes; Open MPI's file of a rank has 16 MiB
 NAMED = ("mpirun", "mpiexec", "mpiexec.hydra")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+RUN = (f"import sys; sys.path[:] = [*filter(None, sys.path), {ROOT!r}]; "
+       "del sys.argv[0]; import runpy; runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)")
 NAMES = {"Intel": "Intel MPI", "MVAPICH": "MVAPICH"}       # of Hydra's others than MPICH
 
 
@@ -77,6 +81,12 @@ def named(text: str) -> str:
     return next((name for name, words in FAMILIES.items() if any(word in text for word in words)), "")
 
 
+def module(name: str, *arguments: str) -> list[str]:
+    """The command that runs a module of an installed package. `python -m` would look for it, and for all that it imports, in
+    the current folder first, where another user may have put files of these names."""
+    return [sys.executable, "-c", RUN, name, *arguments]
+
+
 def survives(mpi: Mpi) -> bool:
     """Whether a job can outlive its ranks with this MPI: Open MPI has ULFM from version 5 on."""
     return mpi.family == "openmpi" and mpi.major >= 5
@@ -99,8 +109,7 @@ def limits(mpi: Mpi) -> list[str]:
 def mismatch(mpi: Mpi) -> str:
     """The remedy, if mpi4py's library is of another family than this mpirun; asks mpi4py in a process of its own."""
     try:
-        out = subprocess.run([sys.executable, "-m", "mpi4py", "--mpi-lib-version"], capture_output=True, text=True,
-                             timeout=30, env=outer())
+        out = subprocess.run(module("mpi4py", "--mpi-lib-version"), capture_output=True, text=True, timeout=30, env=outer())
     except (OSError, subprocess.TimeoutExpired):     # then there is nothing to be said of it
         return ""
     library = " ".join(out.stdout.split())[:40]
@@ -145,15 +154,30 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
     return changes
 
 
-def session(folder: str, changes: dict[str, str]) -> dict[str, str]:
-    """Variables that have Open MPI keep a job's files in a folder of this machine; ranks get their own TMPDIR back.
+def session(folder: str, memory: str, changes: dict[str, str]) -> dict[str, str]:
+    """Variables that have Open MPI keep a job's files in two folders of this machine, those of shared memory in `memory`.
+    Ranks get their own TMPDIR back.
 
     Left to itself it names the place after mpirun's process number; one that was killed leaves it behind, and the next of
-    that number does not start ("listener thread failed"). Its parameters may be the user's, and don't go together.
+    that number does not start ("listener thread failed"). It names shared memory after the job's number, and opens what
+    another user of the host has put there. Its parameters may be the user's, and don't go together.
     """
     if not sys.platform.startswith("linux"):         # macOS has long paths of temporary folders; sockets have short ones
         return {}
-    return {"TMPDIR": folder, rank.TEMPORARY: changes.get("TMPDIR", environment.temporary)}
+    return {"TMPDIR": folder, rank.TEMPORARY: changes.get("TMPDIR", environment.temporary), **shared_in(memory)}
+
+
+def shared_in(memory: str) -> dict[str, str]:
+    """Variables that have Open MPI's ranks share memory by files in a folder."""
+    return {f"OMPI_MCA_{kind}_backing_directory": memory for kind in ("btl_sm", "btl_vader", "osc_sm")}
+
+
+def memory_folder() -> tempfile.TemporaryDirectory[str]:
+    """A new private folder in the shared memory of the host, or, where that has no room, in the temporary folder."""
+    place = private.in_memory()
+    disk = os.statvfs(place)
+    room = disk.f_bavail * disk.f_frsize > LEAST_MEMORY
+    return tempfile.TemporaryDirectory(prefix="dprun-", dir=place if room else None, ignore_cleanup_errors=True)
 
 
 def cores() -> int:
@@ -198,6 +222,8 @@ def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: lis
         flags += ["--bind-to", {"socket": "package" if mpi.major >= 5 else "socket"}.get(options.bind, "none")]
     elif "--bind-to" not in own:
         flags += ["--map-by", f"slot:PE={options.threads or 1}" + ":OVERSUBSCRIBE" * (mpi.major >= 5), "--bind-to", "core"]
+    if not remote(options) and not transports_chosen(options, own):
+        flags += ["--mca", "pml", "ob1", "--mca", "btl", "self,sm" if mpi.major >= 5 else "self,vader"]
     if options.ssh:
         flags += ["--mca", "plm_ssh_agent" if mpi.major >= 5 else "plm_rsh_agent", options.ssh]
     if mpi.major >= 5 and "--stream-buffering" not in own:
@@ -209,6 +235,14 @@ def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: lis
         for name in sorted({*exported, *given}):
             flags += ["-x", name]
     return flags + (["--tag-output"] if options.tag and remote(options) else [])
+
+
+def transports_chosen(options: argparse.Namespace, own: list[str]) -> bool:
+    """Whether the user has said by which transports Open MPI sends. Else ranks of one host use its memory only: left to
+    itself, each rank also listens on all of the host's addresses, and takes what comes for messages of the job."""
+    given = {item.partition("=")[0] for item in options.exports}
+    return any(kind in own or f"OMPI_MCA_{kind}" in given or f"OMPI_MCA_{kind}" in environment
+               for kind in ("btl", "pml", "mtl"))
 
 
 def mpich(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: list[str]) -> list[str]:

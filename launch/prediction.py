@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
-from .mpirun import LaunchError, remote
+from .mpirun import LaunchError, module, remote
 
 RUNNER = "dparallel.prediction.script"
 ENDINGS = (".svg", ".html", ".json")
@@ -61,8 +61,8 @@ def report(options: argparse.Namespace, folder: str) -> int:
     if not os.path.exists(os.path.join(folder, "trace.json")):
         print("dprun: --predict: the job ended before a step was recorded", file=sys.stderr)
         return 1
-    return subprocess.run([sys.executable, "-m", "dparallel.prediction", folder, "--sizes", options.predict,
-                           *(["--plot", options.plot] if options.plot else [])]).returncode
+    return subprocess.run(module("dparallel.prediction", folder, "--sizes", options.predict,
+                                 *(["--plot", options.plot] if options.plot else []))).returncode
 
 
 __all__ = ["check_prediction", "recording", "report", "sizes"]

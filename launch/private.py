@@ -110,14 +110,15 @@ def word(path: str) -> str:
             new.write(token().encode())
 
 
-def user_folder() -> str:
-    """A folder that all processes of this user find: in the cache folder, which several hosts may share, or in the temporary
-    one. PermissionError if neither can be had."""
+def user_folder(of_host: bool = False) -> str:
+    """A folder that all processes of this user find: in the cache folder, which several hosts may share, or, first if it is
+    to be of this host alone, in the temporary one. PermissionError if neither can be had."""
     cache = os.environ.get("XDG_CACHE_HOME", "") or os.path.join(os.path.expanduser("~"), ".cache")
     user = os.geteuid() if hasattr(os, "geteuid") else 0
     places = [os.path.join(cache, "dparallel")] if os.path.isabs(cache) else []
     problems = []
-    for path in [*places, os.path.join(tempfile.gettempdir(), f"dparallel-{user}")]:
+    places.insert(0 if of_host else len(places), os.path.join(tempfile.gettempdir(), f"dparallel-{user}"))
+    for path in places:
         try:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             return folder(path)

@@ -17,6 +17,7 @@ import os
 import runpy
 import signal
 import socket
+import stat
 import sys
 import time
 import traceback
@@ -50,6 +51,8 @@ def announced(names: tuple[str, ...]) -> int:
 def main() -> None:
     """Run the script or module that the arguments name."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})     # mpirun has it blocked
+    if not is_dpruns(os.environ.get(DIRECTORY, "")):
+        os.environ.pop(DIRECTORY, None)
     args = sys.argv[1:]
     as_module = args[0] == "-m"
     sys.argv = args[1:] if as_module else args
@@ -148,6 +151,16 @@ def host_number(hosts: list[str], otherwise: int) -> int:
     own = {socket.gethostname(), socket.gethostname().partition(".")[0], os.environ.get("PMIX_HOSTNAME", ""),
            os.environ.get("SLURMD_NODENAME", "")}
     return next((number for number, host in enumerate(hosts) if host in own), otherwise)
+
+
+def is_dpruns(folder: str) -> bool:
+    """Whether a folder is the one that dprun made: this user's, and closed to others. On another host there is none of its
+    name, unless another user has planted one."""
+    try:
+        status = os.lstat(folder)
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
 
 
 def to_dprun() -> None:

@@ -9,7 +9,8 @@ import shutil
 import subprocess
 import sys
 
-from .mpirun import LaunchError, outer, remote
+from . import private
+from .mpirun import LaunchError, module, outer, remote
 
 STALLED = "stalled"                                  # the mark of a rank that has reported a stall
 
@@ -22,7 +23,8 @@ class Recorded:
 
     def __init__(self, options: argparse.Namespace, folder: str, restart: int) -> None:
         self.options, self.temporary = options, not options.timeline
-        somewhere = f".dprun-{os.getpid()}" if remote(options) else os.path.join(folder, "timeline")     # all hosts see it
+        shared = f".dprun-{private.token()}"         # in the script's folder, which all hosts see
+        somewhere = shared if remote(options) else os.path.join(folder, "timeline")
         named = os.path.abspath(options.timeline or somewhere + ".json.gz")
         stem, ending = split(named)
         self.path = f"{stem}.{restart}{ending}" if restart else named
@@ -32,7 +34,7 @@ class Recorded:
         self._dump: subprocess.Popen[bytes] | None = None
         try:
             shutil.rmtree(self.parts, ignore_errors=True)
-            os.makedirs(self.parts)
+            os.makedirs(self.parts, mode=0o700)
         except OSError as error:
             raise LaunchError(f"--timeline {self.path}: its folder can't be written ({error.strerror or error}); name a "
                               "file in one that can be, which all hosts see") from error
@@ -98,7 +100,7 @@ def outputs(options: argparse.Namespace) -> list[str]:
 
 def tracing(*arguments: str) -> list[str]:
     """The command that reads timelines; it imports NumPy, which dprun itself does without."""
-    return [sys.executable, "-m", "dparallel.tracing", *arguments]
+    return module("dparallel.tracing", *arguments)
 
 
 def split(path: str) -> tuple[str, str]:

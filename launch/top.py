@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from . import private
 from .mpirun import LaunchError
 from .report import is_alive
 
@@ -99,8 +100,8 @@ def top(arguments: Sequence[str]) -> int:
 
 
 def jobs(asked: str | None = None) -> list[Job]:
-    """The running jobs of this user, or the one that is asked for, oldest first. The folder of a killed dprun is left
-    out."""
+    """The running jobs of this user, or one of them, oldest first. The folder of a killed dprun is left out, and so is what
+    another user owns or can write to."""
     if asked is not None and not asked.isdigit():
         folders = [os.path.abspath(asked)]
     else:
@@ -108,12 +109,11 @@ def jobs(asked: str | None = None) -> list[Job]:
         folders = [entry.path for place in sorted(temporary) for entry in entries(place) if entry.name.startswith("dprun-")]
     found = []
     for folder in folders:
-        with contextlib.suppress(OSError, ValueError, TypeError):
-            path = os.path.join(folder, DESCRIPTION)
-            with open(path, encoding="utf-8") as file:
+        with contextlib.suppress(OSError, ValueError, TypeError):        # one that another user has planted: PermissionError
+            path = os.path.join(private.folder(folder, make=False), DESCRIPTION)
+            with open(private.regular(path), encoding="utf-8") as file:
                 job = Job(*json.load(file))._replace(folder=folder)
-            mine = asked is not None or not hasattr(os, "getuid") or os.stat(path).st_uid == os.getuid()
-            if mine and runs(job) and (asked is None or not asked.isdigit() or int(asked) == job.process):
+            if runs(job) and (asked is None or not asked.isdigit() or int(asked) == job.process):
                 found.append(job)
     return sorted(found, key=lambda job: job.began)
 

@@ -4,8 +4,14 @@ import json
 import operator
 import os
 import random
+import re
+import shutil
+import signal
 import socket
 import struct
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 import zlib
@@ -26,10 +32,16 @@ from dparallel.checkpoint.errors import Ranks
 from dparallel.checkpoint.reading import Saved
 from dparallel.comm import world
 from dparallel.distributed import stores
-from launch import private, restarts
+from launch import mpirun, private, rank, restarts, top
 
+ROOT = Path(__file__).parent.parent
 OTHER = 65534                                        # nobody
 root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can make files of another user")
+
+
+def sources():
+    """Our modules and examples."""
+    return [path for folder in ("autograd", "dparallel", "launch", "examples") for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
 # --- planted files ------------------------------------------------------------------------------------------------------
@@ -37,8 +49,8 @@ root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reaso
 def planted_folder(path, how):
     """A folder as another user could have made it."""
     if how == "link":
-        path.with_suffix(".target").mkdir(mode=0o700)
-        path.symlink_to(path.with_suffix(".target"))
+        (path.parent / "elsewhere").mkdir(mode=0o700)
+        path.symlink_to(path.parent / "elsewhere")
     elif how == "fifo":
         os.mkfifo(path, 0o600)
     elif how == "file":
@@ -477,3 +489,188 @@ def test_a_damaged_file_of_a_store_is_an_error(data, tmp_path):
     (tmp_path / "store").write_bytes(data)
     with pytest.raises(dist.DistStoreError, match="is no file of a FileStore"):
         dist.FileStore(str(tmp_path / "store")).get("k")
+
+
+# --- dprun's own folders ------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("how", ["link", 0o755, pytest.param("owner", marks=root)])
+@pytest.mark.parametrize("spread", [True, False])
+def test_top_reads_no_planted_folder(how, spread, tmp_path, monkeypatch):
+    """It would show what another user wrote, wait for a FIFO, or empty the file to which `watched` links."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    folder, victim = tmp_path / "dprun-planted", tmp_path / "victim"
+    victim.write_text("precious")
+    planted_folder(folder, how)
+    top.describe(str(folder), 1, 0, ["evil"], spread)
+    (folder / "watched").symlink_to(victim)
+    for asked in (None, str(os.getpid()), str(folder)):
+        assert top.jobs(asked) == []
+    folder = tmp_path / "dprun-fifo"
+    folder.mkdir(mode=0o700)
+    os.mkfifo(folder / "job")
+    assert top.jobs() == [] and victim.read_text() == "precious"
+
+
+@pytest.mark.parametrize("how", ["link", "fifo", 0o755, 0o770, pytest.param("owner", marks=root)])
+def test_a_rank_writes_into_dpruns_folder_only(how, tmp_path):
+    """On another host the name of that folder may have been planted."""
+    planted_folder(tmp_path / "dprun-x", how)
+    assert not rank.is_dpruns(str(tmp_path / "dprun-x")) and not rank.is_dpruns(str(tmp_path / "none")) and not rank.is_dpruns("")
+    (tmp_path / "mine").mkdir(mode=0o700)
+    assert rank.is_dpruns(str(tmp_path / "mine"))
+
+
+@pytest.mark.parametrize("planted", ["json.py", "dparallel.py", "mpi4py.py", "numpy.py", "runpy.py"])
+@pytest.mark.parametrize("command", [mpirun.module("dparallel.tracing", "--help"), mpirun.module("mpi4py", "--version")])
+def test_no_module_of_the_current_folder_runs(planted, command, tmp_path):
+    (tmp_path / planted).write_text("open('taken', 'w')")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0 and not (tmp_path / "taken").exists(), done.stderr
+
+
+def test_modules_are_run_without_the_current_folder():
+    """`python -m` in our own code would find another user's files first."""
+    found = [f"{path.relative_to(ROOT)}: {line.strip()}" for path in sources() for line in path.read_text().splitlines()
+             if re.search(r'executable, "-m"', line)]
+    assert found == []
+
+
+# --- what a running job, or a killed one, shows to others -----------------------------------------------------------------------------
+
+JOB = """
+import os, sys, time
+import numpy as np
+import autograd as ag
+import dparallel, dparallel.distributed as dist
+from dparallel.checkpoint import Checkpointer
+
+if "RANK" in os.environ and "OMPI_COMM_WORLD_RANK" not in os.environ:
+    dist.init_process_group(init_method="env://")
+
+@dparallel.survive
+def train(run):
+    comm = dparallel.world()
+    model = dparallel.DataParallel(ag.nn.Linear(4, 4), comm=comm, shard=3)
+    optimizer = ag.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    run.keep(model=model, optimizer=optimizer)
+    checkpoint = Checkpointer(sys.argv[1], state={"x": np.ones(4)}, memory=True, comm=comm)
+    for step in range(3):
+        optimizer.zero_grad()
+        model(ag.ones(2, 4)).sum().backward()
+        optimizer.step()
+        run.step()
+        checkpoint.save(step)
+    checkpoint.wait()
+    store = dist.TCPStore("127.0.0.1", int(sys.argv[2]), is_master=comm.rank == 0)
+    open(f"{sys.argv[1]}/ready-{comm.rank}", "w").close()
+    time.sleep(60)
+
+train()
+"""
+KINDS = {"plain": [], "survive": ["--survive", "--grow", "--spares", "1"], "timeline": ["--report"], "torchrun": None}
+
+
+def reachable(path, below):
+    """Whether another user can get at a file: neither it nor a folder above it is closed. below: folders that are everybody's."""
+    path = Path(path)
+    while path not in below:
+        status = path.lstat()
+        if status.st_uid != os.geteuid():
+            return f"{path} belongs to {status.st_uid}"
+        if not status.st_mode & 0o077:
+            return ""
+        path = path.parent
+        if path == path.parent:
+            return f"{path}: above all"
+    return f"{path} has a reachable file in it"
+
+
+def family(process):
+    """A process and its descendants."""
+    parents = {}
+    for name in os.listdir("/proc"):
+        with suppress(OSError):
+            if name.isdigit():
+                parents[int(name)] = int(Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1])
+    found = {process}
+    for _ in parents:
+        found |= {one for one, parent in parents.items() if parent in found}
+    return found
+
+
+def listening(processes):
+    """(program, address) of the sockets on which processes listen, and the paths of their Unix sockets and open files."""
+    inodes, paths = {}, set()
+    for process in processes:
+        with suppress(OSError):
+            for descriptor in os.listdir(f"/proc/{process}/fd"):
+                target = os.readlink(f"/proc/{process}/fd/{descriptor}")
+                inodes[target.removeprefix("socket:[").rstrip("]")] = Path(f"/proc/{process}/comm").read_text().strip()
+                paths |= {target} if target.startswith(("/tmp", "/dev/shm", "/run", "/var")) and "(deleted)" not in target else set()
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and words[9] in inodes:
+                address = bytes.fromhex(words[1].partition(":")[0])
+                found.add((inodes[words[9]], socket.inet_ntop(socket.AF_INET, address[::-1]) if table == "tcp" else "IPv6"))
+    for line in Path("/proc/net/unix").read_text().splitlines()[1:]:
+        words = line.split()
+        if words[6] in inodes and len(words) > 7 and words[7].startswith("/"):
+            paths.add(words[7])
+    return found, paths
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/shm") or not os.path.isdir("/proc/self/fd"), reason="reads Linux's /proc")
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_job_shows_to_others(kind, tmp_path):
+    """While it runs, and after its launcher was killed: nothing of it can be reached by another user, in /tmp or in /dev/shm."""
+    try:
+        mpi = mpirun.find()
+    except mpirun.LaunchError:
+        pytest.skip("no mpirun")
+    if mpi.family != "openmpi" or not mpirun.survives(mpi):
+        pytest.skip("another MPI: docs/security.md says what of this holds there")
+    temporary = Path(tempfile.mkdtemp(prefix="t", dir="/tmp"))       # short: sockets lie in it
+    temporary.chmod(0o1777)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "job.py").write_text(JOB)
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = str(probe.getsockname()[1])
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary), "XDG_CACHE_HOME": str(tmp_path / "cache"), "DPARALLEL_STALL_SECONDS": "0"}
+    script = [str(tmp_path / "job.py"), str(tmp_path / "run"), port]
+    before = set(os.listdir("/dev/shm"))
+    if KINDS[kind] is None:
+        env |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29517", "WORLD_SIZE": "2"}
+        jobs = [subprocess.Popen([sys.executable, *script], env={**env, "RANK": str(number)}, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+                for number in range(2)]
+    else:
+        jobs = [subprocess.Popen([sys.executable, "-m", "launch", "-q", "-n", "2", *KINDS[kind], *script], env=env, cwd=tmp_path,
+                                 stderr=subprocess.PIPE, text=True)]
+    processes = set()
+    try:
+        until = time.monotonic() + 100
+        while len(list((tmp_path / "run").glob("ready-*"))) < 2:
+            assert all(job.poll() is None for job in jobs) and time.monotonic() < until, [job.communicate() for job in jobs if job.poll() is not None]
+            time.sleep(0.1)
+        processes = set().union(*(family(job.pid) for job in jobs))
+        sockets, paths = listening(processes)
+        others = {(program, address) for program, address in sockets if address != "127.0.0.1"}
+        assert {program for program, _ in others} <= {"prterun"}, sockets             # mpirun itself: docs/security.md
+        assert any(program != "prterun" for program, _ in sockets)                    # the store
+        for running in (True, False):
+            left = set(temporary.rglob("*")) | {Path("/dev/shm", name) for name in set(os.listdir("/dev/shm")) - before}
+            everything = left | {Path(path) for path in paths if running and Path(path).exists() and tmp_path not in Path(path).parents}
+            wrong = [reachable(path, {temporary, Path("/dev/shm"), Path("/tmp")}) for path in everything if path.exists()]
+            assert not any(wrong), sorted(filter(None, wrong))
+            assert left or not running
+            for job in jobs:
+                job.kill()
+                job.wait()
+    finally:
+        for process in processes | {job.pid for job in jobs}:
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        for path in [temporary, *(Path("/dev/shm", name) for name in set(os.listdir("/dev/shm")) - before if name.startswith(("dprun-", "dparallel-")))]:
+            shutil.rmtree(path, ignore_errors=True)

@@ -19,7 +19,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -34,14 +33,14 @@ from ..comm.job import this_job
 from .stores import Store
 
 if TYPE_CHECKING:
-    from launch import place
+    from launch import place, private
     from launch.cli import parser
-    from launch.mpirun import LaunchError, command, find, outer
+    from launch.mpirun import LaunchError, command, find, memory_folder, outer, shared_in
 else:                                                # dprun.py: ROS 2 has a package launch too
     from dprun.cli import parser
-    from dprun.mpirun import LaunchError, command, find, outer
+    from dprun.mpirun import LaunchError, command, find, memory_folder, outer, shared_in
 
-    from dprun import place
+    from dprun import place, private
 
 METHODS = ("env", "tcp", "file")
 RETRY_SECONDS = 0.02                                        # seconds between two attempts to connect to rank 0
@@ -101,11 +100,8 @@ def _socket_path(method: SplitResult, size: int, rank: int, store: Store | None)
                                f"MPI launcher has started them. Start the script with `dprun -n {size} -H host1,host2 "
                                "script.py`, mpirun or srun")
         key = f"{address}:{port}:{environment.text('TORCHELASTIC_RESTART_COUNT') or '0'}"
-    folder = os.path.join(tempfile.gettempdir(), f"dparallel-{os.getuid()}")
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    if os.stat(folder).st_uid != os.getuid():
-        raise RuntimeError(f"{folder} belongs to another user; set TMPDIR to a folder of your own")
-    return os.path.join(folder, hashlib.blake2b(f"{key} {size}".encode(), digest_size=8).hexdigest())
+    name = hashlib.blake2b(f"{key} {size}".encode(), digest_size=8).hexdigest()
+    return os.path.join(private.user_folder(of_host=True), name)
 
 
 def _is_here(address: str) -> bool:
@@ -146,6 +142,8 @@ def _start_mpirun(path: str, size: int, deadline: float) -> tuple[dict[str, str]
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)                              # of a job that was killed
     options = parser().parse_args(["-n", str(size), place.__file__, path])
+    kept = contextlib.ExitStack()                    # until this process ends
+    atexit.register(kept.close)
     places: dict[int, Any] = {}
     connections: dict[int, socket.socket] = {}
     mpirun = None
@@ -153,8 +151,9 @@ def _start_mpirun(path: str, size: int, deadline: float) -> tuple[dict[str, str]
         server.bind(path)
         server.listen(2 * size)
         try:
-            mpirun = subprocess.Popen(command(find(), options, []), env=outer(), stdin=subprocess.DEVNULL,
-                                      start_new_session=True)
+            memory = kept.enter_context(memory_folder())
+            mpirun = subprocess.Popen(command(find(), options, []), env={**outer(), **shared_in(memory)},
+                                      stdin=subprocess.DEVNULL, start_new_session=True)
             while len(places) < size or len(connections) < size - 1:
                 server.settimeout(max(0.01, min(0.2, deadline - time.monotonic())))
                 if time.monotonic() > deadline:

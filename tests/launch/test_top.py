@@ -33,7 +33,7 @@ def places(tmp_path, monkeypatch):
 
     def make(name, ranks=2, **files):
         folder = tmp_path / f"dprun-{name}"
-        folder.mkdir()
+        folder.mkdir(mode=0o700)
         describe(str(folder), ranks, 0, ["train.py"], False)
         for file, text in files.items():
             (folder / file.replace("_", ".", 1).lstrip("r")).write_text(text)

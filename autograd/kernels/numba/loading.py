@@ -32,6 +32,9 @@ from .signatures import SIGNATURES
 
 HERE = Path(__file__).parent
 PAGE = 4096
+# `python -m` would look in the current folder first, where another user may have put a json.py
+RUN = ("import sys; sys.path[:] = filter(None, sys.path); del sys.argv[0]; import runpy; "
+       "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)")
 LIMIT = 300                          # seconds that compiling may take
 KINDS: dict[str, Any] = {**dict.fromkeys("adih", ctypes.py_object), "n": ctypes.c_int64, "f": ctypes.c_float,
                          "e": ctypes.c_double}
@@ -113,7 +116,7 @@ def compile_into(folder: Path, file: Path) -> None:
         package = __name__.rpartition(".")[0]
         root = str(HERE.parents[package.count(".")])
         roots = os.pathsep.join([root, *filter(None, sys.path)])     # numba may be where only this process looks
-        done = subprocess.run([sys.executable, "-m", f"{package}.build", str(file)],
+        done = subprocess.run([sys.executable, "-c", RUN, f"{package}.build", str(file)],
                               env=environment.with_changes(PYTHONPATH=roots), capture_output=True, text=True,
                               timeout=LIMIT, stdin=subprocess.DEVNULL)
         if done.returncode:
