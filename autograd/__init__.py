@@ -10,8 +10,6 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
-from numpy import dtype
-
 __distribution__ = "dparallel"                       # HIPS's autograd has the same name: base/namesake.py
 
 from .base import extensions  # first of all: it says which modules are compiled
@@ -37,28 +35,8 @@ from .base.devices import (
     sparse_csr,
     strided,
 )
-from .base.dtypes import bool_ as bool
-from .base.dtypes import (
-    can_cast,
-    complex64,
-    complex128,
-    finfo,
-    float16,
-    float32,
-    float64,
-    get_default_dtype,
-    iinfo,
-    int8,
-    int16,
-    int32,
-    int64,
-    promote_types,
-    set_default_dtype,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+from .base.dtypes import TensorDType as dtype
+from .base.dtypes import can_cast, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
 from .base.size import Size
 from .core.anomaly import (
     detect_anomaly,
@@ -184,6 +162,9 @@ if TYPE_CHECKING:
     from .transforms.func import vmap
     from .transforms.gradcheck import GradcheckError, gradcheck, gradgradcheck
 
+float16, float32, float64, complex64, complex128 = map(dtype, ("float16", "float32", "float64", "complex64", "complex128"))
+int8, int16, int32, int64, bool = map(dtype, ("int8", "int16", "int32", "int64", "bool"))
+uint8, uint16, uint32, uint64 = map(dtype, ("uint8", "uint16", "uint32", "uint64"))
 float, double, half, int, long, short = float32, float64, float16, int32, int64, int16
 cfloat, cdouble, newaxis = complex64, complex128, None
 default_generator = random.default_generator()
@@ -213,7 +194,7 @@ def __getattr__(name: str) -> Any:
     if name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
         return getattr(Tensor, name)
     if name == "bfloat16":
-        return dtypes.bfloat16_or_name()
+        return dtypes.bfloat16_of_tensors()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..base.devices import device
-from ..base.dtypes import Absent
+from ..base.dtypes import Absent, TensorDType
 from ..base.types import DTypeLike
 from ..core.casting import DEFAULTS, cast_to, change_depth, of_device, set_device
 from ..core.modes import Modal, modes
@@ -43,7 +43,7 @@ class autocast(Modal):
     Example:
         >>> with ag.autocast("cpu", dtype=ag.float16):
         ...     ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
-        dtype('float16')
+        torch.float16
 
     >>> block = ag.autocast("cpu")
     >>> with block.clone():
@@ -175,7 +175,7 @@ def get_autocast_dtype(device_type: str) -> np.dtype[Any]:
     Example:
         >>> with ag.autocast("cpu", dtype=ag.float16):
         ...     ag.get_autocast_dtype("cpu")
-        dtype('float16')
+        torch.float16
     """
     return of_device(device_type)[1]
 
@@ -195,10 +195,10 @@ def set_autocast_dtype(device_type: str, dtype: Any) -> None:
         >>> ag.set_autocast_dtype("cpu", ag.float16)
         >>> with ag.autocast("cpu"):
         ...     ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
-        dtype('float16')
+        torch.float16
         >>> ag.set_autocast_dtype("cpu", before)
     """
-    if not isinstance(dtype, (np.dtype, Absent)):
+    if not isinstance(dtype, (TensorDType, np.dtype, Absent)):
         raise TypeError(f"set_autocast_dtype(): argument 'dtype' must be a dtype, not {type(dtype).__name__}")
     set_device(device_type, of_device(device_type)[0], dtype)
 
@@ -329,7 +329,7 @@ def custom_fwd(fwd: Callable[..., Any] | None = None, *, device_type: str,
         >>> x = ag.ones(2, 2).half()
         >>> with ag.autocast("cpu", dtype=ag.float16):
         ...     Product.apply(x, x).dtype, x.mm(x).dtype
-        (dtype('float32'), dtype('float16'))
+        (torch.float32, torch.float16)
     """
     _check_type(device_type)
     if fwd is None:

@@ -85,6 +85,8 @@ def to_complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def as_dtype(dtype: Any) -> np.dtype[Any]:
     """A dtype, or what NumPy takes for one (Python's float is float64), as one that tensors can have. TypeError else."""
     if dtype.__class__ is not np.dtype:
+        if dtype.__class__ is TensorDType:
+            return dtype.dtype                       # type: ignore[no-any-return]
         if dtype is _bfloat16 or (dtype.__class__ is str and dtype == _bfloat16.name):
             return bfloat16()                        # or the error that says which package is missing
         try:
@@ -135,16 +137,94 @@ def bfloat16_or_name() -> Any:
         return _bfloat16
 
 
+# --- the dtypes that users see -------------------------------------------------------------------------------------
+
+class TensorDType:
+    """The dtype of a tensor, with PyTorch's attributes; NumPy takes it for its own dtype, which it equals.
+
+    There is one object for each dtype, which pickles and copies to itself. `dtype("float32")` is that object; what NumPy's
+    dtype has besides (kind, char, type, ...) it has too.
+
+    Args:
+        dtype (dtype): This, or what NumPy takes for a dtype.
+
+    Raises:
+        TypeError: NumPy does not know it, or tensors can't hold it.
+
+    Example:
+        >>> ag.ones(2).dtype, ag.float32.is_floating_point, ag.complex64.is_complex, ag.uint8.is_signed
+        (torch.float32, True, True, False)
+        >>> ag.float32.itemsize, ag.float32.to_complex(), ag.complex128.to_real()
+        (4, torch.complex64, torch.float64)
+        >>> np.zeros(2, ag.float32).dtype == ag.float32
+        True
+    """
+
+    __slots__ = ("dtype", "is_complex", "is_floating_point", "is_signed", "itemsize", "kind", "name")
+
+    dtype: np.dtype[Any]
+
+    def __new__(cls, dtype: Any) -> TensorDType:
+        return of_tensors[as_dtype(dtype)]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "dtype"), name)
+
+    def to_complex(self) -> TensorDType:
+        """The complex dtype of two such numbers: of float64 complex128, of complex ones the same, else complex64.
+
+        Raises:
+            RuntimeError: for bool and integers.
+        """
+        if not (self.is_floating_point or self.is_complex):
+            raise RuntimeError(f"{self}.to_complex(): only floating and complex dtypes have a complex one")
+        return self if self.is_complex else of_tensors[to_complex(self.dtype)]
+
+    def to_real(self) -> TensorDType:
+        """The floating dtype of the parts of a complex one; of others the same."""
+        return of_tensors[np.empty(0, self.dtype).real.dtype] if self.is_complex else self
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (other.__class__ is not TensorDType and self.dtype == other)
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> Any:
+        return TensorDType, (self.name,)
+
+
+class OfTensors(dict[Any, TensorDType]):
+    """The dtype of tensors for each of NumPy's."""
+
+    def __missing__(self, dtype: np.dtype[Any]) -> TensorDType:
+        new: Any = object.__new__(TensorDType)
+        new.dtype, new.kind, new.name, new.itemsize = dtype, dtype.kind, dtype.name, dtype.itemsize
+        new.is_floating_point, new.is_complex, new.is_signed = dtype.kind in "fV", dtype.kind == "c", dtype.kind not in "bu"
+        return self.setdefault(dtype, new)
+
+
+of_tensors: OfTensors = OfTensors()
+
+
+def bfloat16_of_tensors() -> Any:
+    """The public bfloat16, or what stands for it without the package."""
+    found = bfloat16_or_name()
+    return found if found is _bfloat16 else of_tensors[found]
+
 # --- asked by users ------------------------------------------------------------------------------------------------
 
-def get_default_dtype() -> np.dtype[Any]:
+def get_default_dtype() -> TensorDType:
     """The floating dtype of what is made of Python's floats, or without a dtype.
 
     Example:
         >>> ag.get_default_dtype()
-        dtype('float32')
+        torch.float32
     """
-    return default.dtype
+    return of_tensors[default.dtype]
 
 
 def set_default_dtype(d: Any, /) -> None:
@@ -161,12 +241,12 @@ def set_default_dtype(d: Any, /) -> None:
     """
     if d is _bfloat16:
         bfloat16()
-    if not isinstance(d, np.dtype) or category(d) != 2:
+    if not isinstance(d, (TensorDType, np.dtype)) or category(as_dtype(d)) != 2:
         raise TypeError(f"only floating-point types are supported as the default type, not {d!r}")
-    default.dtype = d
+    default.dtype = as_dtype(d)
 
 
-def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
+def promote_types(type1: Any, type2: Any) -> TensorDType:
     """The smallest dtype, by PyTorch's rules, that both convert to.
 
     Args:
@@ -178,9 +258,9 @@ def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
 
     Example:
         >>> ag.promote_types(ag.int64, ag.float32)
-        dtype('float32')
+        torch.float32
     """
-    return promote(as_dtype(type1), as_dtype(type2))
+    return of_tensors[promote(as_dtype(type1), as_dtype(type2))]
 
 
 def can_cast(from_: Any, to: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Union
 import numpy as np
 
 from .devices import device, layout, memory_format
+from .dtypes import TensorDType
 
 Array = np.ndarray[Any, Any]                                    # also for NumPy's scalars, which 0-d results may be
 Number = Union[int, float, complex]                             # noqa: UP007 (a bool is an int)
@@ -19,6 +20,6 @@ Dims = Union[int, Sequence[int], None]                          # noqa: UP007 (N
 DeviceLike = Union[device, str, int, None]                      # noqa: UP007 (None: the CPU)
 Layout = layout                                                 # under a name that no argument has
 MemoryFormat = memory_format
-DTypeLike = Union[np.dtype[Any], type, str, None]               # noqa: UP007 (None: the default dtype)
+DTypeLike = Union[TensorDType, np.dtype[Any], type, str, None]  # noqa: UP007 (None: the default dtype)
 
 __all__ = ["Array", "DTypeLike", "DeviceLike", "Dims", "Layout", "MemoryFormat", "Number", "SizeLike"]

@@ -102,7 +102,7 @@ def lowered(x: Any, dtype: Any) -> Any:
         return x
     cache = modes.autocast_cache
     if (cache is None or not modes.autocast_caching or x.edge is not None or x.base is not None or not x.tracked & GRAD
-            or x.dtype is not float32 or type(x) not in (Tensor, Parameter) or modes.lane is not None
+            or x.array.dtype is not float32 or type(x) not in (Tensor, Parameter) or modes.lane is not None
             or modes.recording & (GRAD | DUAL) != GRAD):
         return Cast.apply(x, dtype=dtype)
     version = 0 if x.counter is None else x.counter.saved()

@@ -30,6 +30,7 @@ from .views import check_writable, written
 MSG_INSTANCE = ("Functions are not instantiated: their methods are static. Write `{name}.apply(...)`, not "
                 "`{name}()(...)`.")
 MSG_STATIC = "{name}.{method} must be a static method: write @staticmethod above it, and ctx as its first argument."
+METHODS = ("forward", "backward", "setup_context", "jvp", "vjp")
 
 
 class FunctionNode(Node):
@@ -341,11 +342,13 @@ class FunctionMeta(type):
         super().__init__(name, bases, namespace)
         if bases:                                    # not Function itself
             made: Any = cls
+            made._instance_method = next(
+                (method for method in METHODS if inspect.isfunction(inspect.getattr_static(made, method))), "")
             made.node = type(f"{name}Backward", (made.node,),
                              {"always_runs": made.always_runs, "reenters": made.reenters, "__module__": made.__module__,
                               "__doc__": f"Node of {name}.", **variants(made, Function, FunctionNode)})
             made._takes_context = made.setup_context is not Function.setup_context
-            made._usual = not (made._takes_context or made.asks or made.always_runs)
+            made._usual = not (made._takes_context or made.asks or made.always_runs or made._instance_method)
             made._binds = made._takes_context and bool(defaults(made.forward))
 
     @property
@@ -408,17 +411,12 @@ class Function(metaclass=FunctionMeta):
     reenters = False                  # whether backward runs a backward pass of its own, which may reach further leaves
     transparent = False               # of ours: whether a trace may record what forward and backward call, in their place
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        for method in ("forward", "backward", "setup_context", "jvp", "vjp"):
-            if inspect.isfunction(cls.__dict__.get(method)):
-                raise TypeError(MSG_STATIC.format(name=cls.__name__, method=method))
-
     def __init__(self) -> None:
         raise TypeError(MSG_INSTANCE.format(name=type(self).__name__))
 
     _usual = True                     # none of what apply must ask about
     _takes_context = False
+    _instance_method = ""             # a method that is not static: apply refuses, not the class, so that modules import
     _binds = False                    # forward takes no ctx and has default arguments, which setup_context is to see
     generate_vmap_rule = False        # accepted; func.vmap calls apply for each sample, and asks for no rule
     boxed_grads_call = False          # backward gets one list of gradients, from which it may drop them
@@ -534,6 +532,8 @@ class Function(metaclass=FunctionMeta):
         state = thread_modes.state()
         recording = state["recording"]
         usual = cls._usual
+        if not usual and cls._instance_method:
+            raise TypeError(MSG_STATIC.format(name=cls.__name__, method=cls._instance_method))
         recorded = recording and (tracked & recording if usual or not cls.asks else cls.records(node, tracked, settings))
         state["recording"] = 0
         try:

@@ -321,7 +321,7 @@ def in_float32(call: Any, args: Sequence[Any], settings: dict[str, Any], like_fi
         if z is not None and z.dtype.kind == "c" and all(a.dtype.kind == "V" for a in given):
             raise NotImplementedError(f"{getattr(call, '__self__', call).__name__} of bfloat16: no complex dtype has such "
                                       "parts; convert the tensor first, as in x.float()")
-        return Cast.apply(z, dtype=bfloat16) if narrow and z is not None and z.dtype is float32 else z
+        return Cast.apply(z, dtype=bfloat16) if narrow and z is not None and z.dtype == float32 else z
 
     return tuple([rounded(z) for z in out]) if type(out) is tuple else rounded(out)
 

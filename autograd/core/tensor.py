@@ -74,17 +74,17 @@ class TensorBase:
         return Size(self.array.shape)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """The element type, a numpy dtype.
+    def dtype(self) -> dtypes.TensorDType:
+        """The element type, which NumPy takes for its own dtype.
 
         Returns:
-            numpy.dtype.
+            dtype.
 
         Example:
             >>> ag.ones(2).dtype
-            dtype('float32')
+            torch.float32
         """
-        return self.array.dtype
+        return dtypes.of_tensors[self.array.dtype]
 
     @property
     def ndim(self) -> int:

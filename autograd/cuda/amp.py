@@ -26,7 +26,7 @@ class autocast(DeviceAutocast):
     Example:
         >>> with ag.cuda.amp.autocast():
         ...     ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
-        dtype('float32')
+        torch.float32
     """
 
     spelled_for = "cuda"

@@ -37,7 +37,7 @@ class Categorical(Distribution):
         >>> dice.probs
         tensor([0.2500, 0.2500, 0.5000])
         >>> dice.log_prob(ag.tensor(2)).exp(), dice.sample().dtype
-        (tensor(0.5000), dtype('int64'))
+        (tensor(0.5000), torch.int64)
         >>> dice.logits, dice.param_shape, dice.support
         (tensor([-1.3863, -1.3863, -0.6931]), Size([3]), IntegerInterval(lower_bound=0, upper_bound=2))
     """

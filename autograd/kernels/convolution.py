@@ -20,7 +20,7 @@ from .halves import FLOAT16, FLOAT32, converted
 from .memory_format import channels_last, last_axes
 from .onednn import convolution as onednn
 from .onednn.library import supported
-from .onednn.reorder import to_channels_last
+from .onednn.reorder import like_order, to_channels_last
 from .products import column_sums
 from .threads import matmul
 from .windows import Array, Sizes, WindowGeometry, add_windows, blocks, padded, wide, windows
@@ -56,7 +56,7 @@ def halves_in_float32(kernel: F) -> F:
 def conv(x: Array, weight: Array, bias: Array | None, geometry: WindowGeometry, groups: int) -> Array:
     """Cross-correlation: x (n, c, *plane), weight (m, c / groups, *kernel) -> (n, m, *out), plus bias (m,)."""
     quick = onednn.conv(x, weight, bias, geometry, groups)
-    return _conv(x, weight, bias, geometry, groups) if quick is None else quick
+    return like_order(_conv(x, weight, bias, geometry, groups), x) if quick is None else quick
 
 
 def _conv(x: Array, weight: Array, bias: Array | None, geometry: WindowGeometry, groups: int) -> Array:
@@ -83,7 +83,7 @@ def _conv(x: Array, weight: Array, bias: Array | None, geometry: WindowGeometry,
 def conv_input(g: Array, weight: Array, plane: Sizes, geometry: WindowGeometry, groups: int) -> Array:
     """The adjoint of conv in x: g (n, m, *out), weight (m, c / groups, *kernel) -> (n, c, *plane)."""
     quick = onednn.conv_input(g, weight, plane, geometry, groups)
-    return _conv_input(g, weight, plane, geometry, groups) if quick is None else quick
+    return like_order(_conv_input(g, weight, plane, geometry, groups), g) if quick is None else quick
 
 
 def _conv_input(g: Array, weight: Array, plane: Sizes, geometry: WindowGeometry, groups: int) -> Array:

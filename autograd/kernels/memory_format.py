@@ -52,11 +52,21 @@ def strides_last(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
     return tuple(strides)
 
 
+def ordered_last(array: Array) -> bool:
+    """Whether array (n, c, *plane), or what it is a part of, has its channels last, and not also by rows."""
+    if array.ndim < 3 or array.shape[1] < 2 or array.strides[1] != array.itemsize or array.flags.c_contiguous:
+        return False
+    steps = [array.strides[axis] for axis in last_axes(array.ndim)]
+    return all(outer >= inner for outer, inner in pairwise(steps))
+
+
+def is_channels_last(array: Array) -> bool:
+    """Whether PyTorch takes array (n, c, *plane), of four or five dimensions, for one with its channels last."""
+    return array.ndim in (4, 5) and ordered_last(array)
+
+
 def zeros_like_order(shape: Sequence[int], array: Array) -> Array:
     """Zeros of `shape` and of array's dtype, with channels last if array, or what it is a part of, has them so."""
-    if (array.ndim > 2 and len(shape) == array.ndim and array.shape[1] > 1 and array.strides[1] == array.itemsize
-            and not array.flags.c_contiguous):
-        steps = [array.strides[axis] for axis in last_axes(array.ndim)]
-        if all(outer >= inner for outer, inner in pairwise(steps)):
-            return np.moveaxis(np.zeros((shape[0], *shape[2:], shape[1]), array.dtype), -1, 1)
+    if len(shape) == array.ndim and ordered_last(array):
+        return np.moveaxis(np.zeros((shape[0], *shape[2:], shape[1]), array.dtype), -1, 1)
     return np.zeros(shape, array.dtype)

@@ -480,7 +480,7 @@ class Module(Hooked, Stateful):
 
         Example:
             >>> ag.nn.Linear(1, 1).to(ag.float64).weight.dtype
-            dtype('float64')
+            torch.float64
         """
         rest = list(args)                            # (tensor, ...), (dtype, ...) or (device, dtype, ...)
         first = rest.pop(0) if rest else None
@@ -519,7 +519,7 @@ class Module(Hooked, Stateful):
 
         Example:
             >>> ag.nn.Linear(1, 1).type(ag.float64).weight.dtype
-            dtype('float64')
+            torch.float64
         """
         return self._apply(lambda t: cast(t, dst_type))
 
@@ -535,7 +535,7 @@ class Module(Hooked, Stateful):
 
         Example:
             >>> ag.nn.Linear(1, 1, dtype=ag.float64).float().weight.dtype
-            dtype('float32')
+            torch.float32
         """
         return self._floating(np.float32)
 
@@ -544,7 +544,7 @@ class Module(Hooked, Stateful):
 
         Example:
             >>> ag.nn.Linear(1, 1).half().weight.dtype
-            dtype('float16')
+            torch.float16
         """
         return self._floating(np.float16)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.dtypes import TensorDType
 from ..core.tensor import Tensor
 from .calls import Array, Call, Constant, Value, location
 from .errors import TraceError
@@ -74,7 +75,7 @@ def equal_settings(x: object, y: object) -> bool:
         return type(x) is type(y) and len(x) == len(y) and all(map(equal_settings, x, y))
     if isinstance(x, (np.ndarray, np.generic)):
         return isinstance(y, (np.ndarray, np.generic)) and bitwise_equal(np.asarray(x), np.asarray(y))
-    if isinstance(x, (bool, int, float, complex, str, np.dtype, slice)):
+    if isinstance(x, (bool, int, float, complex, str, np.dtype, TensorDType, slice)):
         return bool(x == y) or (x != x and y != y)
     return type(x) is type(y)
 

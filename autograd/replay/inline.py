@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.dtypes import TensorDType
 from ..base.types import DTypeLike
 from ..core.operation import Operation
 from ..kernels.halves import converted
@@ -222,7 +223,7 @@ def operand(x: Any) -> Any:
         if value is None and (x.flags.writeable or x.base is not None):
             raise NotInlinable
         return x if value is None else value         # a read-only constant, which compare() checks
-    if x is not None and type(x) not in PLAIN and not isinstance(x, (np.generic, np.dtype)):
+    if x is not None and type(x) not in PLAIN and not isinstance(x, (np.generic, np.dtype, TensorDType)):
         raise NotInlinable
     return x
 

@@ -70,7 +70,7 @@ def atom_of(value: Any) -> Atom | None:
     """The Atom that writes a value which is no container and no tensor; None if there is none."""
     if isinstance(value, np.generic):
         return NUMBER if value.dtype.name in NUMBERS else None
-    if isinstance(value, np.dtype):
+    if isinstance(value, (dtypes.TensorDType, np.dtype)):
         return DTYPE if value.name in NUMBERS else None
     return ATOMS.get(type(value))
 

@@ -91,7 +91,7 @@ def assert_same_state(mine, other, tolerance=1e-10):
             b = other["state"][k][name]
             assert isinstance(value, ag.Tensor) == torch.is_tensor(b), name
             if torch.is_tensor(b):
-                assert tuple(value.shape) == tuple(b.shape) and str(value.dtype) == str(b.dtype)[6:], name
+                assert tuple(value.shape) == tuple(b.shape) and str(value.dtype) == str(b.dtype), name
                 np.testing.assert_allclose(value.numpy(), b.numpy(), rtol=tolerance, atol=tolerance, err_msg=name)
     assert len(mine["param_groups"]) == len(other["param_groups"])
     for a, b in zip(mine["param_groups"], other["param_groups"], strict=True):

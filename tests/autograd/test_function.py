@@ -127,10 +127,12 @@ def test_more_misuse():
         f.apply(x, 2).sum().backward()
     with pytest.raises(TypeError, match=r"F\.apply"):
         f()
-    with pytest.raises(TypeError, match="must be a static method"):
-        class Bad(ag.Function):
-            def forward(self, x):
-                return x
+    for name in ("forward", "backward", "setup_context", "jvp"):      # the class can be made: a package with one can be imported
+        methods = {"forward": staticmethod(lambda ctx, x: x * 1), "backward": staticmethod(lambda ctx, g: g)}
+        bad = type("Bad", (ag.Function,), {**methods, name: lambda self, x: x})
+        with pytest.raises(TypeError, match=rf"Bad\.{name} must be a static method"):
+            bad.apply(x)
+        assert type("Mended", (bad,), {name: methods.get(name, ag.Function.__dict__[name])}).apply(x).item() == 1
     with pytest.raises(TypeError, match="argument 0 is of type int"):
         function(lambda ctx, x: ctx.save_for_backward(3) or x * 1, None).apply(x)
     no_backward = type("NoBackward", (ag.Function,), {"forward": staticmethod(lambda ctx, x: x * 1)})

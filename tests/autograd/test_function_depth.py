@@ -293,4 +293,4 @@ def test_calling_an_instance():
     with pytest.raises(TypeError, match=r"Write `Twice\.apply\(\.\.\.\)`"):
         f()
     with pytest.raises(TypeError, match="forward must be a static method"):
-        type("Old", (ag.Function,), {"forward": lambda self, x: x})
+        type("Old", (ag.Function,), {"forward": lambda self, x: x}).apply(leaf(ag, 1.0))

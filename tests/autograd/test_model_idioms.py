@@ -54,7 +54,7 @@ WRONG = [lambda t: t.Tensor(2.5), lambda t: t.Tensor("a"), lambda t: t.Tensor(No
 @pytest.mark.parametrize("number", range(len(MADE)))
 def test_older_ways_to_make_tensors(number):
     mine, theirs = MADE[number](ag), MADE[number](torch)
-    assert tuple(mine.shape) == tuple(theirs.shape) and f"torch.{mine.dtype}" == str(theirs.dtype)
+    assert tuple(mine.shape) == tuple(theirs.shape) and str(mine.dtype) == str(theirs.dtype)
     np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
 
 

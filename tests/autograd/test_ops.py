@@ -132,9 +132,9 @@ def test_promotion_like_pytorch(a, b, zero_dim):
         if name == "maximum" and not isinstance(b, str):
             continue
         ours, theirs = (getattr(t, name)(make(t, a, (2,)), make(t, b, () if zero_dim else (2,))) for t in (ag, torch))
-        assert str(ours.dtype) == str(theirs.dtype).removeprefix("torch."), (name, a, b)
+        assert str(ours.dtype) == str(theirs.dtype), (name, a, b)
         ours, theirs = (make(t, a, (2,)) + make(t, b, () if zero_dim else (2,)) for t in (ag, torch))
-        assert str(ours.dtype) == str(theirs.dtype).removeprefix("torch.")
+        assert str(ours.dtype) == str(theirs.dtype)
 
 
 def test_at_the_edge_of_domains():

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..addresses import address
 from ..choose import COPY
-from ..memory_format import channels_last, empty_last, strides_last
+from ..memory_format import channels_last, empty_last, is_channels_last, strides_last
 from ..windows import Array
 from . import primitives as dnn
 from .library import supported
@@ -27,6 +27,11 @@ def match_strides(x: Array, other: Array) -> Array:
     if x.strides == other.strides or x.shape != other.shape or x.ndim < 3 or not channels_last(other):
         return x
     return to_channels_last(x)
+
+
+def like_order(x: Array, other: Array) -> Array:
+    """x, or a copy of it with its channels last if `other`, of as many dimensions, has them so."""
+    return to_channels_last(x) if is_channels_last(other) and x.ndim == other.ndim else x
 
 
 def to_suggested_format(x: Array, other: Array) -> Array:

@@ -144,7 +144,7 @@ def _inferred(data: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _dtype_of(value: Any) -> np.dtype[Any]:
     """The dtype of something that has one, also of another library's."""
-    return value.dtype if isinstance(value.dtype, np.dtype) else shared(value).dtype
+    return dtypes.as_dtype(value.dtype) if isinstance(value.dtype, (dtypes.TensorDType, np.dtype)) else shared(value).dtype
 
 
 def as_tensor(data: Any, dtype: DTypeLike = None, device: DeviceLike = None) -> Tensor:

@@ -14,6 +14,7 @@ from ...core.primitive import primitive
 from ...core.random import keep_mask
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients
+from ...kernels.onednn.reorder import like_order
 from .._pointwise import overwrite
 from ..shape import clone, reshape
 from .activation import SELU_ALPHA, SELU_SCALE
@@ -27,6 +28,7 @@ class Dropout(Operation, name="NativeDropout"):
     @staticmethod
     def forward(ctx: Context, x: Array, keep: Array, *, scale: float) -> Array:
         """One product with the mask, which has one byte an element."""
+        keep = like_order(keep, x)
         ctx.save(keep)
         ctx.scale = scale
         out = np.multiply(x, keep, dtype=x.dtype)

@@ -22,6 +22,7 @@ from ...kernels import group_norm as group_norm_kernel
 from ...kernels import layer_norm as layer_norm_kernel
 from ...kernels.halves import converted
 from ...kernels.memory_format import channels_last, in_rows
+from ...kernels.onednn.reorder import like_order
 from ..linalg.distances import p_norm
 from ..pointwise.arithmetic import weighted
 from ..pointwise.cast import cast
@@ -202,7 +203,7 @@ class GroupNorm(Operation, name="NativeGroupNorm"):
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array | None, bias: Array | None, *, groups: int, eps: float,
                 observe: Callable[..., Any] | None = None) -> Array:
-        """The kernel's result has its channels last, NumPy's lies by rows."""
+        """The kernel's result has its channels last, NumPy's lies as x does."""
         n, c = x.shape[:2]
         form = (1, groups, c // groups, 1)
         ctx.given = (2, 3), eps, form, True
@@ -211,7 +212,7 @@ class GroupNorm(Operation, name="NativeGroupNorm"):
             grouped = x.reshape(n, *form[1:3], math.prod(x.shape[2:]))
             out, *kept = standardized(grouped, weight, bias, (2, 3), eps, form, True, observe)
             ctx.save(x, weight, bias, tuple(kept))
-            return out.reshape(x.shape)
+            return like_order(out.reshape(x.shape), x)
         out, means, variances, scales = made
         if observe is not None:
             observe(means, variances, x.size // means.size)
@@ -255,7 +256,7 @@ class ChannelNorm(BatchNorm, name="NativeBatchNorm"):
         """The kernel's result has its channels last."""
         made = group_norm_kernel.forward(x, weight, bias, group_norm_kernel.BATCH, eps)
         if made is None:
-            return BatchNorm.forward(ctx, x, weight, bias, dims=dims, eps=eps, form=form, observe=observe)
+            return like_order(BatchNorm.forward(ctx, x, weight, bias, dims=dims, eps=eps, form=form, observe=observe), x)
         out, mean_of, var, scale = made
         ctx.given = dims, eps, form, centre
         ctx.save(x, weight, bias, (mean_of, scale))

@@ -26,7 +26,7 @@ from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import pooling as kernels
 from ...kernels import resampling as resampling
 from ...kernels.onednn import pooling as onednn_pooling
-from ...kernels.onednn.reorder import to_suggested_format
+from ...kernels.onednn.reorder import like_order, to_suggested_format
 from ...kernels.pooling import pooled_size
 from ...kernels.windows import WindowGeometry, wide
 from ..pointwise.arithmetic import div
@@ -226,7 +226,7 @@ class MaxPool(Operation, name="MaxPoolWithIndices"):
         ctx.plane, ctx.codes = x.shape[2:], None
         if flat_indices is not None:
             ctx.save(flat_indices)
-            return kernels.take_places(x, flat_indices)
+            return like_order(kernels.take_places(x, flat_indices), x)
         quick = onednn_pooling.max_windows(x, *how) if find is kernels.max_windows else None
         if quick is None:
             values, ctx.flat_indices = find(x, *how)

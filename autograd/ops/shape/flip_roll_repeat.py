@@ -13,6 +13,7 @@ from ...core.declare import linear
 from ...core.operation import SumTo
 from ...core.tensor import Tensor
 from ...core.types import Operand
+from ...kernels.onednn.reorder import like_order
 from .dims import either, sizes, wrap_dim, wrap_dims
 from .transposes import transpose
 from .views import reshape
@@ -22,7 +23,7 @@ COLON, BACK = slice(None), slice(None, None, -1)
 
 def _flipped(x: Array, dims: tuple[int, ...]) -> Array:
     """np.flip() as a copy, without 1 us of overhead."""
-    return np.array(x[tuple([BACK if d in dims else COLON for d in range(x.ndim)])], order="C")
+    return like_order(np.array(x[tuple([BACK if d in dims else COLON for d in range(x.ndim)])], order="C"), x)
 
 
 def _rolled(x: Array, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
@@ -37,7 +38,7 @@ def _rolled(x: Array, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
         pieces = [((*to, a), (*of, b)) for to, of in pieces for a, b in cuts]
     for to, of in pieces:
         out[to] = x[of]
-    return out
+    return like_order(out, x)
 
 
 _flip: Any = linear("Flip", _flipped, lambda g, was, dims: _flip(g, dims))

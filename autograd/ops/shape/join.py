@@ -15,7 +15,7 @@ from ...core.operation import Cast, Operation
 from ...core.out import check_apart, into
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Declared, Gradients, TensorOrArray
-from ...kernels.memory_format import in_rows
+from ...kernels.memory_format import empty_last, in_rows, is_channels_last
 from .constant_pad import pad_constant
 from .dims import wrap_dim
 from .splitting import Unbind, before, narrow, stacked, unbind
@@ -34,7 +34,11 @@ class Cat(Operation):
         full = xs if (0,) not in shapes else [x for x in xs if x.shape != (0,)] or xs[:1]
         ndim = full[0].ndim
         ctx.dim, ctx.lengths = dim, [s[dim] if len(s) == ndim else None for s in shapes]
-        return in_rows(np.concatenate(full, axis=dim, dtype=common(xs)))
+        if not all(map(is_channels_last, full)):
+            return in_rows(np.concatenate(full, axis=dim, dtype=common(xs)))
+        shape = [*full[0].shape]
+        shape[dim] = sum(x.shape[dim] for x in full)
+        return np.concatenate(full, axis=dim, out=empty_last(tuple(shape), common(xs)))
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import TensorDType
 from ...base.types import Array, DTypeLike
 from ...core.declare import linear
 from ...core.graph import shared_counter
@@ -92,7 +93,7 @@ def _viewable(a: Array, target: tuple[int, ...]) -> bool:
 def view(input: Tensor, *args: Any, size: Any = None, dtype: DTypeLike = None) -> Tensor:
     """reshape() that never copies: RuntimeError where the memory layout does not allow it. view(dtype): the same bytes
     read as another dtype, without a gradient."""
-    if dtype is None and len(args) == 1 and isinstance(args[0], (np.dtype, type, str)):
+    if dtype is None and len(args) == 1 and isinstance(args[0], (TensorDType, np.dtype, type, str)):
         dtype, args = args[0], ()
     if dtype is not None:
         return _bytes_as(input, np.dtype(dtype))

@@ -90,7 +90,7 @@ def _rebuild_tensor(storage: Any, offset: int, size: Sequence[int], stride: Sequ
 def _rebuild_tensor_v3(storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any, dtype: Any,
                        metadata: Any = None) -> Tensor:
     """The third form: the dtype is the tensor's own."""
-    if not isinstance(dtype, np.dtype):
+    if not isinstance(dtype, (dtypes.TensorDType, np.dtype)):
         raise ValueError(f"a tensor of the dtype {short_repr(dtype)}")
     return _tensor(storage, offset, size, stride, requires_grad, dtype.name, metadata)
 
