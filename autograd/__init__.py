@@ -194,7 +194,7 @@ def __getattr__(name: str) -> Any:
     if name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
         return getattr(Tensor, name)
     if name == "bfloat16":
-        return dtypes.bfloat16_of_tensors()
+        return dtypes.of_tensors[dtypes.bfloat16_or_name()]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..base.devices import device
-from ..base.dtypes import Absent, TensorDType
+from ..base.dtypes import Absent, TensorDType, of_tensors
 from ..base.types import DTypeLike
 from ..core.casting import DEFAULTS, cast_to, change_depth, of_device, set_device
 from ..core.modes import Modal, modes
@@ -48,7 +48,7 @@ class autocast(Modal):
     >>> block = ag.autocast("cpu")
     >>> with block.clone():
     ...     ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
-    dtype(bfloat16)
+    torch.bfloat16
     """
 
     def __init__(self, device_type: str, dtype: DTypeLike = None, enabled: bool = True,
@@ -154,7 +154,7 @@ def set_autocast_enabled(*arguments: Any) -> None:
     Example:
         >>> ag.set_autocast_enabled("cpu", True)
         >>> ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
-        dtype(bfloat16)
+        torch.bfloat16
         >>> ag.set_autocast_enabled("cpu", False)
     """
     device_type, enabled = arguments if len(arguments) == 2 else ("cuda", *arguments)
@@ -163,7 +163,7 @@ def set_autocast_enabled(*arguments: Any) -> None:
     set_device(device_type, enabled, of_device(device_type)[1])
 
 
-def get_autocast_dtype(device_type: str) -> np.dtype[Any]:
+def get_autocast_dtype(device_type: str) -> TensorDType:
     """The dtype that autocast of this thread casts to, on a type of device, or would if it were on.
 
     Args:
@@ -177,7 +177,7 @@ def get_autocast_dtype(device_type: str) -> np.dtype[Any]:
         ...     ag.get_autocast_dtype("cpu")
         torch.float16
     """
-    return of_device(device_type)[1]
+    return of_tensors[of_device(device_type)[1]]
 
 
 def set_autocast_dtype(device_type: str, dtype: Any) -> None:

@@ -198,9 +198,11 @@ class TensorDType:
 
 
 class OfTensors(dict[Any, TensorDType]):
-    """The dtype of tensors for each of NumPy's."""
+    """The dtype of tensors for each of NumPy's; what stands for a missing bfloat16 stays as it is."""
 
-    def __missing__(self, dtype: np.dtype[Any]) -> TensorDType:
+    def __missing__(self, dtype: Any) -> Any:
+        if dtype is _bfloat16:
+            return dtype
         new: Any = object.__new__(TensorDType)
         new.dtype, new.kind, new.name, new.itemsize = dtype, dtype.kind, dtype.name, dtype.itemsize
         new.is_floating_point, new.is_complex, new.is_signed = dtype.kind in "fV", dtype.kind == "c", dtype.kind not in "bu"
@@ -209,11 +211,6 @@ class OfTensors(dict[Any, TensorDType]):
 
 of_tensors: OfTensors = OfTensors()
 
-
-def bfloat16_of_tensors() -> Any:
-    """The public bfloat16, or what stands for it without the package."""
-    found = bfloat16_or_name()
-    return found if found is _bfloat16 else of_tensors[found]
 
 # --- asked by users ------------------------------------------------------------------------------------------------
 

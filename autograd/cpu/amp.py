@@ -16,7 +16,7 @@ class autocast(DeviceAutocast):
     Example:
         >>> with ag.cpu.amp.autocast():
         ...     ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
-        dtype(bfloat16)
+        torch.bfloat16
     """
 
     spelled_for = "cpu"

@@ -553,7 +553,7 @@ class Module(Hooked, Stateful):
 
         Example:
             >>> ag.nn.Linear(1, 1).bfloat16().weight.dtype
-            dtype(bfloat16)
+            torch.bfloat16
         """
         return self._floating(bfloat16())
 

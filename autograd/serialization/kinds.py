@@ -53,7 +53,7 @@ def _shapeless(cls: type) -> Atom:
 
 
 NUMBER = Atom("number", lambda v: [v.dtype.name, bytes(raw(np.asarray(v))).hex()], _number)
-DTYPE = Atom("dtype", lambda v: v.name, named_dtype)
+DTYPE = Atom("dtype", lambda v: v.name, lambda v: dtypes.of_tensors[named_dtype(v)])
 ATOMS: dict[Any, Any] = {
     int: Atom("int", hex, lambda v: int(v, 16)),                     # those beyond 64 bits
     float: Atom("float", repr, float),                               # inf and nan

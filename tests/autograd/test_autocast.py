@@ -450,7 +450,7 @@ def states(t):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_state():
     for mine, theirs in zip(list(states(ag)), list(states(torch)), strict=True):
-        assert re.sub(r"dtype\('?(\w+)'?\)", r"\1", str(mine)) == str(theirs).replace("torch.", "")
+        assert str(mine) == str(theirs)
 
 
 @pytest.mark.parametrize("wrong", [
@@ -612,7 +612,7 @@ def test_a_run_of_the_scaler(kind):
         if isinstance(mine, list):
             np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-6)
         else:
-            assert str(mine).replace("dtype('float32')", "float32") == str(theirs).replace("torch.", "")
+            assert str(mine) == str(theirs)
 
 
 def protocol(number):

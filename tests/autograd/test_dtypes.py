@@ -65,7 +65,7 @@ def test_default_dtype(dtype):
         made = [ag.tensor(1.0), ag.tensor([]), ag.zeros(2), ag.ones(2), ag.empty(2), ag.full((2,), 1.0), ag.arange(2.0), ag.linspace(0, 1, 3),
                 ag.eye(2), ag.rand(2), ag.randn(2), ag.hann_window(3), ag.normal(0, 1, (2,)), ag.scalar_tensor(1), ag.tensor([1, 2]) * 1.5,
                 ag.tensor([1, 2]) / 2, ag.exp(ag.tensor([1])), ag.nn.Linear(2, 2).weight, ag.where(ag.tensor([True]), 1.0, 0.0)]
-        assert [x.dtype for x in made] == [dtype] * len(made) and ag.finfo().dtype == str(dtype)
+        assert [x.dtype for x in made] == [dtype] * len(made) and ag.finfo().dtype == dtype.name
         assert repr(made[0]) == "tensor(1.)" and repr(ag.ones(1, dtype=ag.float32)) == "tensor([1.], dtype=float32)"
     finally:
         ag.set_default_dtype(ag.float32)

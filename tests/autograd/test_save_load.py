@@ -216,7 +216,7 @@ REFUSED = {
     "defaultdict": (collections.defaultdict(list), r"defaultdict.*dict\(\)"), "circle": (CIRCLE, "holds itself"),
     "complex128": (ag.ones(2, dtype=ag.complex128), "complex128.*view_as_real"), "objects": (np.array([None]), "elements are object"),
     "longdouble": (np.longdouble(1), "longdouble"), "path": (pathlib.Path("x"), "Path"), "str": (np.str_("a"), r"str_.*str\(\)"),
-    "class": (Options, "type.*name"), "path to it": ({"k": {ag.float32: {1: object()}}}, r"obj\['list'\]\[1\]\['k'\]\[dtype\('float32'\)\]\[1\] is a object"),
+    "class": (Options, "type.*name"), "path to it": ({"k": {ag.float32: {1: object()}}}, r"obj\['list'\]\[1\]\['k'\]\[torch.float32\]\[1\] is a object"),
 }
 
 

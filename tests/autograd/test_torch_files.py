@@ -41,7 +41,7 @@ def same(theirs, ours):
         x = x.float().numpy() if theirs.dtype is torch.bfloat16 else x.numpy()
         return np.array_equal(x, ours.detach().numpy().astype(x.dtype), equal_nan=True)
     if isinstance(theirs, (torch.Size, torch.device, torch.dtype)):
-        return str(theirs).replace("torch.", "") == str(ours) and isinstance(ours, getattr(ag, type(theirs).__name__))
+        return str(theirs).replace("torch.", "") == str(ours).replace("torch.", "") and isinstance(ours, getattr(ag, type(theirs).__name__))
     assert type(theirs) is type(ours)
     if isinstance(theirs, dict):
         assert list(theirs) == list(ours) and getattr(theirs, "_metadata", 0) == getattr(ours, "_metadata", 0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...base import dtypes
@@ -13,7 +11,7 @@ from ...core.tensor import Tensor
 from ...core.types import TensorOrNumber
 
 
-def result_type(tensor1: TensorOrNumber, tensor2: TensorOrNumber) -> np.dtype[Any]:
+def result_type(tensor1: TensorOrNumber, tensor2: TensorOrNumber) -> dtypes.TensorDType:
     """The dtype of an arithmetic operation on two tensors or numbers.
 
     >>> result_type(tensor([1, 2]), 1.0)             # float32: a number of a higher kind has the default dtype
@@ -23,12 +21,12 @@ def result_type(tensor1: TensorOrNumber, tensor2: TensorOrNumber) -> np.dtype[An
         if not isinstance(value, (np.ndarray, bool, int, float, complex)):
             raise TypeError(f"result_type() takes Tensors and numbers, not {type(value).__name__}")
     if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
-        return dtypes.result_type(one, two)
+        return dtypes.of_tensors[dtypes.result_type(one, two)]
     if isinstance(one, np.ndarray):
-        return dtypes.for_number(one.dtype, two)
+        return dtypes.of_tensors[dtypes.for_number(one.dtype, two)]
     if isinstance(two, np.ndarray):
-        return dtypes.for_number(two.dtype, one)
-    return dtypes.promote(dtypes.for_number(dtypes.bool_, one), dtypes.for_number(dtypes.bool_, two))
+        return dtypes.of_tensors[dtypes.for_number(two.dtype, one)]
+    return dtypes.of_tensors[dtypes.promote(dtypes.for_number(dtypes.bool_, one), dtypes.for_number(dtypes.bool_, two))]
 
 
 def is_tensor(obj: TensorOrNumber, /) -> bool:

@@ -156,7 +156,7 @@ def _names() -> dict[str, Any]:
     found: dict[str, Any] = {name: Named(name, call) for name, call in calls.items()}
     found |= {f"torch.{name}Storage": StorageType(kind) for name, kind in STORAGES.items()}
     found["torch.storage.UntypedStorage"] = StorageType(UNTYPED)
-    found |= {f"torch.{kind}": named_dtype(kind) for kind in NUMBERS if kind != "bfloat16"}
+    found |= {f"torch.{kind}": dtypes.of_tensors[named_dtype(kind)] for kind in NUMBERS if kind != "bfloat16"}
     return found
 
 
@@ -167,7 +167,7 @@ class Names(dict[str, Any]):
         return name == "torch.bfloat16" or super().__contains__(name)
 
     def __missing__(self, name: str) -> Any:
-        return dtypes.bfloat16()
+        return dtypes.of_tensors[dtypes.bfloat16()]
 
 
 NAMES = Names(_names())
