@@ -14,6 +14,7 @@ from ..core.graph import shared_counter
 from ..core.random import Generator, drawing
 from ..core.tensor import Tensor
 from ..kernels.error_functions import ndtr, ndtri
+from ..ops.creation.arguments import storable
 from ..ops.random.draw import normal_numbers, uniform_numbers
 
 LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
@@ -118,11 +119,14 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
         tensor (Tensor): Which is filled.
         val (float): The number.
 
+    Raises:
+        RuntimeError: val is beyond the range of the tensor's dtype.
+
     Example:
         >>> ag.nn.init.constant_(ag.empty(2), 0.5)
         tensor([0.5000, 0.5000])
     """
-    return _fill(tensor, np.asarray(val).astype(tensor.dtype))
+    return _fill(tensor, np.asarray(storable(val, tensor.dtype)).astype(tensor.dtype))
 
 
 def ones_(tensor: Tensor) -> Tensor:

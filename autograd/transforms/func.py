@@ -131,6 +131,15 @@ class _Call:
         return _released(tree, self.inputs, self.tracked)
 
 
+def _demand_real(call: _Call, caller: str) -> None:
+    """RuntimeError for complex numbers, of which a Jacobian would hold the derivatives by real parts alone."""
+    for what, tensors in (("inputs", call.inputs), ("outputs", _leaves(call.out))):
+        for x in tensors:
+            if isinstance(x, Tensor) and x.dtype.kind == "c":
+                raise RuntimeError(f"{caller}: expected all {what} to be real, but one of shape {list(x.shape)} is "
+                                   f"{x.dtype}; use view_as_real, or vjp and jvp")
+
+
 # --- products -------------------------------------------------------------------------------------------------------------
 
 def grad_and_value(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[Arguments, Any]:
@@ -346,6 +355,7 @@ def jacrev(func: Callable[Arguments, Any], argnums: Argnums = 0, *, has_aux: boo
         caller = "jacrev(f)(*args)"
         call = _Call(func, args, kwargs, argnums, has_aux, caller)
         _outputs(call.out, caller)
+        _demand_real(call, caller)
 
         def of(y: Tensor) -> Any:
             rows = [_pulled([y], call.inputs, [one]) for one in _basis(y)]
@@ -386,6 +396,7 @@ def jacfwd(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool =
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         call = _Call(func, args, kwargs, argnums, has_aux, "jacfwd(f)(*args)")
+        _demand_real(call, "jacfwd(f)(*args)")
         inputs = list(call.inputs)
         push = _pushing(call, "jacfwd(f)(*args)")
         columns: list[list[Tensor]] = []               # for each input and each of the outputs

@@ -318,6 +318,10 @@ def jacobian(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], create
         inputs = _fresh(inputs, create_graph, True)
         several_outputs, outputs = _as_tuple(func(*inputs), OUTPUTS, "jacobian")
         _check_tracked(outputs, "outputs", strict)
+        for out in outputs:
+            if out.dtype.kind == "c":
+                raise RuntimeError(f"jacobian: the outputs must be real, but one of shape {list(out.shape)} is {out.dtype}: "
+                                   "its derivatives by real and imaginary parts do not fit one matrix; use view_as_real")
         if vectorize and strict:
             raise RuntimeError("autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
                                "together. Please either set `strict=False` or `vectorize=False`.")

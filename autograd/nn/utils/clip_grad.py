@@ -76,7 +76,10 @@ def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float | str = 
 
 
 def _real_dtype(tensors: list[Tensor]) -> np.dtype[Any]:
-    """The dtype of the norm of tensors: that in which they are stacked, real for complex numbers."""
+    """The dtype of the norm of tensors: that in which they are stacked, real for complex numbers. Integers are refused."""
+    for tensor in tensors:
+        if tensor.dtype.kind not in "fcV":
+            raise RuntimeError(f"Expected floating point or complex gradients for a norm, not {tensor.dtype}")
     dtypes = [tensor.array.real.dtype for tensor in tensors]
     return functools.reduce(lambda a, b: result_type(np.empty(1, a), np.empty(1, b)), dtypes)
 

@@ -154,7 +154,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     if permutation is None:
         return None
     inverse = np.empty_like(permutation.array)
-    inverse[permutation.array] = np.arange(inverse.size)
+    inverse.reshape(-1)[permutation.array.reshape(-1)] = np.arange(inverse.size)
     return result(inverse)
 
 

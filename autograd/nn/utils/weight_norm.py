@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.modes import no_grad
 from ...core.tensor import Parameter, Tensor
-from ...ops.pointwise.powers import sqrt
-from ...ops.reductions.reduce import sum
+from ...ops.linalg.norms import vector_norm
 from ..parameter import refuse_lazy
 
 if TYPE_CHECKING:
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
 def norm_except_dim(v: Tensor, dim: int) -> Tensor:
     """The norms of v's slices along dim, with v's number of dimensions; of the whole, without any, for dim -1."""
     if dim == -1:
-        return sqrt(sum(v * v))
-    dim = dim % v.ndim
-    return sqrt(sum(v * v, tuple(d for d in range(v.ndim) if d != dim), keepdim=True)) if v.ndim > 1 else sqrt(v * v)
+        return vector_norm(v)
+    others = [d for d in range(v.ndim) if d != dim % v.ndim]
+    return vector_norm(v, 2, others, keepdim=True) if others else abs(v)
 
 
 def normalized(v: Tensor, g: Tensor, dim: int) -> Tensor:

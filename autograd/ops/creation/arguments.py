@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Sequence
@@ -86,14 +87,22 @@ def number(name: str, argument: str, value: TensorOrArray | Number) -> Any:
     raise TypeError(f"{name}(): argument '{argument}' must be Number, not {type(value).__name__}")
 
 
+@functools.cache
+def limit(dtype: np.dtype[Any]) -> float:
+    """The largest number of a floating or complex dtype."""
+    return 3.3895313892515355e38 if dtype.kind == "V" else float(np.finfo(dtype).max)          # NumPy does not know bfloat16
+
+
 def fitting(value: Number, dtype: np.dtype[Any]) -> Any:
-    """A number converted to dtype; RuntimeError if it is beyond the range of an integer dtype."""
+    """A number converted to dtype; RuntimeError if it is finite and beyond the range of dtype."""
     if dtype.kind in "iu" and not isinstance(value, complex):
         limits = np.iinfo(dtype)
         low = -limits.max if dtype.kind == "u" else limits.min         # -1 is the largest, as in C
         if value != value or abs(value) == math.inf or not low <= int(value) <= limits.max:
             raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: {value}")
         return int(value) % (limits.max + 1) if dtype.kind == "u" else int(value)
+    if dtype.kind in "fcV" and value.__class__ is float and limit(dtype) < abs(value) < math.inf:
+        raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: {value}")
     if isinstance(value, complex) and dtype.kind not in "c":
         raise TypeError(f"must be real number, not complex: {value} as {dtype}")
     return value
@@ -103,7 +112,7 @@ def storable(value: Any, dtype: np.dtype[Any]) -> Any:
     """What is no Tensor, to be written into a tensor of dtype. RuntimeError for a number beyond dtype, and where an array's
     or list's fractions or imaginary parts would be dropped; PyTorch takes numbers alone, and drops a number's fraction."""
     if value.__class__ in (bool, int, float):
-        return fitting(value, dtype) if dtype.kind in "iu" else value
+        return fitting(value, dtype)
     array = np.asarray(value)
     if array.dtype.kind not in "biufcV":
         raise TypeError(f"can't assign a {type(value).__name__} to a tensor of {dtype}")

@@ -13,6 +13,7 @@ from ...core.primitive import data_dependent
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.where import alternates, where
+from ..creation.arguments import fitting
 from ..shape import broadcast_shapes, expand, pad_constant, reshape
 from .indexing import MaskedSelect
 
@@ -88,6 +89,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: TensorOrNumber) -> Tensor:
     if kind == "c" and input.dtype.kind != "c":
         raise RuntimeError("value cannot be converted to type of input without overflow: it is complex")
     x, mask = _broadcast_mask("masked_fill", input, mask)
+    if value.__class__ is float and x.dtype.kind in "fcV":
+        fitting(value, x.dtype)
     return MaskedFill.apply(x, mask, value)
 
 

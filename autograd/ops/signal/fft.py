@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.dtypes import default
+from ...base.dtypes import as_dtype, default
 from ...base.types import Array, DeviceLike, DTypeLike, Layout, SizeLike
 from ...core.casting import casts_float32
 from ...core.operation import Operation
@@ -316,7 +316,10 @@ def _frequencies(values: Array, n: int, d: float, settings: dict[str, Any]) -> T
             raise NotImplementedError(f"{name}={settings[name]!r} is not implemented: leave it out")
     if device is not None and str(device) != "cpu":
         raise NotImplementedError(f"device={device!r}: tensors live in the CPU's memory")
-    out = result((values / (n * d)).astype(default.dtype if dtype is None else dtype))
+    dtype = default.dtype if dtype is None else as_dtype(dtype)
+    if dtype.kind not in "fcV":
+        raise RuntimeError(f"fftfreq and rfftfreq require a floating point or complex dtype, not {dtype}")
+    out = result((values / (n * d)).astype(dtype))
     return out.requires_grad_() if settings.get("requires_grad") else out
 
 

@@ -15,7 +15,7 @@ from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...core.types import Context, Declared, Gradients, Operand, TensorOrArray
 from ...kernels import bessel, error_functions, gamma_functions
-from .._kinds import as_arrays, in_floats, only, tensors, undifferentiable
+from .._kinds import as_arrays, demand_real, in_floats, only, tensors, undifferentiable
 from ..pointwise.cast import cast
 from ..pointwise.exponential import exp, log
 from ..pointwise.sign import sign
@@ -109,6 +109,7 @@ class Logit(Operation):
 @takes_out
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; with eps, x is first clamped to [eps, 1 - eps]."""
+    demand_real("logit", input)
     return Logit.apply(floating(input), eps=eps)
 
 
@@ -157,6 +158,7 @@ def polygamma(n: int, input: Operand) -> Operand:
     """The n-th derivative of digamma at input."""
     if n < 0:
         raise RuntimeError(f"polygamma(n, x) does not support negative n, such as {n}.")
+    demand_real("polygamma", input)
     return Polygamma.apply(floating(input), n=n)
 
 
