@@ -81,7 +81,7 @@ LATER = {
     "compat.compiler": "compile",
     "debug.config": "show_config",
     "debug.drawing": "draw",
-    "transforms.func": "vmap",
+    "transforms.vmap": "vmap",
     "transforms.gradcheck": "GradcheckError gradcheck gradgradcheck",
     "serialization": "load save",
     "replay.former_name": "trace",
@@ -159,8 +159,8 @@ if TYPE_CHECKING:
     from .replay.trace import trace_step
     from .serialization import load, save
     from .tensor_api.variable import Variable
-    from .transforms.func import vmap
     from .transforms.gradcheck import GradcheckError, gradcheck, gradgradcheck
+    from .transforms.vmap import vmap
 
 float16, float32, float64, complex64, complex128 = map(dtype, ("float16", "float32", "float64", "complex64", "complex128"))
 int8, int16, int32, int64, bool = map(dtype, ("int8", "int16", "int32", "int64", "bool"))

@@ -11,8 +11,8 @@ from .transforms.func import (
     linearize,
     stack_module_state,
     vjp,
-    vmap,
 )
+from .transforms.vmap import vmap
 
 __all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
            "stack_module_state", "vjp", "vmap"]

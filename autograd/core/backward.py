@@ -14,6 +14,7 @@ from typing import Any, overload
 import numpy as np
 
 from ..base.errors import warn_user
+from ..base.hidden import Hidden
 from . import spans
 from .edges import GradientEdge, input_metadata
 from .engine import BackwardPass, count_uses, on_the_way, running, survey
@@ -192,6 +193,8 @@ def edges_of(inputs: Sequence[Any]) -> list[Edge]:
         if not isinstance(given, Tensor):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(given).__name__}")
         edge = edge_of(given)
+        if type(given.array) is Hidden:
+            given.array.refuse("backward() or grad(inputs)")
         if edge is None and given.requires_grad:     # a view made in inference mode: no gradient ever gets there
             edge = AccumulateGrad(given), 0
         if edge is None:
@@ -245,6 +248,8 @@ def _root(root: Any, number: int) -> tuple[Edge, Any, Any]:
         raise TypeError(f"element {number} is a {type(root).__name__}, not a Tensor")
     edge = edge_of(root)
     if edge is None:
+        if type(root.array) is Hidden:
+            root.array.refuse("backward() or grad(outputs)")
         raise RuntimeError(f"element {number} of tensors does not require grad and does not have a grad_fn")
     return edge, root.array.shape, root.array.dtype
 
@@ -311,6 +316,8 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
             order, uses = survey([*roots, *joined])
     tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
     watcher = this_thread.call_watcher if watchers else None
+    if watcher is not None and any(type(seed.array) is Hidden for seed in seeds):
+        tensors = True                               # and no arrays of all samples, inside vmap()
     kind: Any = BackwardPass if watcher is None or watcher.backward_pass is None else watcher.backward_pass
     runner = node_runner() if process.interceptors or modes.interceptors else None
     current: BackwardPass = kind(tensors, keep, uses, runner)

@@ -26,6 +26,7 @@ from ..base.frames import framed
 from ..kernels.blocks import owns_memory
 from . import modes as thread_modes
 from . import spans
+from .batching import elementwise as elementwise_rule
 from .graph import FREED, MSG_FREED, join_views
 from .operation import Cast, Conj, Operation, OperationNode, in_float32, sum_to_like
 from .out import detached, into
@@ -401,10 +402,10 @@ class LinearNode(OperationNode):
 
 
 def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
-           view: bool | str = False) -> Any:
+           view: bool | str = False, batched: Any = None) -> Any:
     """An operation linear in its one tensor: forward(x, *settings), adjoint(g, shape of x, *settings).
 
-    view: the output shares memory with the input; "if possible": it may be a copy.
+    view: the output shares memory with the input; "if possible": it may be a copy. batched: see batching.py.
 
     >>> transpose = linear("Transpose", np.swapaxes, lambda g, shape, i, j: transpose(g, i, j), view=True)
     """
@@ -433,7 +434,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
             record(node, state, (edge_of(x),), (x,), (out,))
         return out if not watchers else computed(forward, (a, *settings), (x,), out)
 
-    return described(op, name, node_class)
+    return described(op, name, node_class, batched)
 
 
 def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
@@ -478,10 +479,11 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
     return described(unary_op if inputs == 1 else binary_op, name, None)
 
 
-def described(op: Any, name: str, node_class: Any) -> Any:
-    """Give an operation its name, and a way to its node class."""
+def described(op: Any, name: str, node_class: Any, batched: Any = elementwise_rule) -> Any:
+    """Give an operation its name, a way to its node class, and its rule for batches."""
     op.__name__ = op.__qualname__ = name.lower()
     op.node = node_class
+    op.batched = batched
     return op
 
 

@@ -122,7 +122,7 @@ class BackwardPass:
         pending, owned, captures, create, runner = self.pending, self.owned, self.captures, self.create, self.runner
         node: Node                                   # types of variables are those of C in a compiled core
         for node in order:
-            span = spans.evaluate(node) if spans.on else 0
+            span = spans.evaluate(node) if spans.fine else 0
             g = pending.pop(node, None)
             mine = False                             # whether nobody but this pass holds g
             if owned and node in owned:
@@ -200,7 +200,7 @@ class BackwardPass:
 
     def deliver(self, leaf: Any) -> None:
         """A leaf's gradient is complete: add it to .grad, if this pass does that."""
-        if spans.on:
+        if spans.fine:
             span = spans.evaluate(leaf)
             spans.run(leaf, self.pending.get(leaf))
             self.deliver_now(leaf)

@@ -401,7 +401,8 @@ class Function(metaclass=FunctionMeta):
         ...     y = Square.apply(ag.forward_ad.make_dual(ag.tensor(3.0), ag.tensor(1.0)))
         ...     ag.forward_ad.unpack_dual(y).tangent
         tensor(6.)
-        >>> ag.func.vmap(Square.apply)(ag.tensor([1.0, 3.0]))         # calls apply for each sample, never Square.vmap
+        >>> Square.generate_vmap_rule = True
+        >>> ag.func.vmap(Square.apply)(ag.tensor([1.0, 3.0]))         # applies Square to each sample
         tensor([1., 9.])
     """
 
@@ -418,7 +419,7 @@ class Function(metaclass=FunctionMeta):
     _takes_context = False
     _instance_method = ""             # a method that is not static: apply refuses, not the class, so that modules import
     _binds = False                    # forward takes no ctx and has default arguments, which setup_context is to see
-    generate_vmap_rule = False        # accepted; func.vmap calls apply for each sample, and asks for no rule
+    generate_vmap_rule = False        # func.vmap applies this to each sample, without a warning, where there is no vmap()
     boxed_grads_call = False          # backward gets one list of gradients, from which it may drop them
     clear_saved_tensors_on_access = False     # ctx.saved_tensors can be read once, and then holds nothing
 
@@ -469,13 +470,20 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def vmap(*args: Any, **kwargs: Any) -> Any:
-        """Refused: func.vmap calls apply for each sample, and never this.
+        """Compute all samples at once, for func.vmap. Optional: without it the Function is applied to each sample.
+
+        Args:
+            *args: An object with batch_size and randomness; a tuple with the dimension of the samples of each argument, None
+                for one that is the same for all; and the arguments of apply, with that dimension.
+
+        Returns:
+            (output, out_dims): The output for all samples, and where its samples are: None if it is the same for all.
 
         Raises:
-            NotImplementedError: always.
+            NotImplementedError: it is not overridden.
         """
         raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or "
-                                  "set generate_vmap_rule=True; vmap here calls apply() for each sample instead.")
+                                  "set generate_vmap_rule=True.")
 
     @staticmethod
     def jvp(*args: Any, **kwargs: Any) -> Any:

@@ -82,6 +82,9 @@ class Interceptor:
     def grad_assigned(self, leaf: Any, value: Any) -> None:
         """Somebody has assigned `value` to leaf.grad."""
 
+    def drawn(self) -> None:
+        """Random numbers are about to be drawn."""
+
     def side_effect(self, what: str) -> None:
         """Something begins that neither a tensor nor a call shows: a message, a setting of the reducer."""
 

@@ -135,6 +135,7 @@ class Operation:
     joins: tuple[tuple[int, ...], ...] | None = None
     joins_zeros = True
     span: int = 0                     # its number in what a profiler records
+    batched: Any = None               # its rule for batches of samples, see batching.py; without one it is called for each
 
     @staticmethod
     def forward(ctx: Any, *arrays: Any, **settings: Any) -> Any:

@@ -120,11 +120,17 @@ def grad_assigned(leaf: Any, value: Any) -> None:
         this_thread.call_watcher.grad_assigned(leaf, value)
 
 
+def drawn() -> None:
+    """Random numbers are about to be drawn."""
+    if this_thread.call_watcher is not None:
+        this_thread.call_watcher.drawn()
+
+
 def side_effect(what: str) -> None:
     """`what` begins, which neither a tensor nor a call shows."""
     if this_thread.call_watcher is not None:
         this_thread.call_watcher.side_effect(what)
 
 
-__all__ = ["computed", "data_dependent", "grad_assigned", "primitive", "shortcut", "side_effect", "spanned",
+__all__ = ["computed", "data_dependent", "drawn", "grad_assigned", "primitive", "shortcut", "side_effect", "spanned",
            "this_thread", "value_read", "value_written", "watchers"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.devices import CPU, device
-from .primitive import primitive
+from .primitive import drawn, primitive, watchers
 from .tensor import Tensor, result
 
 
@@ -216,7 +216,9 @@ class using_generator:
 
 
 def drawing(generator: Generator | None) -> np.random.Generator:
-    """NumPy's generator behind `generator`, or behind the default one."""
+    """NumPy's generator behind `generator`, or behind the default one, for a draw now."""
+    if watchers:
+        drawn()
     if generator is None:
         return default_generator().numpy
     if not isinstance(generator, Generator):
@@ -227,7 +229,7 @@ def drawing(generator: Generator | None) -> np.random.Generator:
 @primitive
 def keep_mask(shape: tuple[int, ...], p: float) -> Any:
     """True with probability 1 - p: what a dropout keeps."""
-    return default_generator().numpy.random(shape, np.float32) >= p
+    return drawing(None).random(shape, np.float32) >= p
 
 
 def manual_seed(seed: int) -> Generator:

@@ -31,7 +31,7 @@ def begin_node(node: Node, state: dict[str, Any], edges: tuple[Edge | None, ...]
     node.lane = state["lane"]
     node.edges = edges
     node.outputs = 1
-    if spans.on:
+    if spans.fine:
         spans.link(node.seq)
 
 

@@ -2,8 +2,8 @@ cimport cython
 from . cimport allocations, ticks
 from .graph cimport Node
 
-cdef bint on, active
-cdef long long recording, rings, held_bytes, ALLOCATION, NEVER
+cdef bint on, fine, active
+cdef long long recording, rings, held_bytes, batching, ALLOCATION, NEVER
 cdef dict _of_nodes
 
 @cython.final

@@ -12,8 +12,10 @@ The count of a span is its place in its thread's ring, from 0 on. A ring grows b
 beginning, and keeps the newest.
 
 There are two levels. FINE kinds (operations, nodes, modules, memory) are recorded by a profiler; who is to be seen asks `if
-spans.on` first, which costs 1 ns in compiled modules, and Python modules ask `if profilers`. All other kinds, some ten
-spans a step, are recorded by a timeline too: they ask `if spans.active`, and `if recorders`.
+spans.fine` first, which costs 1 ns in compiled modules, and Python modules ask `if profilers`. All other kinds, some ten
+spans a step, are recorded by a timeline too: they ask `if spans.active`, and `if recorders`. Operations ask `if spans.on`:
+they pass themselves to call() while a profiler records, and while a thread is in vmap(), whose batched tensors take other
+ways: see batching.py.
 
 A span that an exception left open is closed with the span around it: begin() and end() need no try where an outer span has
 one.
@@ -38,8 +40,13 @@ BLOCK = 1 << 14                                      # spans in a block: 1 MiB; 
 NEVER: Whole = (1 << 63) - 1                         # a time that does not come
 HEAD = 8                                             # numbers in a ring's head: its count, and the most blocks it may have
 
-on = False                                           # whether FINE kinds are recorded; in a compiled core a variable of C
+on = False                                           # whether operations use call(); in a compiled core a variable of C
+fine = False                                         # whether FINE kinds are recorded
 active = False                                       # whether anything is
+batching: Whole = 0                                  # how many vmap() calls threads are in
+# while there are any, what call() passes a call to: (function, args, settings) -> its result, or NotImplemented where no
+# argument is a batch
+batch_call: Any = None
 recording: Whole = 0                                   # how many recordings there were: the number of this one
 held_bytes: Whole = 0                                # of arrays, since the recorder that counts them was started
 rings: Whole = 0                                     # how many rings there were in all recordings
@@ -48,6 +55,7 @@ profilers: list[Recorder] = []                       # those of them that record
 names: list[tuple[str, int]] = []                    # by number: the name and kind of a span
 _numbers: dict[tuple[str, int], int] = {}
 _of_nodes: dict[type, int] = {}                      # by class of node: see node_number()
+_counting = threading.RLock()
 _naming = threading.RLock()                          # a collector's callback may name a span, wherever it interrupts
 
 PYTORCHS = {                                         # PyTorch's names of operations that have others here
@@ -167,9 +175,19 @@ class Recorder:
 
 def count_recorders() -> None:
     """Set what says who records."""
-    global on, active
-    profilers[:] = [recorder for recorder in recorders if recorder.fine]
-    on, active = bool(profilers), bool(recorders)
+    global on, fine, active
+    with _counting:
+        profilers[:] = [recorder for recorder in recorders if recorder.fine]
+        fine, active = bool(profilers), bool(recorders)
+        on = fine or batching > 0
+
+
+def count_batching(change: int, dispatch: Any) -> None:
+    """A thread enters (1) or leaves (-1) vmap(); dispatch: see batch_call."""
+    global batching, batch_call
+    with _counting:
+        batching, batch_call = batching + change, dispatch
+        count_recorders()
 
 
 class Ring:
@@ -437,7 +455,7 @@ def end(token: Whole) -> None:
 def link(sequence: Whole) -> None:
     """The innermost open span of this thread has made, or runs, the node with this number."""
     ring: Ring
-    if on:
+    if fine:
         ring = this_ring()
         ring.link(sequence)
 
@@ -458,9 +476,17 @@ def keep(ring: Ring, token: Whole, detail: Any) -> None:
 
 
 def call(function: Any, number: Whole, args: tuple[Any, ...], settings: Any) -> Any:
-    """Call an operation as a span. It asks entered() first of all, and so knows that it has one."""
+    """Call an operation as a span, or where it has batched tensors, in their way. It asks entered() first of all, and so
+    knows that it has been here."""
     ring: Ring
     ring = this_ring()
+    if batching > 0:
+        made = batch_call(function, args, settings)
+        if made is not NotImplemented:
+            return made
+    if not fine:
+        ring.entering = True
+        return function(*args) if settings is None else function(*args, **settings)
     token = ring.begin(number)
     if ring.describe is not None:
         describe(token, number, args, settings)
@@ -484,7 +510,7 @@ def entered() -> bool:
 def evaluate(node: Node) -> Whole:
     """Begin the engine's evaluation of a node; its token."""
     ring: Ring
-    if not on:
+    if not fine:
         return 0
     ring = this_ring()
     token = ring.begin(node_number(node))
@@ -496,7 +522,7 @@ def evaluate(node: Node) -> Whole:
 def run(node: Node, g: Any) -> Whole:
     """Begin the run of a node on gradients g, inside its evaluation; its token."""
     ring: Ring
-    if not on:
+    if not fine:
         return 0
     ring = this_ring()
     number = node_number(node) + 1
@@ -512,7 +538,7 @@ def note_memory(size: Whole, address: Whole) -> None:
     """Record that array memory was allocated, or with a negative size is released."""
     global held_bytes
     ring: Ring
-    if on:
+    if fine:
         ring = this_ring()
         held_bytes += size
         ring.add(ALLOCATION, size, held_bytes, address)
@@ -607,6 +633,6 @@ ALLOCATION: Whole = number_of("[memory]", MEMORY)
 NOBODY = Recorder(0)                                 # has the rings of threads that were late
 
 __all__ = ["BACKWARD", "BLOCK", "COUNTER", "FINE", "FLIGHT", "FUNCTION", "HEAD", "LANE", "MEMORY", "MESSAGE", "MODULE",
-           "OPERATION", "PASS", "USER", "Recorder", "Ring", "begin", "call", "complete", "count_recorders", "describe",
-           "end", "end_message", "entered", "evaluate", "keep", "link", "names", "number_of", "operation_number",
+           "OPERATION", "PASS", "USER", "Recorder", "Ring", "begin", "call", "complete", "count_batching", "count_recorders",
+           "describe", "end", "end_message", "entered", "evaluate", "keep", "link", "names", "number_of", "operation_number",
            "profilers", "record_function", "recorders", "run", "this_ring"]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.errors import warn_user
+from ..base.hidden import Hidden
 from ..base.size import Size
 from .graph import Edge, Node, NodeHooks, RemovableHandle, demand_fresh, once, shared_counter
 from .modes import DUAL, GRAD, modes
@@ -550,8 +551,12 @@ def start(tensor: TensorBase, array: Any) -> None:
 
 def result(array: Any) -> Tensor:
     """A new untracked Tensor around what an operation computed; NumPy's scalars become 0-d arrays."""
+    if type(array) is not ndarray:
+        if type(array) is Hidden:
+            return array.tensor()                    # of vmap(): see batching.py
+        array = np.asarray(array)
     tensor: Tensor = _made.__new__(_made)
-    tensor.array = array if type(array) is ndarray else np.asarray(array)
+    tensor.array = array
     tensor.edge = None
     tensor.counter = fresh_counter() if inferring else None
     tensor.tracked = False

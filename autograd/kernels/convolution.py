@@ -168,6 +168,27 @@ def _conv_weight(g: Array, x: Array, geometry: WindowGeometry, groups: int) -> A
     return out.reshape(m, c // groups, *geometry.kernel)
 
 
+@halves_in_float32
+def conv_weight_each(g: Array, x: Array, geometry: WindowGeometry, groups: int) -> Array:
+    """conv_weight of each sample by itself: g (b, n, m, *out), x (b, n, c, *plane) -> (b, m, c / groups, *kernel)."""
+    b, n, m = g.shape[:3]
+    c = x.shape[2]
+    deep, places = c // groups * prod(geometry.kernel), prod(geometry.out)
+    out = np.empty((b, groups, m // groups, deep), g.dtype)
+    rows = g.reshape(b, n, groups, m // groups, places)
+    for block in blocks(b, n * groups * deep * places):
+        count = block.stop - block.start
+        patches = windows(padded(x[block].reshape(count * n, *x.shape[2:]), geometry), geometry)
+        patches = np.moveaxis(patches, 1 + len(geometry.kernel), 0).reshape(count, n, groups, deep, places)
+        if n == 1:
+            matmul(rows[block, 0], patches[:, 0].swapaxes(-1, -2), out[block])
+        else:
+            grouped = rows[block].transpose(0, 2, 3, 1, 4).reshape(count, groups, m // groups, n * places)
+            columns = patches.transpose(0, 2, 1, 4, 3).reshape(count, groups, n * places, deep)
+            matmul(grouped, columns, out[block])
+    return out.reshape(b, m, c // groups, *geometry.kernel)
+
+
 def unfold(x: Array, geometry: WindowGeometry) -> Array:
     """The patches of x (n, c, *plane) as columns: (n, c * prod(kernel), prod(out))."""
     n, c = x.shape[:2]

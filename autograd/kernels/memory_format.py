@@ -33,7 +33,7 @@ def last_axes(ndim: int) -> tuple[int, ...]:
 
 def channels_last(array: Array) -> bool:
     """Whether array (n, c, *plane) lies densely, its channels last."""
-    return array.ndim > 1 and bool(array.transpose(last_axes(array.ndim)).flags.c_contiguous)
+    return array.ndim > 1 and type(array) is np.ndarray and bool(array.transpose(last_axes(array.ndim)).flags.c_contiguous)
 
 
 def empty_last(shape: tuple[int, ...], dtype: DTypeLike) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
+from ..core.batching import elementwise, maps, whole
 from ..core.operation import Operation
 from ..core.primitive import primitive, shortcut
 from ..core.tensor import Tensor
@@ -26,6 +27,8 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
     """
 
     class Pointwise(Operation, name=name):
+
+        batched = elementwise
         real = True
         joins = ((0,),) if straight else None
 
@@ -64,12 +67,14 @@ def lifted(x: Tensor, least: float) -> Tensor:
 
 
 @shortcut
+@maps(whole)
 def _reaches(a: Array, least: float) -> bool:
     """Whether all elements are at least `least`."""
     return bool((a >= least).all())
 
 
 @primitive
+@maps(whole)
 def _missing(a: Any, least: float) -> Any:
     """What elements have less than `least`."""
     return np.maximum(least - a, 0).astype(a.dtype)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..core.batching import level_of, whole
 from ..core.declare import linear
 from ..core.forward_mode import forward_mode, set_tangent, tangent_of
 from ..core.interceptors import install, remove
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _numbers = itertools.count().__next__
 
-alias: Declared = linear("Alias", lambda x: x.view(), lambda g, shape: g, view=True)
+alias: Declared = linear("Alias", lambda x: x.view(), lambda g, shape: g, view=True, batched=whole)
 
 MSG_NO_LEVEL = ("Trying to {what} for forward AD but no level exists, make sure to enter_dual_level() first.")
 
@@ -150,6 +151,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     if tensor.dtype != tangent.dtype:
         raise RuntimeError(f"Expected primal and tangent to have the same dtype, but got {tensor.dtype} and "
                            f"{tangent.dtype}")
+    batch = level_of((tensor, tangent), None)
+    if batch is not None:                            # inside vmap()
+        return batch.wrapped(make_dual(batch.front(tensor), batch.front(tangent)))        # type: ignore[no-any-return]
     dual: Tensor = alias(tensor)
     set_tangent(dual, tangent)
     return dual
@@ -174,6 +178,10 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """
     if modes.level is None or (level is not None and level != modes.level):
         return UnpackedDualTensor(tensor, None)
+    batch = level_of((tensor,), None)
+    if batch is not None:                            # inside vmap()
+        found = unpack_dual(batch.raw(tensor))
+        return UnpackedDualTensor(batch.wrapped(found.primal), batch.wrapped(found.tangent))
     tangent = tangent_of(tensor)
     if tangent is None:
         return UnpackedDualTensor(tensor, None)

@@ -1,25 +1,28 @@
-"""Functions of functions, as torch.func has them: grad, vjp, jvp, jacrev, jacfwd, hessian, linearize and vmap.
+"""Functions of functions, as torch.func has them: grad, vjp, jvp, jacrev, jacfwd, hessian and linearize; vmap.py has vmap.
 
-All derivatives are backward passes whose graph is kept, so they nest in each other and in vmap in any order. A result is
-tracked where the derivative depends on a tensor from outside that requires a gradient (an argument, a closure), and only
-there. vmap calls the function once for each sample: right for every function, and no quicker than the loop that it is.
+All derivatives are backward passes, whose graph is made where a further derivative can ask for it, so they nest in each
+other and in vmap in any order. A result is tracked where the derivative depends on a tensor from outside that requires a
+gradient (an argument, a closure), and only there.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from ..base.nested import nested_map, nested_values
+from ..core.batching import Level, here, within
 from ..core.modes import enable_grad, is_grad_enabled
-from ..core.random import get_rng_state, set_rng_state
 from ..core.tensor import AccumulateGrad, Tensor, result
 from ..ops.creation.fill import zeros_like
-from ..ops.shape import movedim, reshape, stack, unbind
+from ..ops.shape import reshape, stack
 from .functional import dependent_gradients
+from .vmap import checked_chunks, vmap
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -32,13 +35,20 @@ def _leaves(nested: Any) -> list[Any]:
 
 # --- inputs, outputs, and what lies outside -------------------------------------------------------------------------------
 
+def _leaf(x: Tensor) -> Tensor:
+    """A tensor to differentiate with respect to: a view of a tracked one, still in its graph; else a leaf."""
+    return reshape(x, x.shape) if x.requires_grad else x.detach().requires_grad_()
+
+
 def _inputs(tree: Any, caller: str) -> Any:
-    """The tree of tensors to differentiate with respect to: views of tracked ones, still in their graph; else leaves."""
+    """The tree of tensors to differentiate with respect to; inside vmap() each has its own value for each sample."""
+    level = here.level
+
     def fresh(x: Any) -> Tensor:
         if not isinstance(x, Tensor):
             raise ValueError(f"{caller}: expected the inputs to differentiate to be Tensors, got {type(x)}; argnums says "
                              "which arguments they are")
-        return reshape(x, x.shape) if x.requires_grad else x.detach().requires_grad_()
+        return _leaf(x) if level is None else level.gathered(_leaf(level.spread(x)))
     return nested_map(fresh, tree)
 
 
@@ -63,22 +73,7 @@ def _leaves_behind(tensors: Sequence[Any]) -> Iterator[int]:
         seen.add(id(node))
         if isinstance(node, AccumulateGrad):
             yield id(node.variable)
-        waiting.extend([follower for follower, _ in node.next_functions if follower is not None])
-
-
-def _released(tree: Any, inputs: Sequence[Tensor], tracked: bool) -> Any:
-    """The tree, out of the graph unless it depends on more than the inputs; tracked: whether the caller records."""
-    own = {id(x) for x in inputs}
-    if tracked and any(leaf not in own for leaf in _leaves_behind(_leaves(tree))):
-        return tree
-    return nested_map(lambda x: x.detach() if isinstance(x, Tensor) else x, tree)
-
-
-def _pulled(outputs: Sequence[Tensor], inputs: Sequence[Tensor], vectors: Sequence[Any]) -> list[Tensor]:
-    """v^T J for each input, with a graph; zeros where nothing depends on it."""
-    with enable_grad():
-        found = dependent_gradients(outputs, inputs, vectors, create_graph=True)
-    return [zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
+        waiting.extend([edge[0] for edge in node.edges if edge is not None])
 
 
 def _like(tree: Any, values: Sequence[Any]) -> Any:
@@ -116,19 +111,57 @@ class _Call:
     def __init__(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums,
                  has_aux: bool, caller: str) -> None:
         self.tracked = is_grad_enabled()
+        self.level = here.level                      # the vmap() that this is inside, if any
         numbers = _chosen(args, argnums, caller)
         chosen = _inputs(tuple([args[number] for number in numbers]), caller)
         self.tree: Any = chosen[0] if isinstance(argnums, int) else chosen
         self.inputs: list[Tensor] = _leaves(chosen)
+        self.own = {id(self.batch(x)) for x in self.inputs}
         every = list(args)
         for number, one in zip(numbers, chosen, strict=True):
             every[number] = one
-        with enable_grad():
-            self.out, self.aux = _split(func(*every, **kwargs), has_aux, caller)
+        self.out, self.aux = _split(recorded(func, *every, **kwargs), has_aux, caller)
 
-    def release(self, tree: Any) -> Any:
-        """A result for the caller."""
-        return _released(tree, self.inputs, self.tracked)
+    def batch(self, x: Tensor) -> Tensor:
+        """x; inside vmap() the tensor of all samples, in whose graph backward passes run."""
+        return within(self.level, x, Level.spread)   # type: ignore[no-any-return]
+
+    @cached_property
+    def beyond(self) -> bool:
+        """Whether the caller records, and the outputs depend on more than the inputs: then derivatives do so, too."""
+        return self.depends(_leaves(self.out))
+
+    def depends(self, tensors: Sequence[Any]) -> bool:
+        """Whether the caller records, and tensors depend on more than the inputs."""
+        return self.tracked and any(leaf not in self.own for leaf in _leaves_behind([
+            self.batch(x) for x in tensors if isinstance(x, Tensor) and x.requires_grad]))
+
+    def release(self, tree: Any, depends: bool | None = None) -> Any:
+        """A result for the caller, out of the graph unless it depends on more than the inputs."""
+        if self.depends(_leaves(tree)) if depends is None else depends:
+            return tree
+        return nested_map(lambda x: x.detach() if isinstance(x, Tensor) and x.requires_grad else x, tree)
+
+    def pull(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], vectors: Sequence[Any], graph: bool,
+             keep: bool | None = None) -> list[Tensor]:
+        """v^T J for each input, with a graph or without; zeros where nothing depends on it. keep: the outputs' graph."""
+        ends, starts, places = outputs, vectors, inputs
+        if self.level is not None:
+            ends, places = [self.batch(y) for y in outputs], [self.batch(x) for x in inputs]
+            starts = [result(np.ones(y.shape, y.dtype)) if v is None else self.batch(v)
+                      for v, y in zip(vectors, ends, strict=True)]
+        found = recorded(dependent_gradients, ends, places, starts, graph, keep)
+        if self.level is not None:
+            found = [None if g is None else within(self.level, g, Level.gathered) for g in found]
+        return [zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
+
+
+def recorded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """function(*args, **kwargs) where operations are recorded."""
+    if is_grad_enabled():
+        return function(*args, **kwargs)
+    with enable_grad():
+        return function(*args, **kwargs)
 
 
 def _demand_real(call: _Call, caller: str) -> None:
@@ -170,9 +203,9 @@ def grad_and_value(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux
         if call.out.dim():
             raise RuntimeError(f"{caller}: Expected f(*args) to return a scalar Tensor, got tensor with {call.out.dim()} "
                                "dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
-        found = _like(call.tree, _pulled([call.out], call.inputs, [None]))
-        value = (call.out, call.aux) if has_aux else call.out
-        return call.release(found), call.release(value)
+        found = _like(call.tree, call.pull([call.out], call.inputs, [None], call.beyond))
+        value = call.release(call.out, call.beyond)
+        return call.release(found, None if call.beyond else False), (value, call.release(call.aux)) if has_aux else value
     return wrapper
 
 
@@ -228,21 +261,26 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         vectors = _leaves(cotangents)
         if len(vectors) != len(outputs):
             raise RuntimeError(f"vjp_fn: Expected a tensor for each of the {len(outputs)} outputs of f, got {len(vectors)}")
-        found = _like(call.tree, _pulled(outputs, call.inputs, vectors))
-        return _released(found, call.inputs, is_grad_enabled() if create_graph is None else create_graph)
+        graph = (is_grad_enabled() if create_graph is None else create_graph) and (
+            call.beyond or any(v.requires_grad for v in vectors))
+        found = _like(call.tree, call.pull(outputs, call.inputs, vectors, graph, retain_graph or graph))
+        return call.release(found, None if graph else False)
     return (call.release(call.out), product, *([call.release(call.aux)] if has_aux else []))
 
 
 def _pushing(call: _Call, caller: str) -> Callable[[Sequence[Tensor]], Any]:
     """tangents -> J tangents: the derivative, with respect to u, of u^T J, which is linear in u."""
     outputs = _outputs(call.out, caller)
-    with enable_grad():
-        u = [zeros_like(y).requires_grad_() for y in outputs]
-    rows = _pulled(outputs, call.inputs, u)
+    u = []
+    for y in outputs:
+        zeros = result(np.zeros(call.batch(y).shape, y.dtype)).requires_grad_()
+        call.own.add(id(zeros))                       # u is ours, too: a result that depends on it alone is not tracked
+        u.append(zeros if call.level is None else call.level.gathered(zeros))
+    rows = call.pull(outputs, call.inputs, u, True)
 
     def product(tangents: Sequence[Tensor]) -> Any:
-        return _like(call.out, _pulled(rows, u, tangents))
-    call.inputs += u                                  # u is ours, too: a result that depends on it alone is not tracked
+        graph = call.tracked and (call.beyond or any(t.requires_grad for t in tangents))
+        return _like(call.out, call.pull(rows, u, tangents, graph, True))
     return product
 
 
@@ -312,17 +350,10 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
 # --- matrices -------------------------------------------------------------------------------------------------------------
 
-def _basis(x: Tensor) -> Iterator[Tensor]:
-    """Tensors shaped like x that are 1 in one place."""
-    for place in np.ndindex(*x.shape):
-        one = np.zeros(x.shape, x.dtype)
-        one[place] = 1
-        yield result(one)
-
-
-def _checked_chunks(chunk_size: int | None, caller: str) -> None:
-    if chunk_size is not None and chunk_size <= 0:
-        raise ValueError(f"{caller}: `chunk_size` should be greater than 0.")
+def _basis(x: Tensor) -> Tensor:
+    """Tensors shaped like x that are 1 in one place, one for each place."""
+    count = math.prod(x.shape)
+    return result(np.eye(count, dtype=x.dtype).reshape(count, *x.shape))
 
 
 def jacrev(func: Callable[Arguments, Any], argnums: Argnums = 0, *, has_aux: bool = False,
@@ -334,7 +365,7 @@ def jacrev(func: Callable[Arguments, Any], argnums: Argnums = 0, *, has_aux: boo
         argnums (int or tuple[int, ...]): Which arguments to differentiate: tensors, or tuples, lists and dicts of them.
             Default: 0.
         has_aux (bool): Whether func returns (output, something else). Default: False.
-        chunk_size (int): Has no effect: rows are computed one by one. Default: None.
+        chunk_size (int): The most rows to compute at once; all if None. Default: None.
 
     Returns:
         Callable[..., Any]: A function of func's arguments -> for each output, for each input, a tensor of the shapes of the
@@ -348,7 +379,7 @@ def jacrev(func: Callable[Arguments, Any], argnums: Argnums = 0, *, has_aux: boo
         tensor([[2., 0.],
                 [0., 4.]])
     """
-    _checked_chunks(chunk_size, "jacrev")
+    checked_chunks(chunk_size, "jacrev")
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -358,11 +389,14 @@ def jacrev(func: Callable[Arguments, Any], argnums: Argnums = 0, *, has_aux: boo
         _demand_real(call, caller)
 
         def of(y: Tensor) -> Any:
-            rows = [_pulled([y], call.inputs, [one]) for one in _basis(y)]
-            found = [reshape(stack(column), (*y.shape, *x.shape)) for column, x in
-                     zip(zip(*rows, strict=True), call.inputs, strict=True)] if rows else [
-                         result(np.zeros((*y.shape, *x.shape), x.dtype)) for x in call.inputs]
-            return _like(call.tree, found)
+            if not y.requires_grad or not math.prod(y.shape):
+                return _like(call.tree, [result(np.zeros((*y.shape, *x.shape), x.dtype)) for x in call.inputs])
+
+            def row(v: Tensor) -> list[Tensor]:
+                return call.pull([y], call.inputs, [v], call.beyond, True)
+            columns = vmap(row, chunk_size=chunk_size)(_basis(y))
+            return _like(call.tree, [reshape(column, (*y.shape, *x.shape))
+                                     for column, x in zip(columns, call.inputs, strict=True)])
         found = call.release(nested_map(of, call.out))
         return (found, call.release(call.aux)) if has_aux else found
     return wrapper
@@ -377,7 +411,7 @@ def jacfwd(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool =
         argnums (int or tuple[int, ...]): Which arguments to differentiate: tensors, or tuples, lists and dicts of them.
             Default: 0.
         has_aux (bool): Whether func returns (output, something else). Default: False.
-        chunk_size (int): Has no effect: columns are computed one by one. Default: None.
+        chunk_size (int): The most columns to compute at once; all if None. Default: None.
         randomness (str): Has no effect: func is called once. Default: 'error'.
 
     Returns:
@@ -391,7 +425,7 @@ def jacfwd(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool =
         tensor([[2., 0.],
                 [0., 4.]])
     """
-    _checked_chunks(chunk_size, "jacfwd")
+    checked_chunks(chunk_size, "jacfwd")
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -399,14 +433,18 @@ def jacfwd(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool =
         _demand_real(call, "jacfwd(f)(*args)")
         inputs = list(call.inputs)
         push = _pushing(call, "jacfwd(f)(*args)")
+        outputs = _leaves(call.out)
         columns: list[list[Tensor]] = []               # for each input and each of the outputs
         for number, x in enumerate(inputs):
-            products = [_leaves(push([one if n == number else zeros_like(other) for n, other in enumerate(inputs)]))
-                        for one in _basis(x)]
-            columns.append([reshape(stack(parts, -1), (*y.shape, *x.shape)) if parts else
-                            result(np.zeros((*y.shape, *x.shape), y.dtype))
-                            for y, parts in zip(_leaves(call.out), zip(*products, strict=True) if products else
-                                                [()] * len(_leaves(call.out)), strict=True)])
+            zeros = [zeros_like(other) for other in inputs]
+            if not math.prod(x.shape):
+                columns.append([result(np.zeros((*y.shape, *x.shape), y.dtype)) for y in outputs])
+                continue
+
+            def column(v: Tensor, number: int = number, zeros: list[Tensor] = zeros) -> list[Tensor]:
+                return _leaves(push([*zeros[:number], v, *zeros[number + 1:]]))
+            products = vmap(column, out_dims=-1, chunk_size=chunk_size)(_basis(x))
+            columns.append([reshape(product, (*y.shape, *x.shape)) for product, y in zip(products, outputs, strict=True)])
         rows = iter(zip(*columns, strict=True))
         found = call.release(nested_map(lambda _: _like(call.tree, next(rows)), call.out))
         return (found, call.release(call.aux)) if has_aux else found
@@ -430,106 +468,6 @@ def hessian(func: Callable[Arguments, Any], argnums: Argnums = 0) -> Callable[Ar
                 [ 0., 12.]])
     """
     return jacfwd(jacrev(func, argnums), argnums)
-
-
-# --- one call for each sample ---------------------------------------------------------------------------------------------
-
-def vmap(func: Callable[Arguments, Result], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
-         chunk_size: int | None = None) -> Callable[Arguments, Result]:
-    """A function that calls func for each sample along a dimension of its arguments, and stacks what comes out.
-
-    It is a loop: PyTorch's vmap gives operations whole batches and is quicker, but knows rules for some functions only. Here
-    func may do anything: branch on values, call item(), call any Function.
-
-    Args:
-        func (Callable[..., Any]): Takes samples; returns a Tensor, or tuples, lists and dicts of them.
-        in_dims (int or nested structure): Along which dimension each argument has the samples; None for what each call is
-            given whole. Default: 0.
-        out_dims (int or tuple[int, ...]): Where the new dimension of each output is. Default: 0.
-        randomness (str): "different": random numbers are those of the calls, one after the other; "same": of the first one;
-            "error": none may be drawn. Default: 'error'.
-        chunk_size (int): Has no effect: samples are computed one by one. Default: None.
-
-    Returns:
-        Callable[..., Any]: A function of batches of func's arguments; what is given by keyword goes to each call whole.
-
-    Raises:
-        RuntimeError: Only allowed values for randomness are 'error', 'different', or 'same'.
-        ValueError: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs.
-        ValueError: `chunk_size` should be greater than 0.
-
-    Example:
-        >>> ag.func.vmap(ag.dot)(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), ag.ones(2, 2))
-        tensor([3., 7.])
-    """
-    if randomness not in ("error", "different", "same"):
-        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
-    _checked_chunks(chunk_size, "vmap")
-
-    @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        if not isinstance(in_dims, (int, tuple, list)):
-            raise ValueError("vmap: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
-                             f"inputs, got: {type(in_dims)}.")
-        dims = _spread(in_dims if isinstance(in_dims, int) else tuple(in_dims), args, "in_dims")
-        samples = _samples(_leaves(args), dims)
-        outs = []
-        before = get_rng_state() if randomness != "different" else None
-        for sample in zip(*samples, strict=True):
-            if before is not None and randomness == "same":
-                set_rng_state(before)
-            outs.append(func(*_like(args, sample), **kwargs))
-            if before is not None and randomness == "error" and not np.array_equal(before.array, get_rng_state().array):
-                raise RuntimeError("vmap: called random operation while in randomness error mode. Please either use the "
-                                   "'same' or 'different' randomness flags on vmap or perform the randomness operation "
-                                   "out of vmap")
-        return _stacked(outs, out_dims)
-    return wrapper
-
-
-def _spread(prefix: Any, tree: Any, what: str) -> list[Any]:
-    """For each leaf of the tree what the prefix says of it: one value for all leaves under it, or a tree of values."""
-    if not isinstance(prefix, (tuple, list, dict)):
-        return [prefix] * len(_leaves(tree))
-    if not isinstance(tree, dict if isinstance(prefix, dict) else (tuple, list)) or len(prefix) != len(tree):
-        raise ValueError(f"vmap: {what} {prefix!r} does not fit the structure of {type(tree).__name__} it is for")
-    pairs = [(prefix[key], tree[key]) for key in tree] if isinstance(prefix, dict) else zip(prefix, tree, strict=True)
-    return [value for one, item in pairs for value in _spread(one, item, what)]
-
-
-def _samples(given: Sequence[Any], dims: Sequence[Any]) -> list[Sequence[Any]]:
-    """For each leaf of the arguments what each call gets of it."""
-    sizes = []
-    for x, dim in zip(given, dims, strict=True):
-        if dim is None:
-            continue
-        if not isinstance(x, Tensor):
-            raise ValueError(f"vmap: Got in_dim={dim} for an input but the input is of type {type(x)}. We cannot vmap over "
-                             "non-Tensor arguments, please use None as the respective in_dim")
-        if not -x.dim() <= dim < x.dim():
-            raise ValueError(f"vmap: Got in_dim={dim} for some input, but that input is a Tensor of dimensionality "
-                             f"{x.dim()} so expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}.")
-        sizes.append(x.shape[dim])
-    if not sizes:
-        raise ValueError("vmap: Expected at least one Tensor to vmap over: every in_dim is None")
-    if len(set(sizes)) > 1:
-        raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-                         f"{sizes} for the mapped dimension")
-    if not sizes[0]:
-        raise NotImplementedError("vmap: 0 samples: the shapes of what f returns are found by calling it with a sample")
-    return [[x] * sizes[0] if dim is None else unbind(x, dim) for x, dim in zip(given, dims, strict=True)]
-
-
-def _stacked(outs: Sequence[Any], out_dims: Any) -> Any:
-    """What the calls returned, as batches."""
-    for one in _leaves(outs):
-        if not isinstance(one, Tensor):
-            raise ValueError(f"vmap: `f` must only return Tensors, got type {type(one)}")
-    columns = [list(column) for column in zip(*[_leaves(out) for out in outs], strict=True)]
-    dims = _spread(out_dims if isinstance(out_dims, int) or out_dims is None else tuple(out_dims),
-                  outs[0] if isinstance(out_dims, int) or isinstance(outs[0], tuple) else (outs[0],), "out_dims")
-    return _like(outs[0], [column[0] if dim is None else movedim(stack(column), 0, dim)
-                           for column, dim in zip(columns, dims, strict=True)])
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
@@ -570,4 +508,4 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
             stacked([dict(model.named_buffers()) for model in models]))
 
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state", "vjp", "vmap"]
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state", "vjp"]

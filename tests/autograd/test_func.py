@@ -1,12 +1,17 @@
 """autograd.func: each result, and whether it requires a gradient, as torch.func's."""
 
 import importlib
+import threading
+import warnings
 
 import numpy as np
 import pytest
 from both import LIBS
+from cases import CASES as OPERATIONS
+from cases.nn_functional import FIRST
 
 import autograd as ag
+from autograd.core.batching import Batched, said
 
 
 class Inputs:
@@ -168,6 +173,347 @@ def test_errors_of_pytorch(name):
             call(Inputs(lib))
 
 
+# --- vmap ---------------------------------------------------------------------------------------------------------------
+
+def plain_tensors(out):
+    return [one for one in ([out] if isinstance(out, ag.Tensor) else out) if isinstance(one, ag.Tensor)]
+
+
+def weighed(outs):
+    """One number that depends on every element."""
+    total = 0
+    for one in outs:
+        if one.dtype.kind in "fc":
+            weights = np.cos(np.arange(one.numel())).reshape(one.shape)
+            total = total + ((one.real if one.dtype.kind == "c" else one) * ag.from_numpy(weights)).sum()
+    return total
+
+
+def batches(case, samples=3):
+    """(in_dims, arguments, the arguments of each sample): all mapped, and one at a time."""
+    drawn = [case.inputs(seed) for seed in range(samples)]
+    count = len(case.shapes)
+    choices = [(0,) * count, *[tuple(0 if i == j else None for i in range(count)) for j in range(count) if count > 1]]
+    for dims in choices:
+        args = [ag.from_numpy(np.stack([one[i] for one in drawn]) if dim == 0 else drawn[0][i]) for i, dim in enumerate(dims)]
+        yield dims, args, [[x[n] if dim == 0 else x for x, dim in zip(args, dims, strict=True)] for n in range(samples)]
+
+
+def same(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        other = np.stack([x.detach().numpy() for x in other])
+        assert one.shape == other.shape and one.dtype == other.dtype
+        np.testing.assert_allclose(one.detach().numpy(), other, atol=1e-8)
+
+
+# rows whose results differ in shape by sample, or that are no functions of tensors alone
+NO_BATCHES = {"index bool", "getitem mask of two", "masked_select", "nonzero", "asarray"}
+MAPPED = [case for case in [*OPERATIONS, *FIRST] if case.name not in NO_BATCHES]
+
+
+@pytest.mark.filterwarnings("ignore:vmap. no batched rule")
+@pytest.mark.parametrize("case", MAPPED, ids=str)
+def test_every_operation_maps_as_a_loop(case):
+    """Values, gradients by sample, gradients of tensors outside, and gradients of gradients."""
+    def call(*xs):
+        return tuple(plain_tensors(case.call(ag, *xs)))
+    for dims, args, each in batches(case):
+        same(ag.func.vmap(call, dims)(*args), list(zip(*[call(*xs) for xs in each], strict=True)))
+        if not any(one.dtype.kind in "fc" for one in call(*each[0])):
+            continue
+        places = tuple(range(len(args)))
+        by_sample = ag.func.grad(lambda *xs: weighed(call(*xs)), places)
+        same(ag.func.vmap(by_sample, dims)(*args), list(zip(*[by_sample(*xs) for xs in each], strict=True)))
+
+        def outside(*xs):
+            return weighed(ag.func.vmap(call, dims)(*xs))
+
+        def looped(*xs):
+            rows = [call(*[x[n] if dim == 0 else x for x, dim in zip(xs, dims, strict=True)]) for n in range(3)]
+            return weighed([ag.stack(column) for column in zip(*rows, strict=True)])
+        for one, other in zip(ag.func.grad(outside, places)(*args), ag.func.grad(looped, places)(*args), strict=True):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), atol=1e-8)
+    if case.second and case.shapes and args:
+        dims, args, each = next(batches(case))
+        twice = ag.func.grad(lambda *xs: ag.func.grad(lambda *ys: weighed(call(*ys)))(*xs).square().sum())
+        same([ag.func.vmap(twice, dims)(*args)], [[twice(*xs) for xs in each]])
+
+
+@pytest.mark.filterwarnings("ignore:vmap. no batched rule")
+@pytest.mark.parametrize("case", [case for case in MAPPED if not case.name.startswith("as_strided")], ids=str)
+def test_every_operation_maps_twice_and_vectors_map_through_a_graph(case):
+    def call(*xs):
+        return tuple(plain_tensors(case.call(ag, *xs)))
+    _, args, each = next(batches(case))
+    double = [ag.stack([x, x.flip(0)]) for x in args]
+    expected = list(zip(*[call(*xs) for xs in each], strict=True))
+    same([x[0] for x in ag.func.vmap(ag.func.vmap(call))(*double)], expected)
+    same([x[1] for x in ag.func.vmap(ag.func.vmap(call))(*double)], [column[::-1] for column in expected])
+    if any(one.dtype.kind not in "fc" for one in call(*each[0])):
+        return
+    outs, pull = ag.func.vjp(call, *each[0])
+    rng = np.random.default_rng(0)
+    vectors = tuple([ag.from_numpy(rng.standard_normal((2, *y.shape)).astype(y.dtype)) for y in outs])
+    same(ag.func.vmap(pull)(vectors), list(zip(*[pull(tuple([v[n] for v in vectors])) for n in range(2)], strict=True)))
+
+
+def layer(t, kind, *args, shape, dtype=None, **settings):
+    """A layer in float64, parameters drawn, with an input of `shape` for each of 4 samples."""
+    module = getattr(t.lib.nn, kind)(*args, **settings).to(t.lib.float64)
+    rng = np.random.default_rng(len(kind))
+    with t.lib.no_grad():
+        for p in module.parameters():
+            p.copy_(t.lib.from_numpy(rng.standard_normal(tuple(p.shape)) / 2))
+    x = rng.integers(0, 5, (4, *shape)) if dtype else rng.standard_normal((4, *shape))
+    return module, t.lib.from_numpy(x)
+
+
+LAYERS = {
+    "Linear": lambda t: layer(t, "Linear", 3, 2, shape=(3,)),
+    "Linear of rows": lambda t: layer(t, "Linear", 3, 2, shape=(5, 3)),
+    "Linear without bias": lambda t: layer(t, "Linear", 3, 2, False, shape=(2, 5, 3)),
+    "Conv1d": lambda t: layer(t, "Conv1d", 2, 3, 3, padding=1, shape=(1, 2, 6)),
+    "Conv2d": lambda t: layer(t, "Conv2d", 2, 4, 3, stride=2, padding=1, shape=(1, 2, 6, 5)),
+    "Conv2d of several": lambda t: layer(t, "Conv2d", 4, 4, 3, groups=2, dilation=2, shape=(3, 4, 6, 7)),
+    "Conv2d unbatched": lambda t: layer(t, "Conv2d", 2, 3, 2, shape=(2, 4, 4)),
+    "Conv3d": lambda t: layer(t, "Conv3d", 1, 2, 2, shape=(1, 1, 3, 4, 3)),
+    "ConvTranspose2d": lambda t: layer(t, "ConvTranspose2d", 2, 3, 3, stride=2, shape=(2, 2, 3, 3)),
+    "BatchNorm1d": lambda t: layer(t, "BatchNorm1d", 3, track_running_stats=False, shape=(5, 3)),
+    "BatchNorm2d": lambda t: layer(t, "BatchNorm2d", 3, track_running_stats=False, shape=(2, 3, 3, 2)),
+    "BatchNorm2d, eval": lambda t: (lambda m, x: (m.eval(), x))(*layer(t, "BatchNorm2d", 3, shape=(2, 3, 3, 2))),
+    "LayerNorm": lambda t: layer(t, "LayerNorm", (3, 4), shape=(2, 3, 4)),
+    "RMSNorm": lambda t: layer(t, "RMSNorm", 4, shape=(2, 3, 4)),
+    "GroupNorm": lambda t: layer(t, "GroupNorm", 2, 4, shape=(2, 4, 3)),
+    "InstanceNorm1d": lambda t: layer(t, "InstanceNorm1d", 4, affine=True, shape=(2, 4, 3)),
+    "Embedding": lambda t: layer(t, "Embedding", 5, 3, padding_idx=1, shape=(4,), dtype=int),
+    "PReLU": lambda t: layer(t, "PReLU", 3, shape=(2, 3)),
+    "Bilinear": lambda t: (lambda m, x: (Twin(t, m), x))(*layer(t, "Bilinear", 3, 3, 2, shape=(2, 3))),
+    "MultiheadAttention": lambda t: (lambda m, x: (Attends(t, m), x))(*layer(t, "MultiheadAttention", 4, 2, shape=(3, 4))),
+    "TransformerEncoderLayer": lambda t: layer(t, "TransformerEncoderLayer", 4, 2, 8, 0.0, batch_first=True, shape=(1, 3, 4)),
+    "LSTM": lambda t: (lambda m, x: (First(t, m), x))(*layer(t, "LSTM", 3, 2, shape=(4, 3))),
+}
+
+
+def Twin(t, module):
+    return wrapped(t, module, lambda m, x: m(x, x))
+
+
+def Attends(t, module):
+    return wrapped(t, module, lambda m, x: m(x, x, x)[0])
+
+
+def First(t, module):
+    return wrapped(t, module, lambda m, x: m(x)[0])
+
+
+def wrapped(t, module, call):
+    class Wrapped(t.lib.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = module
+
+        def forward(self, x):
+            return call(self.inner, x)
+    return Wrapped()
+
+
+@pytest.mark.filterwarnings("ignore:vmap. no batched rule", "ignore:There is a performance drop")
+@pytest.mark.parametrize("name", LAYERS)
+def test_gradients_of_layers_by_sample(name):
+    """Of parameters and inputs; of a gradient's square; and of models side by side: as a loop, and as PyTorch."""
+    everything = []
+    for lib in LIBS:
+        t = Inputs(lib)
+        module, x = LAYERS[name](t)
+        parameters = {key: p.detach() for key, p in module.named_parameters()}
+        inputs = (0, 1) if x.dtype == lib.float64 else 0
+
+        def loss(p, x):
+            return t.f.functional_call(module, p, (x,)).pow(3).sum()
+
+        def squares(p, x):
+            return sum(g.square().sum() for g in t.f.grad(loss)(p, x).values())
+        models = {key: lib.stack([p, p * 2, p - 1]) for key, p in parameters.items()}
+        calls = [lambda: t.f.vmap(t.f.grad(loss, inputs), (None, 0))(parameters, x),
+                 lambda: t.f.vmap(t.f.grad(squares), (None, 0))(parameters, x),
+                 lambda: t.f.vmap(lambda p, x: t.f.functional_call(module, p, (x,)), (0, None))(models, x[0]),
+                 lambda: t.f.vmap(t.f.vmap(t.f.grad(loss), (None, 0)), (0, None))(models, x)]
+        found = []
+        for call in calls:
+            try:
+                found.append(values_of(call()))
+            except (RuntimeError, NotImplementedError):
+                assert lib is not ag                 # PyTorch has no rules for LSTM, PReLU, second derivatives of attention
+                found.append(None)
+        if lib is ag:
+            for number, function in enumerate((t.f.grad(loss, inputs), t.f.grad(squares))):
+                rows = [values_of(function(parameters, one)) for one in x]
+                for value, *others in zip(found[number], *rows, strict=True):
+                    np.testing.assert_allclose(value, np.stack(others), atol=1e-9)
+        everything.append(found)
+    for theirs in everything[1:]:
+        assert theirs[0] is not None or name == "LSTM"
+        for one, other in zip(everything[0], theirs, strict=True):
+            for a, b in zip(one, one if other is None else other, strict=True):
+                np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+def values_of(tree):
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    return [x for one in tree for x in values_of(one)] if isinstance(tree, (list, tuple)) else [tree.detach().numpy()]
+
+
+LOSSES = {
+    "cross_entropy": lambda F, x, y: F.cross_entropy(x, y),
+    "cross_entropy, ignored": lambda F, x, y: F.cross_entropy(x, y, ignore_index=1, label_smoothing=0.1),
+    "cross_entropy, summed": lambda F, x, y: F.cross_entropy(x, y, reduction="sum"),
+    "nll_loss": lambda F, x, y: F.nll_loss(F.log_softmax(x, 1), y),
+    "mse_loss": lambda F, x, y: F.mse_loss(x[:, 0], y * 0.5),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_by_sample(name):
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((4, 5, 3)), rng.integers(0, 3, (4, 5))
+    found = []
+    for lib in LIBS:
+        def loss(x, y):
+            return LOSSES[name](lib.nn.functional, x, y)
+        a, b = lib.from_numpy(x), lib.from_numpy(y)
+        by_sample = lib.func.grad_and_value(loss)
+        gradients, values = lib.func.vmap(by_sample)(a, b)
+        for n in range(4):
+            one, value = by_sample(a[n], b[n])
+            np.testing.assert_allclose(gradients[n].numpy(), one.numpy(), atol=1e-12)
+            np.testing.assert_allclose(values[n].numpy(), value.numpy(), atol=1e-12)
+        found.append((gradients.numpy(), values.numpy()))
+    for theirs in found[1:]:
+        for a, b in zip(found[0], theirs, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-12)
+
+
+def test_a_batch_without_counted_targets_gives_what_a_loop_gives():
+    """The mean of nothing is nan, without a gradient."""
+    x, y = ag.ones(2, 3, 4), ag.tensor([[-100, -100, -100], [0, 1, -100]])
+    found, value = ag.func.vmap(ag.func.grad_and_value(ag.nn.functional.cross_entropy))(x, y)
+    assert value[0].isnan() and not found[0].any() and ag.equal(found[1], ag.func.grad(ag.nn.functional.cross_entropy)(x[1], y[1]))
+
+
+def test_running_statistics_need_samples_of_their_own():
+    """As PyTorch; with stacked buffers each model moves its own."""
+    models = [ag.nn.BatchNorm1d(3) for _ in range(2)]
+    x = ag.randn(2, 5, 3)
+    with pytest.raises(RuntimeError, match="running_mean or running_var, which will be updated in place, were not batched"):
+        ag.func.vmap(models[0])(x)
+    parameters, buffers = ag.func.stack_module_state(models)
+    out = ag.func.vmap(lambda p, b, x: ag.func.functional_call(models[0], (p, b), (x,)))(parameters, buffers, x)
+    for n, model in enumerate(models):
+        assert ag.allclose(out[n], model(x[n]), atol=1e-6)
+        for name, buffer in model.named_buffers():
+            assert ag.allclose(buffers[name][n].float(), buffer.float(), atol=1e-6), name
+
+
+def test_writes():
+    """To views of samples they reach the samples; to what is one for all they are refused, as in PyTorch."""
+    for lib in LIBS:
+        def write(x, y):
+            z = x * 1
+            z[1] = y
+            z.view(3, 1)[2].mul_(2)
+            z += y
+            z[0].zero_()
+            return z
+        x, y = lib.ones(2, 3, requires_grad=True), lib.tensor([10.0, 20.0], requires_grad=True)
+        out = lib.func.vmap(write)(x, y)
+        assert out.tolist() == [[0, 20, 12], [0, 40, 22]]
+        out.sum().backward()
+        assert x.grad.tolist() == [[0, 0, 2], [0, 0, 2]] and y.grad.tolist() == [3, 3]
+        shared = lib.zeros(3)
+        with pytest.raises(RuntimeError, match="vmap|match the broadcast shape"):
+            lib.func.vmap(lambda x: shared.add_(x))(x.detach())
+        given = lib.zeros(2, 3)
+        lib.func.vmap(lambda x: x.add_(1))(given)
+        assert given.tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+VALUES = {"item": lambda x: x.item(), "bool": lambda x: x if x > 0 else -x, "float": lambda x: x * float(x)}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_of_samples_are_refused_as_in_pytorch(name):
+    for lib in LIBS:
+        with pytest.raises(RuntimeError, match="vmap: It looks like you're"):
+            lib.func.vmap(VALUES[name])(lib.ones(2))
+    kept = []
+    ag.func.vmap(lambda x: kept.append(x) or x)(ag.ones(2))
+    with pytest.raises(RuntimeError, match="vmap.* call that has ended"):
+        kept[0] + 1
+
+
+def test_what_has_no_rule_loops_and_says_so_once():
+    def quantiles(x):
+        return ag.quantile(x, 0.3)
+    x = ag.randn(4, 3)
+    said.clear()
+    with pytest.warns(UserWarning, match="vmap: no batched rule for '.*': it is called for each sample"):
+        found = ag.func.vmap(quantiles)(x)
+    assert ag.equal(found, ag.stack([quantiles(one) for one in x]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ag.equal(ag.func.vmap(quantiles, chunk_size=3)(x), found)
+        assert ag.func.vmap(lambda v: v * 2)(ag.zeros(0, 3)).shape == (0, 3)
+        with pytest.raises(NotImplementedError, match="0 samples"):
+            ag.func.vmap(quantiles)(ag.zeros(0, 3))
+
+
+def test_a_loop_does_not_repeat_writes():
+    count = ag.zeros(1)
+
+    def counts(x):
+        count.add_(1)
+        return ag.quantile(x, 0.5)
+    with pytest.raises(RuntimeError, match="has no batched rule, and a loop over the samples would repeat"):
+        ag.func.vmap(counts)(ag.ones(2, 3))
+
+
+def test_backward_inside_loops():
+    """Derivatives that a function takes itself, which PyTorch's vmap refuses."""
+    def own(x):
+        y = x.detach().requires_grad_() if not isinstance(x, Batched) else x
+        return ag.grad((y ** 3).sum(), y)[0]
+    x = ag.ones(2, 3)
+    with pytest.warns(UserWarning, match="vmap: no batched rule for 'backward") if said.clear() is None else None:
+        assert ag.func.vmap(own)(x).tolist() == [[3, 3, 3]] * 2
+
+
+def test_functions_with_a_rule_of_their_own(lib):
+    class Scale(lib.autograd.Function):
+        @staticmethod
+        def forward(x, y):
+            return x * y
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, g):
+            x, y = ctx.saved_tensors
+            return g * y, g * x
+
+        @staticmethod
+        def vmap(info, in_dims, x, y):
+            assert in_dims == (0, None) and info.batch_size == 2 and info.randomness == "error"
+            return Scale.apply(x, y), 0
+    x, y = lib.tensor([[1.0, 2.0], [3.0, 4.0]]), lib.tensor([5.0, 6.0])
+    assert lib.func.vmap(Scale.apply, (0, None))(x, y).tolist() == [[5, 12], [15, 24]]
+    Scale.vmap, Scale.generate_vmap_rule = lib.autograd.Function.vmap, True
+    if lib is ag:
+        assert ag.func.vmap(ag.func.grad(lambda x: Scale.apply(x, y).sum()))(x).tolist() == [[5, 6], [5, 6]]
+
+
 def test_random_numbers_of_vmap():
     x = ag.zeros(4)
     ag.manual_seed(0)
@@ -178,9 +524,80 @@ def test_random_numbers_of_vmap():
     assert ag.func.vmap(lambda v: v + ag.rand(()), randomness="same")(x).tolist() == expected[:1] * 4
 
 
-def test_vmap_may_look_at_values():
-    """What PyTorch's can't do."""
-    relu = ag.func.vmap(lambda v: v if v.item() > 0 else 0 * v)
-    assert relu(ag.tensor([-1.0, 2.0])).tolist() == [0.0, 2.0]
-    with pytest.raises(NotImplementedError, match="0 samples"):
-        relu(ag.zeros(0))
+DRAWS = {
+    "dropout": lambda t, x: t.nn.functional.dropout(x, 0.5), "rand_like": lambda t, x: x + t.rand_like(x),
+    "randn": lambda t, x: x + t.randn(20), "bernoulli": lambda t, x: t.bernoulli(x * 0 + 0.5),
+    "uniform_": lambda t, x: (x * 1).uniform_(), "multinomial": lambda t, x: t.multinomial(x, 15),
+    "a generator": lambda t, x: x + t.rand(20, generator=t.Generator())}
+
+
+@pytest.mark.filterwarnings("ignore:vmap. no batched rule", "ignore:There is a performance drop")
+@pytest.mark.parametrize("name", DRAWS)
+def test_randomness(name):
+    for lib in LIBS:
+        def call(x):
+            return DRAWS[name](lib, x)
+        x = lib.ones(3, 20)
+        with pytest.raises(RuntimeError, match="random"):
+            lib.func.vmap(call)(x)
+        if name != "a generator" or lib is ag:
+            different = lib.func.vmap(call, randomness="different")(x).tolist()
+            assert different[0] != different[1] != different[2]
+        if (name, lib is ag) not in (("uniform_", False), ("bernoulli", False), ("multinomial", False), ("a generator", True),
+                                     ("a generator", False)):
+            one, *others = lib.func.vmap(call, randomness="same")(x).tolist()
+            assert all(other == one for other in others)
+
+
+def test_threads_and_what_records():
+    """One thread in vmap() leaves others alone; a profiler and a recorded step see the operations on whole batches."""
+    seen = []
+
+    def outside():
+        seen.append((ag.ones(3) * 2).tolist())
+
+    def call(x):
+        other = threading.Thread(target=outside)
+        other.start()
+        other.join()
+        return (x @ x).exp()
+    x = ag.ones(5, 3)
+    with ag.profiler.profile() as prof:
+        out = ag.func.vmap(call)(x)
+    assert seen == [[2, 2, 2]] and ag.allclose(out, ag.full((5,), 3.0).exp())
+    assert sum(event.name == "aten::exp" for event in prof.events()) == 1
+
+    step = ag.trace_step(lambda x: ag.func.vmap(ag.func.grad(lambda v: (v.exp() * v).sum()))(x), ag.ones(2, 3))
+    for value in (1.0, 1.0, 2.0, 3.0):
+        x = ag.full((2, 3), value)
+        assert ag.allclose(step(x), x.exp() * (x + 1))
+
+
+def test_jacobians_in_pieces():
+    x = ag.randn(5)
+    for jacobian in (ag.func.jacrev, ag.func.jacfwd):
+        assert ag.allclose(jacobian(lambda v: v.exp() * v.sum(), chunk_size=2)(x), jacobian(lambda v: v.exp() * v.sum())(x))
+
+
+def test_forward_mode_inside_and_outside():
+    for lib in LIBS:
+        fwad, x = lib.autograd.forward_ad, lib.arange(6.0).reshape(2, 3)
+
+        def inside(v):
+            return fwad.unpack_dual(fwad.make_dual(v, v * 0 + 1) ** 3).tangent
+        with fwad.dual_level():
+            if lib is ag:                            # PyTorch: no batching rule for _make_dual
+                assert lib.func.vmap(inside)(x).tolist() == (3 * x ** 2).tolist()
+            out = lib.func.vmap(lambda v: v ** 3)(fwad.make_dual(x, lib.ones(2, 3)))
+            assert fwad.unpack_dual(out).tangent.tolist() == (3 * x ** 2).tolist()
+
+
+def test_what_vmap_returns():
+    """A result without samples is repeated, or with out_dims=None given as it is."""
+    for lib in LIBS:
+        x, w = lib.ones(2, 3), lib.arange(3.0)
+        out = lib.func.vmap(lambda v: (v.sum(), w * 1), out_dims=(0, 0))(x)
+        assert out[0].tolist() == [3, 3] and out[1].tolist() == [[0, 1, 2]] * 2
+        assert lib.func.vmap(lambda v: (v, w), out_dims=(0, None))(x)[1].shape == (3,)
+        with pytest.raises(ValueError, match="BatchedTensor when out_dim is None"):
+            lib.func.vmap(lambda v: v, out_dims=None)(x)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.dtypes import category
 from ...base.types import Array, Number
+from ...core.batching import Level
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
@@ -21,8 +22,26 @@ from .forms import EVERYTHING, located, part, parts_of, plain, worded
 from .indexing import getitem
 
 
+def _put(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """IndexPut's rule for batches: of one index for all samples, with arrays side by side."""
+    x, value = args
+    index = settings["index"]
+    parts = parts_of(index)
+    if any(level.has(p) for p in parts):
+        return NotImplemented
+    dims = located(index, x.shape)[1]
+    if dims != tuple(range(dims[0], dims[-1] + 1) if dims else ()):
+        return NotImplemented
+    goal = getitem(np.broadcast_to(np.zeros((), bool), x.shape), plain(index)).ndim
+    if hasattr(value, "ndim") and value.ndim > goal:
+        return NotImplemented
+    return call(level.front(x), level.aligned(value, goal), **{**settings, "index": (EVERYTHING, *parts)})
+
+
 class IndexPut(Operation):
     """x with the elements at `index` replaced by value, or with value added to them."""
+
+    batched = _put
 
     mixes = True
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array, Number
+from ...core.batching import along
 from ...core.operation import Operation
 from ...core.out import check_apart, into, takes_out
 from ...core.tensor import Tensor, result
@@ -28,6 +29,8 @@ from .indexing import getitem
 class Gather(Operation):
     """out[i, j] = x[index[i, j], j] for dim 0, and so on."""
 
+    batched = along("dim")
+
     @staticmethod
     def forward(ctx: Context, x: Array, index: Array, *, dim: int) -> Array:
         """The kernel kernels.scatter.gathered()."""
@@ -44,6 +47,8 @@ class Gather(Operation):
 
 class ScatterAdd(Operation):
     """x (without one, zeros) with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
+
+    batched = along("dim", shape="shape")
 
     @staticmethod
     def forward(ctx: Context, x: Array | None, index: Array, src: Array, *, dim: int,
@@ -63,6 +68,8 @@ class ScatterAdd(Operation):
 class Scatter(Operation):
     """x with src[i, j] written to [index[i, j], j] for dim 0, and so on; src may be a number."""
 
+    batched = along("dim")
+
     @staticmethod
     def forward(ctx: Context, x: Array, index: Array, src: Array | Number, *, dim: int) -> Array:
         """kernels.scatter.put() writes src into a copy of x."""
@@ -80,6 +87,8 @@ class Scatter(Operation):
 
 class ScatterReduce(Operation):
     """x with each element reduced with those of src that index sends to it."""
+
+    batched = along("dim")
 
     @staticmethod
     def forward(ctx: Context, x: Array, index: Array, src: Array, *, dim: int, reduce: str, include_self: bool) -> Array:

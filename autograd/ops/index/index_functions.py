@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import Level
 from ...core.casting import casting, widest
 from ...core.operation import Operation
 from ...core.out import takes_out, takes_out_apart
@@ -25,8 +26,18 @@ from .indexing import Index
 COLON = slice(None)
 
 
+def _added(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """IndexAdd's rule for batches: of one index for all samples."""
+    x, index, source = args
+    if level.has(index):
+        return NotImplemented
+    return call(level.front(x), index, level.front(source), dim=settings["dim"] + 1, alpha=settings["alpha"])
+
+
 class IndexAdd(Operation):
     """x with alpha * source added to its slices `index` along dim."""
+
+    batched = _added
 
     @staticmethod
     def forward(ctx: Context, x: Array, index: Array, source: Array, *, dim: int, alpha: Any) -> Array:

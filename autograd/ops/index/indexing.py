@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import Level
 from ...core.operation import Operation
 from ...core.primitive import value_read
 from ...core.tensor import Tensor
@@ -19,8 +20,52 @@ ndarray = np.ndarray
 SIMPLE = (int, type(None), type(Ellipsis))
 
 
+def _samples(level: Level, arrays: Any, dims: tuple[int, ...]) -> tuple[Any, Any, int, int]:
+    """For indices that differ by sample: they with the samples' own before them, the dimensions, where in a result for one
+    sample the indexed dimensions stand, and how many they are."""
+    ndim = max([a.ndim for a in arrays])
+    shape = np.broadcast_shapes(*[a.shape for a in arrays])
+    rows = np.broadcast_to(np.arange(level.size).reshape(-1, *[1] * ndim), (level.size, *shape))
+    goal = (level.size, *shape)
+    full = [level.aligned(a, ndim) for a in arrays]
+    full = [a.expand(goal) if isinstance(a, Tensor) else np.broadcast_to(a, goal) for a in full]
+    together = dims == tuple(range(dims[0], dims[-1] + 1))
+    return (rows, *full), (0, *[d + 1 for d in dims]), dims[0] if together else 0, ndim
+
+
+def _moved(x: Any, ndim: int, source: int, target: int) -> Any:
+    """x with `ndim` dimensions moved from `source` on to `target` on."""
+    return x if source == target or not ndim else x.movedim(tuple(range(source, source + ndim)),
+                                                            tuple(range(target, target + ndim)))
+
+
+def _indexed(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """Index's rule for batches."""
+    x, *arrays = args
+    dims = settings["dims"]
+    indices, inner, place, ndim = _samples(level, arrays, dims)
+    if any(level.has(a) for a in arrays):
+        return _moved(call(level.front(x), *indices, dims=inner), ndim, 1, place + 1)
+    out = call(level.raw(x), *arrays, dims=inner[1:])
+    apart = dims != tuple(range(dims[0], dims[-1] + 1))
+    return out.movedim(ndim, 0) if apart else out
+
+
+def _indexed_backward(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """IndexBackward's rule for batches."""
+    g, *arrays = args
+    dims, shape = settings["dims"], (level.size, *settings["shape"])
+    indices, inner, place, ndim = _samples(level, arrays, dims)
+    if any(level.has(a) for a in arrays):
+        return call(_moved(level.front(g), ndim, place + 1, 1), *indices, dims=inner, shape=shape)
+    apart = dims != tuple(range(dims[0], dims[-1] + 1))
+    return call(level.raw(g).movedim(0, ndim) if apart else level.raw(g), *arrays, dims=inner[1:], shape=shape)
+
+
 class Index(Operation):
     """x with its dimensions `dims` indexed by as many arrays of integers."""
+
+    batched = _indexed
 
     @staticmethod
     def forward(ctx: Context, x: Array, *arrays: Any, dims: tuple[int, ...]) -> Array:
@@ -42,6 +87,8 @@ class Index(Operation):
 
 class IndexBackward(Operation):
     """Zeros of `shape` with g added at the indexed elements, the adjoint of Index; repeated indices add up."""
+
+    batched = _indexed_backward
 
     @staticmethod
     def forward(ctx: Context, g: Array, *arrays: Any, dims: tuple[int, ...], shape: tuple[int, ...]) -> Array:

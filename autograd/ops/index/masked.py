@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array, Number
+from ...core.batching import leading
 from ...core.operation import Operation
 from ...core.out import takes_out, takes_out_apart
 from ...core.primitive import data_dependent
@@ -20,6 +21,8 @@ from .indexing import MaskedSelect
 
 class MaskedFill(Operation):
     """x, but value where the mask holds. The value is one element."""
+
+    batched = leading
 
     mixes = True
 

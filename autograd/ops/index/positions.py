@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import SizeLike
+from ...core.batching import maps, whole
 from ...core.out import into, takes_out
 from ...core.primitive import data_dependent, primitive, spanned, value_read
 from ...core.tensor import Tensor, result
@@ -69,6 +70,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
 
 
 @primitive
+@maps(whole)
 def _one_hot(tensor: Tensor, num_classes: int) -> Tensor:
     array = tensor.array
     if array.dtype != np.int64:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.dtypes import promote
 from ...base.types import Array, Number
+from ...core.batching import elementwise, leading
 from ...core.casting import casts_lower
 from ...core.operation import Operation, sum_to_like
 from ...core.out import takes_out
@@ -27,6 +28,8 @@ from .matmul import bmm, demand_ndim, matmul, mm, mv, outer, product_gradients, 
 
 class AddmmOfProduct(Operation, name="Addmm"):
     """beta * input + alpha * product; beta = 0 drops input, whatever it holds."""
+
+    batched = elementwise
 
     mixes = True
 
@@ -48,6 +51,8 @@ class AddmmOfProduct(Operation, name="Addmm"):
 
 class Addmm(Operation):
     """beta * input + alpha * (x @ y) in one node, for matrices or stacks of them in one floating dtype."""
+
+    batched = leading
 
     @staticmethod
     def forward(ctx: Context, input: Array, x: Array, y: Array, *, beta: float, alpha: float) -> Array:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import leading
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -39,6 +40,8 @@ class CholeskyEx(NamedTuple):
 
 class Cholesky(Operation, name="LinalgCholeskyEx"):
     """The lower triangular L with L @ L^H = A, of which the lower (or upper) triangle is read."""
+
+    batched = leading
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, upper: bool) -> Array:
@@ -79,6 +82,8 @@ def failed_minors(x: Array) -> Array:
 
 class CholeskySolve(Operation):
     """X with L @ L^H @ X = B."""
+
+    batched = leading
 
     mixes = True
 

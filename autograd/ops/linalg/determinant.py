@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import leading
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
@@ -31,6 +32,8 @@ class SlogDet(NamedTuple):
 
 class Det(Operation, name="LinalgDet"):
     """The determinant of each matrix."""
+
+    batched = leading
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> Array:
@@ -67,6 +70,8 @@ def cofactors(x: Operand) -> Operand:
 
 class SignLogDet(Operation, name="LinalgSlogdet"):
     """The sign (of modulus 1, or 0) of the determinant, and the logarithm of its modulus."""
+
+    batched = leading
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> tuple[Array, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...base.dtypes import promote
 from ...base.types import Dims
+from ...core.batching import leading
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.tensor import Tensor
@@ -63,6 +64,8 @@ MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot
 
 class EuclideanDist(Operation):
     """Distances by |x|^2 + |y|^2 - 2 x.y: as much memory as the result, not as all differences."""
+
+    batched = leading
 
     mixes = True
 

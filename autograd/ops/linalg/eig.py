@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import leading
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -37,6 +38,8 @@ class Eig(NamedTuple):
 class LinalgEigh(Operation):
     """L, V with A V = V diag(L) for Hermitian A, L in increasing order."""
 
+    batched = leading
+
     @staticmethod
     def forward(ctx: Context, x: Array, *, triangle: str) -> tuple[Array, ...]:
         """np.linalg.eigh of the triangle that is asked for."""
@@ -61,6 +64,8 @@ class LinalgEigh(Operation):
 
 class LinalgEig(Operation):
     """L, V with A V = V diag(L), both complex; the vectors have length 1."""
+
+    batched = leading
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> tuple[Array, ...]:

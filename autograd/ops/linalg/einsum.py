@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import Level
 from ...core.casting import casting, lower
 from ...core.operation import Operation
 from ...core.tensor import Tensor
@@ -65,6 +66,15 @@ def _product(sizes: tuple[int, ...]) -> int:
 
 class Contract(Operation, name="Bmm"):
     """contracted(x, y): its derivatives are contractions of the gradient with the other side."""
+
+    @staticmethod
+    def batched(level: Level, call: Any, args: Any, settings: Any) -> Any:
+        """The samples have a label of their own."""
+        sample = max([*settings["left"], *settings["right"]], default=-1) + 1
+        left, right = [((sample, *settings[side]) if level.has(x) else settings[side])
+                       for side, x in zip(("left", "right"), args, strict=True)]
+        return call(level.raw(args[0]), level.raw(args[1]), left=left, right=right,
+                    output_labels=(sample, *settings["output_labels"]))
 
     @staticmethod
     def forward(ctx: Context, x: Array, y: Array, *, left: Labels, right: Labels, output_labels: Labels) -> Array:

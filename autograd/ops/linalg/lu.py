@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import leading
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -47,6 +48,8 @@ class Plu(NamedTuple):
 
 class Lu(Operation, name="LinalgLuFactorEx"):
     """L (its diagonal of ones left out) and U in one matrix, the pivots, and info."""
+
+    batched = leading
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> tuple[Array, ...]:

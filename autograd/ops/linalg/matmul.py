@@ -10,6 +10,7 @@ import numpy as np
 from ...base.dtypes import promote
 from ...base.errors import check_broadcast, unsupported
 from ...base.types import Array
+from ...core.batching import Level
 from ...core.casting import casting, lower
 from ...core.grad_buffers import buffer_for
 from ...core.operation import Operation, sum_to_like
@@ -27,8 +28,55 @@ from ..shape import mH, mT, reshape, unsqueeze
 from .sparse_products import is_sparse, sparse_matmul
 
 
+def _multiplied(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """MatMul's rule for batches."""
+    x, y = args
+    ndim = max(x.ndim, y.ndim)
+    if level.has(x) and level.has(y):
+        if x.ndim == y.ndim == 2 and isinstance(x, Tensor) and isinstance(y, Tensor):
+            return linear_each(level.raw(x), mT(level.raw(y)))
+    elif level.has(x) and y.ndim == 2:
+        return call(level.raw(x), y)
+    return call(level.aligned(x, ndim), level.aligned(y, ndim))
+
+
+def _multiplied_vector(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """MatVec's rule for batches."""
+    x, v = args
+    if not level.has(x):
+        return rows_times(level.raw(v), x)
+    if level.has(v) and isinstance(x, Tensor):
+        out = linear_each(unsqueeze(level.raw(v), 1), level.raw(x))
+        return reshape(out, (out.shape[0], out.shape[2]))
+    v = level.front(v)
+    out = matrices(level.raw(x), reshape(v, (*v.shape, 1)))
+    return reshape(out, out.shape[:-1])
+
+
+def rows_times(x: Any, weight: Any) -> Any:
+    """x @ weight^T for matrices."""
+    return matrices(x, mT(weight))
+
+
+def _dotted(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """Dot's rule for batches."""
+    return sum(mul(level.raw(args[0]), level.raw(args[1])), 1)
+
+
+def _linear(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """Linear's rule for batches: weights that differ by sample, or whose gradients do, have an operation of their own."""
+    x, weight, bias = args
+    if not level.has(weight) and not level.has(bias):
+        return call(level.raw(x), weight, bias)
+    x, lead = level.front(x), x.shape[:-1]
+    out = linear_each(reshape(x, (level.size, prod(lead), x.shape[-1])), level.front(weight), level.front(bias))
+    return reshape(out, (level.size, *lead, out.shape[2]))
+
+
 class MatMul(Operation, name="Mm"):
     """x @ y with at least two dimensions each, leading ones broadcast: (..., n, k) @ (..., k, m) -> (..., n, m)."""
+
+    batched = _multiplied
 
     @staticmethod
     def forward(ctx: Context, x: Array, y: Array) -> Array:
@@ -77,6 +125,8 @@ def _rows(x: TensorOrArray) -> int:
 class MatVec(Operation, name="Mv"):
     """x @ v for x (n, k), v (k,)."""
 
+    batched = _multiplied_vector
+
     @staticmethod
     def forward(ctx: Context, x: Array, v: Array) -> Array:
         """np.matmul of matrix and vector."""
@@ -94,6 +144,8 @@ class MatVec(Operation, name="Mv"):
 
 class Dot(Operation):
     """The sum of x * y, for vectors."""
+
+    batched = _dotted
 
     @staticmethod
     def forward(ctx: Context, x: Array, y: Array) -> Any:
@@ -271,6 +323,8 @@ def product_in_buffer(ctx: Context, place: int, x: Array, y: Any) -> Array:
 class Linear(Operation, name="Addmm"):
     """x @ weight^T + bias for x (..., k), weight (m, k), bias (m,) or None: one node for the three."""
 
+    batched = _linear
+
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array, bias: Array | None) -> Array:
         """The product of the rows, into memory that is filled with the bias where that pays."""
@@ -337,6 +391,53 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
     if given != matrix[0]:
         raise RuntimeError(f"linear: bias has {given} elements, weight {matrix[0]} rows")
     return Linear.apply(x, weight, bias)
+
+
+class LinearEach(Operation, name="Baddbmm"):
+    """x @ weight^T + bias for each sample: x (b, n, k), weight (b, m, k), bias (b, m) or None.
+
+    The weight may be one that is repeated (stride 0), as parameters are whose gradients are taken by sample: it is
+    multiplied with once. The gradients are always those of each sample.
+    """
+
+    @staticmethod
+    def forward(ctx: Context, x: Array, weight: Array, bias: Array | None) -> Array:
+        """One product if the weights are one."""
+        ctx.save(x, weight)
+        out = _product_each(x, weight.swapaxes(1, 2))
+        if bias is not None:
+            out += bias[:, None]
+        return out
+
+    @staticmethod
+    def backward(ctx: Context, g: Any) -> Gradients:
+        """g @ conj(weight), g^T @ conj(x), and g summed over the rows of each sample."""
+        x, weight = ctx.values
+        gx = gw = gb = None
+        if isinstance(g, Tensor):
+            gx = matrices(g, conj(weight)) if ctx.needs(0) else None
+            gw = matrices(mT(g), conj(x)) if ctx.needs(1) else None
+            return gx, gw, sum(g, 1) if ctx.needs(2) else None
+        if ctx.needs(0):
+            gx = _product_each(g, conj(weight))
+        if ctx.needs(1):
+            gw = g[:, 0, :, None] * conj(x) if g.shape[1] == 1 else product(g.swapaxes(1, 2), conj(x))
+        if ctx.needs(2):
+            gb = g[:, 0].copy() if g.shape[1] == 1 else np.add.reduce(g, 1)
+        return gx, gw, gb
+
+
+def _product_each(x: Array, y: Array) -> Array:
+    """x @ y for stacks of matrices; once, if all of y are one."""
+    if y.strides[0] == 0 and len(y):
+        b, n, k = x.shape
+        return product(x.reshape(b * n, k), y[0]).reshape(b, n, y.shape[2])
+    return product(x, y)
+
+
+def linear_each(x: Any, weight: Any, bias: Any = None) -> Any:
+    """LinearEach."""
+    return LinearEach.apply(x, weight, bias)
 
 
 spmm = mm                                            # the name that graph networks use: here both matrices are dense

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import leading
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
@@ -20,6 +21,8 @@ from .solve import inv
 
 class MatrixExp(Operation, name="LinalgMatrixExp"):
     """exp(A) = 1 + A + A^2 / 2 + ..."""
+
+    batched = leading
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> Array:

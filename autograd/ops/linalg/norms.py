@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array, DTypeLike
+from ...core.batching import along
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -36,6 +37,8 @@ from .svd import singular_values
 
 class VectorNorm(Operation, name="LinalgVectorNorm"):
     """The p-norm over dims."""
+
+    batched = along("dims")
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, ord: float, dims: tuple[int, ...], keepdim: bool) -> Array:

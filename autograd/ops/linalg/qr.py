@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import leading
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -37,6 +38,8 @@ class Geqrf(NamedTuple):
 
 class Qr(Operation, name="LinalgQr"):
     """Q with orthonormal columns and upper triangular R, A = Q R."""
+
+    batched = leading
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, mode: str) -> tuple[Array, ...]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import leading
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -55,6 +56,8 @@ class TriangularSolve(NamedTuple):
 class Inverse(Operation, name="LinalgInvEx"):
     """The inverse A^-1 of each matrix."""
 
+    batched = leading
+
     @staticmethod
     def forward(ctx: Context, x: Array) -> Array:
         """np.linalg.inv; a singular matrix is an error that names its first zero pivot."""
@@ -78,6 +81,8 @@ class Inverse(Operation, name="LinalgInvEx"):
 
 class Solve(Operation, name="LinalgSolveEx"):
     """X with A @ X = B."""
+
+    batched = leading
 
     mixes = True
 
@@ -103,6 +108,8 @@ class Solve(Operation, name="LinalgSolveEx"):
 
 class SolveTriangular(Operation, name="LinalgSolveTriangular"):
     """X with A @ X = B for a triangular A."""
+
+    batched = leading
 
     mixes = True
 

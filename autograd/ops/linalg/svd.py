@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import leading
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -37,6 +38,8 @@ class SvdResult(NamedTuple):
 
 class Svd(Operation, name="LinalgSvd"):
     """U, S, V^H with A = U S V^H and S in decreasing order."""
+
+    batched = leading
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, full: bool) -> tuple[Array, ...]:

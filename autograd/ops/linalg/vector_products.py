@@ -8,6 +8,7 @@ import numpy as np
 
 from ...base.dtypes import int64
 from ...base.types import Array
+from ...core.batching import along
 from ...core.casting import casting, casts_lower, lower
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -69,6 +70,8 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 
 class Cross(Operation, name="LinalgCross"):
     """x cross y along a dimension of size 3."""
+
+    batched = along("dim")
 
     mixes = True
 

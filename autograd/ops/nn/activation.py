@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import elementwise as elementwise_rule
 from ...core.casting import casts_lower
 from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.primitive import primitive
-from ...core.random import default_generator
+from ...core.random import drawing
 from ...core.tensor import Tensor
 from ...core.types import Context, Declared, Gradients, Operand, TensorOrArray
 from ...kernels import gelu as kernel
@@ -40,6 +41,8 @@ cdf: Declared = elementwise("NormalCdf", normal_cdf, lambda g, x: g * (DENSITY *
 class Gelu(Operation):
     """x times the probability that a standard normal number is below x."""
 
+    batched = elementwise_rule
+
     @staticmethod
     def forward(ctx: Context, x: Array) -> Array:
         """kernels.gelu.forward() of the exact formula."""
@@ -58,6 +61,8 @@ class Gelu(Operation):
 
 class GeluTanh(Operation, name="Gelu"):
     """x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2."""
+
+    batched = elementwise_rule
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> Array:
@@ -318,7 +323,7 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
 @primitive
 def _slopes(a: Any, lower: float, upper: float) -> Array:
     """The slope of each element: 1 above 0, else a random number."""
-    slopes = default_generator().numpy.uniform(lower, upper, a.shape).astype(a.dtype)
+    slopes = drawing(None).uniform(lower, upper, a.shape).astype(a.dtype)
     return np.where(a > 0, np.ones((), a.dtype), slopes)
 
 
@@ -348,6 +353,8 @@ def rrelu_(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: boo
 class RreluWithNoise(Operation):
     """x times given slopes, elementwise."""
 
+    batched = elementwise_rule
+
     mixes = True
     joins: tuple[tuple[int, ...], ...] | None = ((0,), ())
 
@@ -365,6 +372,8 @@ class RreluWithNoise(Operation):
 
 class PreluKernel(Operation):
     """x where positive, weight * x elsewhere."""
+
+    batched = elementwise_rule
 
     mixes = True
     joins: tuple[tuple[int, ...], ...] | None = ((0, 1), (0, 1))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base.errors import check_broadcast
 from ...base.types import Array
+from ...core.batching import Level
 from ...core.casting import casts_lower
 from ...core.operation import Operation
 from ...core.random import keep_mask
@@ -26,8 +27,17 @@ from .dropout import dropout
 from .softmax import softmax
 
 
+def _attention_rule(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """ScaledDotProductAttention's rule for batches: samples are one more leading dimension."""
+    ndim = max([x.ndim for x in args if x is not None])
+    return call(*[level.aligned(level.batch(x), ndim) for x in args[:3]], *[level.aligned(x, ndim) for x in args[3:]],
+                **settings)
+
+
 class ScaledDotProductAttention(Operation):
     """softmax(q k^T scale + bias) v, over the keys that are `allowed`; a row with none is 0. `keep` is dropout's mask."""
+
+    batched = _attention_rule
 
     mixes = True
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...base.types import Array, SizeLike
+from ...core.batching import Level, merged, samples
 from ...core.casting import casts_lower
 from ...core.operation import Conj, Operation, SumTo
 from ...core.tensor import Tensor
@@ -22,8 +23,40 @@ def bar(x: Operand) -> Operand:
     return Conj.apply(x) if x.dtype.kind == "c" else x
 
 
+def _merged(x: Any) -> Any:
+    """The samples' channels as channels of one: (b, n, c, *plane) -> (n, b * c, *plane)."""
+    b, n, c = x.shape[:3]
+    return x.reshape((1, b * c, *x.shape[3:])) if n == 1 else x.movedim(0, 1).reshape((n, b * c, *x.shape[3:]))
+
+
+def _apart(x: Any, b: int) -> Any:
+    """The opposite of _merged()."""
+    return x.reshape((x.shape[0], b, x.shape[1] // b, *x.shape[2:])).movedim(1, 0)
+
+
+def _conv_rule(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """Conv's and ConvInput's rule for batches: each sample's weight is a group of channels."""
+    x, weight, bias = args
+    if not level.has(weight) and not level.has(bias):
+        return samples(1, 2)(level, call, args, settings)
+    x, weight, bias = level.front(x), level.front(weight), level.front(bias)
+    if call.__self__ is Conv:
+        return ConvEach.apply(x, weight, bias, **settings)
+    return _apart(call(_merged(x), merged(weight), None if bias is None else merged(bias),
+                       **{**settings, "groups": level.size * settings["groups"]}), level.size)
+
+
+def _weight_rule(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """ConvWeight's rule for batches."""
+    g, x = level.front(args[0]), level.front(args[1])
+    out = call(_merged(g), _merged(x), geometry=settings["geometry"], groups=level.size * settings["groups"])
+    return out.reshape((level.size, out.shape[0] // level.size, *out.shape[1:]))
+
+
 class Conv(Operation, name="Convolution"):
     """x (n, c, *plane), weight (m, c / groups, *kernel), bias (m,) or None -> (n, m, *out)."""
+
+    batched = _conv_rule
 
     joins: tuple[tuple[int, int], ...] = ((0, 1),) * 3
     joins_zeros = False
@@ -54,6 +87,8 @@ class Conv(Operation, name="Convolution"):
 class ConvInput(Operation, name="ConvolutionBackwardInput"):
     """g (n, m, *out), weight -> (n, c, *plane): the adjoint of Conv in x, a transposed convolution."""
 
+    batched = _conv_rule
+
     @staticmethod
     def forward(ctx: Context, g: Array, weight: Array, bias: Array | None, *, plane: Sizes, geometry: WindowGeometry,
                 groups: int) -> Array:
@@ -83,6 +118,8 @@ class ConvTranspose(ConvInput, name="Convolution"):
 class ConvWeight(Operation, name="ConvolutionBackwardWeight"):
     """g (n, m, *out), x (n, c, *plane) -> (m, c / groups, *kernel): the adjoint of Conv in weight."""
 
+    batched = _weight_rule
+
     @staticmethod
     def forward(ctx: Context, g: Array, x: Array, *, geometry: WindowGeometry, groups: int) -> Array:
         """The kernel conv_weight."""
@@ -97,6 +134,55 @@ class ConvWeight(Operation, name="ConvolutionBackwardWeight"):
         how = {"geometry": ctx.geometry, "groups": ctx.groups}
         return (Conv.apply(bar(x), u, None, **how) if ctx.needs(0) else None,
                 ConvInput.apply(bar(g), u, None, plane=x.shape[2:], **how) if ctx.needs(1) else None)
+
+
+class ConvEach(Operation, name="Convolution"):
+    """Conv of each sample with its own weight: x (b, n, c, *plane), weight (b, m, c / groups, *kernel), bias (b, m) or None.
+
+    The weight may be one that is repeated (stride 0), as parameters are whose gradients are taken by sample. The gradients
+    are always those of each sample.
+    """
+
+    @staticmethod
+    def forward(ctx: Context, x: Array, weight: Array, bias: Array | None, *, geometry: WindowGeometry,
+                groups: int) -> Array:
+        """One convolution: of all samples with one weight, or of groups of channels."""
+        ctx.save(x, weight)
+        ctx.geometry, ctx.groups = geometry, groups
+        b, n, c = x.shape[:3]
+        if weight.strides[0] == 0 and b:
+            out = kernels.conv(x.reshape(b * n, *x.shape[2:]), weight[0], None, geometry, groups)
+            out = out.reshape(b, n, *out.shape[1:])
+        else:
+            out = kernels.conv(x.swapaxes(0, 1).reshape(n, b * c, *x.shape[3:]), merged(weight), None, geometry, b * groups)
+            out = out.reshape(n, b, weight.shape[1], *out.shape[2:]).swapaxes(0, 1)
+        return out if bias is None else out + bias.reshape(b, 1, bias.shape[1], *(1,) * len(geometry.out))
+
+    @staticmethod
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
+        """The adjoints, by groups of channels where they are recorded."""
+        x, weight = ctx.values
+        b, n = x.shape[:2]
+        how = {"geometry": ctx.geometry, "groups": b * ctx.groups}
+        sums = (1, *range(3, g.ndim))
+        if isinstance(g, Tensor):
+            return (_apart(ConvInput.apply(_merged(g), merged(bar(weight)), None, plane=x.shape[3:], **how), b)
+                    if ctx.needs(0) else None,
+                    ConvWeight.apply(_merged(g), _merged(bar(x)), **how).reshape(weight.shape) if ctx.needs(1) else None,
+                    SumTo.apply(g, shape=(b, 1, g.shape[2], *(1,) * len(ctx.geometry.out))).reshape((b, g.shape[2]))
+                    if ctx.needs(2) else None)
+        gx = gw = None
+        if ctx.needs(0):
+            if weight.strides[0] == 0 and b:
+                rows = g.reshape(b * n, *g.shape[2:])
+                gx = kernels.conv_input(rows, bar(weight[0]), x.shape[3:], ctx.geometry, ctx.groups).reshape(x.shape)
+            else:
+                gx = kernels.conv_input(g.swapaxes(0, 1).reshape(n, b * g.shape[2], *g.shape[3:]), bar(merged(weight)),
+                                        x.shape[3:], **how)
+                gx = gx.reshape(n, b, *x.shape[2:]).swapaxes(0, 1)
+        if ctx.needs(1):
+            gw = kernels.conv_weight_each(g, bar(x), ctx.geometry, ctx.groups)
+        return gx, gw, g.sum(sums) if ctx.needs(2) else None
 
 
 def per_channel(g: Operand) -> Operand:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import elementwise, maps, whole
 from ...core.operation import Operation
 from ...core.primitive import primitive
 from ...core.random import keep_mask
@@ -24,6 +25,8 @@ FLOOR = -SELU_ALPHA * SELU_SCALE                     # what selu goes to on the 
 
 class Dropout(Operation, name="NativeDropout"):
     """x * scale where `keep` is true, 0 elsewhere."""
+
+    batched = elementwise
 
     @staticmethod
     def forward(ctx: Context, x: Array, keep: Array, *, scale: float) -> Array:
@@ -131,6 +134,7 @@ def _alpha(input: Tensor, p: float, training: bool, inplace: bool, shape: tuple[
 
 
 @primitive
+@maps(whole)
 def _floors(keep: Array, scale: float, p: float, dtype: np.dtype[Any]) -> Array:
     return np.asarray(scale * FLOOR * (~keep - p)).astype(dtype)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import Level, maps, whole
 from ...core.graph import shared_counter
 from ...core.operation import Operation
 from ...core.primitive import primitive, value_read
@@ -20,8 +21,40 @@ from ..pointwise.where import passing
 from ..shape import reshape
 
 
+def _rows_of_each(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """Embedding's rule for batches."""
+    weight, index, shares = args
+    if not level.has(weight):
+        return call(weight, level.raw(index), level.raw(shares))
+    return EmbeddingEach.apply(level.raw(weight), level.front(index), level.front(shares))
+
+
+def _added_to_each(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """EmbeddingDenseBackward's rule for batches: the tables one below the other."""
+    g, index, shares = [level.front(x) for x in args]
+    rows = settings["rows"]
+    return call(g, below(index, rows), shares, rows=level.size * rows).reshape((level.size, rows, g.shape[-1]))
+
+
+def below(index: Any, rows: int) -> Any:
+    """Numbers (b, ...) of rows in b tables, as numbers in all tables, one below the other."""
+    return index + (rows * np.arange(len(index))).reshape(-1, *[1] * (index.ndim - 1))
+
+
+def _bags_of_each(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """EmbeddingBag's rule for batches: of the same bags for all samples."""
+    rows, groups = args
+    if level.has(groups):
+        return NotImplemented
+    wide = level.raw(rows).movedim(0, 1)
+    out = call(wide.reshape((wide.shape[0], -1)), groups, n=settings["n"])
+    return out.reshape((out.shape[0], *wide.shape[1:])).movedim(1, 0)
+
+
 class Embedding(Operation):
     """weight[index]: rows of a table."""
+
+    batched = _rows_of_each
 
     @staticmethod
     def forward(ctx: Context, weight: Array, index: Array, shares: Array | None) -> Array:
@@ -37,8 +70,31 @@ class Embedding(Operation):
         return EmbeddingDenseBackward.apply(g, index, shares, rows=ctx.rows), None, None
 
 
+class EmbeddingEach(Operation, name="Embedding"):
+    """Rows of a table for each sample: weight (b, rows, d), which may be one that is repeated (stride 0), index (b, ...)."""
+
+    @staticmethod
+    def forward(ctx: Context, weight: Array, index: Array, shares: Array | None) -> Array:
+        """np.take of one table, NumPy's indexing of several."""
+        ctx.save(index, shares)
+        ctx.shape = weight.shape
+        if weight.strides[0] == 0 and len(weight):
+            return np.take(weight[0], index, axis=0)
+        return weight[np.arange(len(index)).reshape(-1, *[1] * (index.ndim - 1)), index]
+
+    @staticmethod
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
+        """Add up the gradients of all uses of each row of each table."""
+        index, shares = ctx.values
+        b, rows, _ = ctx.shape
+        out = EmbeddingDenseBackward.apply(g, below(index, rows), shares, rows=b * rows)
+        return reshape(out, ctx.shape), None, None
+
+
 class EmbeddingDenseBackward(Operation):
     """Zeros with g added at the rows of index, divided by shares (0: left out), the adjoint of Embedding."""
+
+    batched = _added_to_each
 
     @staticmethod
     def forward(ctx: Context, g: Array, index: Array, shares: Array | None, *, rows: int) -> Array:
@@ -63,6 +119,7 @@ def divided(g: Array, shares: Array) -> Array:
 
 
 @primitive
+@maps(lambda level, call, args, settings: NotImplemented if args[3] else whole(level, call, args, settings))
 def _shares(index: Array, rows: int, padding_idx: int | None, by_frequency: bool) -> Array | None:
     """What to divide the gradient of each use by; 0 where it does not count. None: by nothing."""
     if padding_idx is None and not by_frequency:
@@ -87,6 +144,7 @@ def _checked(index: Tensor, weight: Tensor, name: str) -> Array:
 
 
 @primitive
+@maps(whole)
 def _in_range(a: Array, rows: int, name: str) -> None:
     """An error unless all indices name rows: IndexError from embedding, RuntimeError from embedding_bag."""
     if a.size and not in_range(a, rows):
@@ -146,6 +204,8 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
 
 class EmbeddingBag(Operation):
     """Rows (m, d) added up by their group numbers (m,): (n, d)."""
+
+    batched = _bags_of_each
 
     @staticmethod
     def forward(ctx: Context, rows: Array, groups: Array, *, n: int) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ...base.types import Array, SizeLike
+from ...core.batching import samples
 from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
@@ -16,6 +17,8 @@ from .geometry import Sizes, ints
 
 class Im2Col(Operation):
     """The patches of x (n, c, h, w) as columns (n, c * kh * kw, windows)."""
+
+    batched = samples()
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, geometry: WindowGeometry) -> Array:
@@ -31,6 +34,8 @@ class Im2Col(Operation):
 
 class Col2Im(Operation):
     """Columns summed into the patches that Im2Col reads, its adjoint."""
+
+    batched = samples()
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, plane: Sizes, geometry: WindowGeometry) -> Array:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array, DTypeLike
+from ...core.batching import maps, placed
 from ...core.primitive import primitive
-from ...core.random import default_generator
+from ...core.random import drawing
 from ...core.tensor import Tensor
 from ..shape import wrap_dim
 from .softmax import log_softmax as log_softmax_of
@@ -53,10 +54,11 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
 
 @primitive
 def _noise(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    return np.asarray(-np.log(default_generator().numpy.standard_exponential(shape))).astype(dtype)
+    return np.asarray(-np.log(drawing(None).standard_exponential(shape))).astype(dtype)
 
 
 @primitive
+@maps(placed(1))
 def _picked(soft: Array, dim: int) -> Array:
     """1 at the largest, else 0."""
     picked = np.zeros_like(soft)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import elementwise
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.tensor import Tensor, result
@@ -31,6 +32,8 @@ PADDINGS = ("zeros", "border", "reflection")
 
 class GridSampler(Operation):
     """A piecewise linear function of x: `value` with its `slope` at each element."""
+
+    batched = elementwise
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, value: Array, slope: Array) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...base.dtypes import promote
 from ...base.types import Array
+from ...core.batching import Level, elementwise, maps, merged, samples, whole
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.primitive import data_dependent, primitive, shortcut
@@ -79,8 +80,36 @@ def broadcast_pair(input: Tensor, target: Tensor) -> tuple[Any, Any]:
 MSG_SMOOTHING = "label_smoothing must be between 0.0 and 1.0. Got: {}"
 
 
+def _losses(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """NllLoss's and CrossEntropy's rule for batches: the losses of all rows, and then the mean of each sample's."""
+    rows, target = level.front(args[0]), level.front(args[1])
+    weights, total = level.front(settings["weights"]), level.raw(settings["total"])
+    out = call(merged(rows), merged(target), weights=None if weights is None else merged(weights), total=None)
+    out = reshape(out, rows.shape[:2])
+    if total is None:
+        return out
+    nothing = np.asarray(total == 0)                 # nan where no target counts, without a gradient
+    mean_of = sum(out, 1) / np.where(nothing, 1, total).astype(out.dtype)
+    return where(np.broadcast_to(nothing, mean_of.shape), math.nan, mean_of) if nothing.any() else mean_of
+
+
+def _one_hot_rule(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """NllLossBackward's rule for batches."""
+    n, classes = settings["shape"]
+    return samples()(level, call, args, {"shape": (level.size * n, classes)})
+
+
+def _squares(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """MseLoss's rule for batches."""
+    x, y = [reshape(level.front(x), (level.size, math.prod(x.shape))) for x in args]
+    difference = x - y
+    return sum(difference * difference, 1) * settings["scale"]
+
+
 class NllLoss(Operation):
     """-logp[i, target[i]], times weights[i] if there are some, for each row; or the sum of these over `total`."""
+
+    batched = _losses
 
     joins: tuple[tuple[int, ...], ...] | None = ((0,), ())
 
@@ -115,6 +144,8 @@ class NllLoss(Operation):
 class NllLossBackward(Operation):
     """Zeros of `shape` (n, c) with g[i] at [i, target[i]]; the adjoint of picking one element a row."""
 
+    batched = _one_hot_rule
+
     @staticmethod
     def forward(ctx: Context, g: Array, target: Array, *, shape: tuple[int, int]) -> Array:
         """One assignment into zeros."""
@@ -133,6 +164,8 @@ class NllLossBackward(Operation):
 class GatherRows(Operation, name="Gather"):
     """x[i, target[i]] for each row of x (n, c)."""
 
+    batched = samples()
+
     @staticmethod
     def forward(ctx: Context, x: Array, target: Array) -> Array:
         """Indexing by rows."""
@@ -149,6 +182,8 @@ class GatherRows(Operation, name="Gather"):
 
 class CrossEntropy(Operation):
     """logsumexp(x) - x[target] for each row, times weights[i]; or the sum of these over `total`, if that is given."""
+
+    batched = _losses
 
     @staticmethod
     def forward(ctx: Context, x: Array, target: Array, *, weights: Array | None, total: Array | None) -> Array:
@@ -214,6 +249,7 @@ def _total(weights: Array | None, t: TensorOrArray) -> Any:
 
 
 @primitive
+@maps(lambda level, call, args, settings: np.add.reduce(level.raw(args[0]), 1, args[0].dtype))
 def _sum(weights: Array) -> Any:
     """Their sum, a number of their dtype."""
     return np.asarray(weights.sum(), weights.dtype)[()]
@@ -263,7 +299,14 @@ def _counted(target: Tensor, classes: int, weight: Tensor | None, ignore_index: 
     return target if target.ndim == 1 else reshape(target, t.shape), weights
 
 
+def _of_classes(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """The rule for batches of functions of targets and of one weight for each class, the same for all samples."""
+    own = any(isinstance(x, Tensor) and level.has(x) for x in args)
+    return NotImplemented if own else whole(level, call, args, settings)
+
+
 @primitive
+@maps(whole)
 def _which_count(t: Array, classes: int, ignore_index: int) -> Array:
     """Targets that are not to be ignored; IndexError if one of these is wrong."""
     counted = t != ignore_index
@@ -274,18 +317,21 @@ def _which_count(t: Array, classes: int, ignore_index: int) -> Array:
 
 
 @primitive
+@maps(whole)
 def _zeroed(counted: Array, t: Array) -> Array:
     """The targets, 0 where they do not count."""
     return np.where(counted, t, 0)
 
 
 @primitive
+@maps(_of_classes)
 def _class_weights(weight: Tensor, t: Array, dtype: np.dtype[Any]) -> Array:
     """The weight of each target's class."""
     return weight.array[t].astype(dtype)
 
 
 @primitive
+@maps(_of_classes)
 def _weights(counted: Array, t: Array, weight: Tensor | None, dtype: np.dtype[Any]) -> Array:
     """What each target counts, by its class, if it does."""
     ones = counted.astype(dtype)
@@ -293,6 +339,7 @@ def _weights(counted: Array, t: Array, weight: Tensor | None, dtype: np.dtype[An
 
 
 @shortcut
+@maps(whole)
 def _all_count(t: Array, classes: int, ignore_index: int) -> bool:
     """Whether all targets are classes, and none may be one that is ignored."""
     if 0 <= ignore_index < classes:
@@ -344,6 +391,7 @@ def _smooth(rows: Tensor, target: Tensor, weight: Tensor | None, ignore_index: i
 
 
 @primitive
+@maps(whole)
 def _not_ignored(t: Array, ignore_index: int) -> Array:
     """Which targets differ from ignore_index."""
     return t != ignore_index
@@ -397,6 +445,8 @@ SMALLEST_LOG = -100.0
 class BinaryCrossEntropy(Operation):
     """-(t log(x) + (1 - t) log(1 - x)), each logarithm at least -100."""
 
+    batched = elementwise
+
     @staticmethod
     def forward(ctx: Context, x: Array, t: Array) -> Array:
         """No reduction here."""
@@ -437,6 +487,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
 
 
 @primitive
+@maps(whole)
 def _probabilities(a: Array) -> None:
     """RuntimeError for numbers that are no probabilities."""
     if ((a < 0) | (a > 1)).any():                    # nan is let pass
@@ -446,6 +497,8 @@ def _probabilities(a: Array) -> None:
 
 class BinaryCrossEntropyWithLogits(Operation):
     """-(t log s + (1 - t) log(1 - s)), s = sigmoid(x), without overflow."""
+
+    batched = elementwise
 
     @staticmethod
     def forward(ctx: Context, x: Array, t: Array) -> Array:
@@ -523,6 +576,8 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
 
 class MseLoss(Operation):
     """The sum of (x - y)^2 times scale, for x and y of one shape and dtype."""
+
+    batched = _squares
 
     real = True
 
@@ -644,6 +699,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
 
 
 @primitive
+@maps(whole)
 def _not_negative(var: Array) -> None:
     if (var < 0).any():
         raise ValueError("var has negative entry/entries")
@@ -674,6 +730,8 @@ def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor, full: bool = F
 
 class Xlogy(Operation):
     """t log(t), 0 at 0."""
+
+    batched = elementwise
 
     @staticmethod
     def forward(ctx: Context, t: Array) -> Array:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import finfo, float32
 from ...base.types import Array
+from ...core.batching import Level, samples
 from ...core.graph import shared_counter
 from ...core.operation import Operation, sum_to_like
 from ...core.out import takes_out
@@ -33,12 +35,58 @@ from ..shape import contiguous, pad_constant, reshape, wrap_dim
 add_up: Any = np.add.reduce
 
 
+def _affine(level: Level, out: Any, weight: Any, bias: Any, form: tuple[int, ...], dtype: Any) -> Any:
+    """out times each sample's own weight, plus its bias, taken in the shape `form`."""
+    form = (level.size, *(1,) * (out.ndim - 1 - len(form)), *form)
+    if weight is not None:
+        out = out * level.front(weight).reshape(form)
+    if bias is not None:
+        out = out + level.front(bias).reshape(form)
+    return out if out.dtype == dtype else cast(out, dtype)
+
+
+def _standardized_rule(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """Standardize's rule for batches. oneDNN's kernel knows one dimension of samples, so it is not used."""
+    x, weight, bias = args
+    given = {**settings, "dims": tuple([d + 1 for d in settings["dims"]])}
+    if settings.get("observe") is not None:
+        given["observe"] = _observed(level, settings["observe"])
+    if call.__self__ is ChannelNorm:
+        call = BatchNorm.apply
+    if not level.has(weight) and not level.has(bias):
+        return call(level.raw(x), weight, bias, **given)
+    return _affine(level, call(level.front(x), None, None, **given), weight, bias, settings["form"], x.dtype)
+
+
+def _groups_rule(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """GroupNorm's rule for batches."""
+    x, weight, bias = args
+    if settings.get("observe") is not None:
+        settings = {**settings, "observe": _observed(level, settings["observe"])}
+    if not level.has(weight) and not level.has(bias):
+        return samples(1, 2)(level, call, args, settings)
+    out = samples(1, 2)(level, call, (level.batch(x), None, None), settings)
+    return _affine(level, out, weight, bias, (1, x.shape[1], *[1] * (x.ndim - 2)), x.dtype)
+
+
+def _observed(level: Level, observe: Any) -> Any:
+    """The function that updates running statistics, of all samples. RuntimeError where they are one for all samples."""
+    mean, var, *how = observe.args
+    if any(running is not None and not level.has(running) for running in (mean, var)):
+        raise RuntimeError("Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
+                           "updated in place, were not batched. Set track_running_stats=False, use eval(), or map over the "
+                           "buffers too")
+    return partial(observe.func, level.raw(mean), level.raw(var), *how)
+
+
 class Standardize(Operation):
     """(x - mean) / sqrt(variance + eps) * weight + bias, mean and variance over `dims`.
 
     weight and bias are taken in the shape `form`, or left out. centre=False leaves the mean in (root mean square).
     observe(mean, variance) is told what was computed.
     """
+
+    batched = _standardized_rule
 
     real = True
     mixes = True
@@ -194,6 +242,8 @@ class LayerNorm(Standardize, name="NativeLayerNorm"):
 class GroupNorm(Operation, name="NativeGroupNorm"):
     """Over groups of channels of x (n, c, *plane), sample by sample: by a kernel where there is one."""
 
+    batched = _groups_rule
+
     joins: Any = ((0, 1), (0, 1), ())
     joins_zeros = False
     real = True
@@ -298,19 +348,25 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
         return _by_running(input, running_mean, running_var, weight, bias, eps, form)
     _check_more_than_one(input.shape, input.shape[0] * math.prod(input.shape[2:]))
 
-    def observe(mean: Array, var: Array, n: int) -> None:
-        update_running(running_mean, mean.reshape(-1), momentum)
-        update_running(running_var, var.reshape(-1), momentum, n / max(n - 1, 1))
-
     given = input.array.size and (running_mean is not None or running_var is not None)     # an empty batch says nothing
     return ChannelNorm.apply(input, weight, bias, dims=(0, *range(2, input.ndim)), eps=eps, form=form,
-                             observe=observe if given else None)
+                             observe=partial(_observe, running_mean, running_var, momentum) if given else None)
+
+
+def _observe(running_mean: Tensor | None, running_var: Tensor | None, momentum: float, mean: Array, var: Array,
+             n: int) -> None:
+    """Move running statistics of channels towards those of a batch, or towards the mean of those of its samples. Inside
+    vmap() running statistics have a dimension of samples in front."""
+    update_running(running_mean, mean, momentum)
+    update_running(running_var, var, momentum, n / max(n - 1, 1))
 
 
 def update_running(running: Tensor | None, now: Array, momentum: float, times: float = 1.0) -> None:
     """running <- (1 - momentum) running + momentum times now, in place."""
     if running is None:
         return
+    now = now.reshape(*running.array.shape[:-1], -1, running.array.shape[-1])
+    now = now[..., 0, :] if now.shape[-2] == 1 else now.mean(-2)
     running.array[...] = (1 - momentum) * running.array + (momentum * times) * now
     shared_counter(running).value += 1
 
@@ -355,12 +411,9 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
     if not input.array.size:
         return batch_norm(input, None, None, weight, bias, True, momentum, eps)
 
-    def observe(mean: Array, var: Array, n: int) -> None:
-        update_running(running_mean, mean.reshape(input.shape[0], -1).mean(0), momentum)
-        update_running(running_var, var.reshape(input.shape[0], -1).mean(0), momentum, n / max(n - 1, 1))
-
     given = running_mean is not None or running_var is not None
-    return InstanceNorm.apply(input, weight, bias, groups=channels, eps=eps, observe=observe if given else None)
+    return InstanceNorm.apply(input, weight, bias, groups=channels, eps=eps,
+                              observe=partial(_observe, running_mean, running_var, momentum) if given else None)
 
 
 def _trailing(name: str, input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None,

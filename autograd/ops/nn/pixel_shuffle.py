@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...base.types import Array
+from ...core.batching import samples, whole
 from ...core.declare import linear
 from ...core.tensor import Tensor
 
@@ -30,9 +31,10 @@ def _interleave(x: Array, groups: int) -> Array:
     return x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2).copy().reshape(x.shape)
 
 
-_shuffle: Any = linear("PixelShuffle", _to_pixels, lambda g, was, factor: _unshuffle(g, factor))
-_unshuffle: Any = linear("PixelUnshuffle", _to_channels, lambda g, was, factor: _shuffle(g, factor))
-_channels: Any = linear("ChannelShuffle", _interleave, lambda g, was, groups: _channels(g, was[1] // groups))
+_shuffle: Any = linear("PixelShuffle", _to_pixels, lambda g, was, factor: _unshuffle(g, factor), batched=whole)
+_unshuffle: Any = linear("PixelUnshuffle", _to_channels, lambda g, was, factor: _shuffle(g, factor), batched=whole)
+_channels: Any = linear("ChannelShuffle", _interleave, lambda g, was, groups: _channels(g, was[1] // groups),
+                        batched=samples())
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:

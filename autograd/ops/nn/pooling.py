@@ -16,11 +16,12 @@ import numpy as np
 
 from ...base.dtypes import int64
 from ...base.types import Array, SizeLike
+from ...core.batching import Level, samples
 from ...core.casting import casting, casts_float32, raised
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.primitive import value_read
-from ...core.random import default_generator
+from ...core.random import drawing
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import pooling as kernels
@@ -40,6 +41,8 @@ from .resampling import Upsample
 
 class AvgPool(Operation):
     """Sums under windows, each over its own divisor; `windows` are what oneDNN knows them as, if it does."""
+
+    batched = samples()
 
     joins: Any = ((0,),)
 
@@ -211,11 +214,18 @@ def lp_pool3d(input: Tensor, norm_type: float, kernel_size: SizeLike, stride: An
     return lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)
 
 
+def _maxima(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """MaxPool's rule for batches; scattered windows are those of certain samples."""
+    return NotImplemented if settings["find"] is kernels.max_scattered else samples()(level, call, args, settings)
+
+
 class MaxPool(Operation, name="MaxPoolWithIndices"):
     """The maxima of windows, and their indices in the flat plane, both computed by the kernel `find`.
 
     places: found before, and given to the user, who may write into them; the largest elements are taken from there.
     """
+
+    batched = _maxima
 
     joins: tuple[tuple[int, ...], ...] | None = ((0,),)
 
@@ -268,6 +278,8 @@ POOLS = (MaxPool1d, MaxPool2d, MaxPool3d)
 class MaxPoolWithIndicesBackward(Operation):
     """Zeros (n, c, *plane) with g added at flat_indices of each plane; the adjoint of GatherFlat."""
 
+    batched = samples(data=("flat_indices",))
+
     @staticmethod
     def forward(ctx: Context, g: Array, *, flat_indices: Array, plane: Sizes) -> Array:
         """The kernel add_places."""
@@ -283,6 +295,8 @@ class MaxPoolWithIndicesBackward(Operation):
 class GatherFlat(Operation, name="Gather"):
     """The elements of x (n, c, *plane) at flat_indices of each plane."""
 
+    batched = samples(data=("flat_indices",))
+
     @staticmethod
     def forward(ctx: Context, x: Array, *, flat_indices: Array) -> Array:
         """The kernel take_places."""
@@ -297,6 +311,8 @@ class GatherFlat(Operation, name="Gather"):
 
 class MaxUnpool(Operation):
     """Zeros (n, c, *plane) with x written to flat_indices of each plane."""
+
+    batched = samples()
 
     real = True
 
@@ -446,7 +462,7 @@ def fractional_max_pool(name: str, dims: int, input: Tensor, kernel_size: SizeLi
     n = 1 if input.ndim == dims + 1 else input.shape[0]
     shape = (n, input.shape[-dims - 1], dims)
     if samples is None:
-        drawn = default_generator().numpy.random(shape).astype(input.dtype)
+        drawn = drawing(None).random(shape).astype(input.dtype)
     else:
         if samples.dtype != input.dtype:
             raise RuntimeError(f"{name}: expected _random_samples to have the same dtype as input, {input.dtype}, but got "

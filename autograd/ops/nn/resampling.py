@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...base.types import Array
+from ...core.batching import samples
 from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
@@ -15,6 +16,8 @@ from ...kernels.onednn.reorder import to_suggested_format
 
 class Upsample(Operation):
     """A sparse linear map along each dimension of the planes of x (n, c, *plane)."""
+
+    batched = samples()
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, maps: Any, lines: bool = False) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base.dtypes import default, float16, float32
 from ...base.types import Array, DTypeLike
+from ...core.batching import along
 from ...core.operation import Operation
 from ...core.out import into
 from ...core.tensor import Tensor
@@ -33,6 +34,8 @@ def _wide(x: Array) -> Array:
 
 class Logsumexp(Operation):
     """log(sum(exp(x))) over dims."""
+
+    batched = along("dims")
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool) -> Array:
@@ -108,6 +111,8 @@ def softmax_array(a: Array, dim: int) -> Array:
 class LogSoftmax(Operation):
     """x - logsumexp(x) along dim."""
 
+    batched = along("dim")
+
     real = True
 
     @staticmethod
@@ -127,6 +132,8 @@ class LogSoftmax(Operation):
 
 class Softmax(Operation):
     """exp(x) / sum(exp(x)) along dim."""
+
+    batched = along("dim")
 
     real = True
 

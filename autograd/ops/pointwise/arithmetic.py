@@ -9,6 +9,7 @@ import numpy as np
 from ...base.dtypes import category, complex64, complex128
 from ...base.errors import MSG_MINUS
 from ...base.types import Array, Number
+from ...core.batching import elementwise as elementwise_rule
 from ...core.declare import elementwise
 from ...core.operation import Conj, Operation
 from ...core.out import takes_out
@@ -139,6 +140,8 @@ def conjugates(*values: Any) -> tuple[Any, ...]:
 class Addcmul(Operation):
     """x + value * a * b."""
 
+    batched = elementwise_rule
+
     mixes = True
 
     @staticmethod
@@ -158,6 +161,8 @@ class Addcmul(Operation):
 
 class Addcdiv(Operation):
     """x + value * a / b."""
+
+    batched = elementwise_rule
 
     mixes = True
 
@@ -197,6 +202,8 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
 class Lerp(Operation):
     """x + w * (y - x)."""
 
+    batched = elementwise_rule
+
     mixes = True
 
     @staticmethod
@@ -231,7 +238,8 @@ def lerp(input: Tensor, end: Tensor, weight: TensorOrNumber) -> Tensor:
     for name, value in (("end", end), ("weight", weight)):
         if isinstance(value, Tensor) and value.dtype != input.dtype and not (name == "weight" and value.ndim == 0):
             raise RuntimeError(f"expected dtype {input.dtype} for `{name}` but got dtype {value.dtype}")
-    _of_floats(input.array if isinstance(input, Tensor) else input)
+    if input.dtype.kind not in "fcV":
+        _of_floats(input.array if isinstance(input, Tensor) else input)
     return Lerp.apply(input, end, weight)
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.batching import elementwise as elementwise_rule
+from ...core.batching import maps
 from ...core.declare import elementwise
 from ...core.primitive import primitive, value_read
 from ...core.tensor import Tensor, result
@@ -36,6 +38,7 @@ greater_equal: Declared = ge
 
 
 @primitive
+@maps(elementwise_rule)
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Whether |input - other| <= atol + rtol * |other|, or the two are equal; nan equals nan if `equal_nan`."""
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):

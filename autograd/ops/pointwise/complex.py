@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import whole
 from ...core.casting import casts_float32
 from ...core.declare import elementwise, linear
 from ...core.operation import Cast, Conj
@@ -33,9 +34,9 @@ def as_complex(x: TensorOrArray) -> Any:
     return x if x.dtype.kind == "c" else Cast.apply(x, dtype=complex_dtype(x.dtype))
 
 
-_real: Any = linear("Real", lambda x: x.real, lambda g, was: as_complex(g), view=True)
-_imag: Any = linear("Imag", lambda x: x.imag, lambda g, was: _times_i(g), view=True)
-_times_i: Any = linear("Complex", lambda x: x * x.dtype.type(1) * 1j, lambda g, was: imag(g))
+_real: Any = linear("Real", lambda x: x.real, lambda g, was: as_complex(g), view=True, batched=whole)
+_imag: Any = linear("Imag", lambda x: x.imag, lambda g, was: _times_i(g), view=True, batched=whole)
+_times_i: Any = linear("Complex", lambda x: x * x.dtype.type(1) * 1j, lambda g, was: imag(g), batched=whole)
 
 
 def conj(input: Operand) -> Operand:
@@ -130,7 +131,7 @@ def _pairs(x: Array) -> Array:
     return np.asarray(x)[..., None].view(x.real.dtype)
 
 
-_as_real: Any = linear("ViewAsReal", _pairs, lambda g, was: complex(g[..., 0], g[..., 1]), view=True)
+_as_real: Any = linear("ViewAsReal", _pairs, lambda g, was: complex(g[..., 0], g[..., 1]), view=True, batched=whole)
 
 
 def view_as_real(input: Tensor) -> Tensor:
@@ -144,7 +145,7 @@ def _numbers(x: Array) -> Array:
     return x.view(complex_dtype(x.dtype))[..., 0]
 
 
-_as_complex: Any = linear("ViewAsComplex", _numbers, lambda g, was: view_as_real(g), view=True)
+_as_complex: Any = linear("ViewAsComplex", _numbers, lambda g, was: view_as_real(g), view=True, batched=whole)
 
 
 @casts_float32

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...base.dtypes import complex128, float64, int64
 from ...base.types import Array, Number
+from ...core.batching import elementwise as elementwise_rule
 from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -116,6 +117,8 @@ class MantissaExponent(NamedTuple):
 
 class Frexp(Operation):
     """The two parts of a floating point number."""
+
+    batched = elementwise_rule
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> tuple[Array, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import elementwise as elementwise_rule
 from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -32,6 +33,8 @@ fix = trunc
 
 class RoundTo(Operation, name="Round"):
     """The nearest multiple of a power of ten."""
+
+    batched = elementwise_rule
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, decimals: int) -> Array:

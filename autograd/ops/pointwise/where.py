@@ -8,6 +8,7 @@ import numpy as np
 
 from ...base.dtypes import for_number
 from ...base.types import Array
+from ...core.batching import elementwise as elementwise_rule
 from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import detached, into, takes_out
@@ -24,6 +25,8 @@ from .cast import cast, common_dtype, is_number, promoted
 
 class Where(Operation):
     """x where the condition holds, y elsewhere."""
+
+    batched = elementwise_rule
 
     mixes = True
 
@@ -110,6 +113,8 @@ fmin: Declared = elementwise("Fmin", _choosing("fmin", np.fmin), lambda g, x, y:
 class Clamp(Operation):
     """x limited to numbers [low, high]; the gradient passes where low <= x <= high."""
 
+    batched = elementwise_rule
+
     @staticmethod
     def forward(ctx: Context, x: Any, *, low: Any, high: Any) -> Array:
         """NumPy's clip; all is nan if a limit is."""
@@ -128,6 +133,8 @@ class Clamp(Operation):
 
 class ClampTensor(Operation, name="Clamp"):
     """x limited to [low, high] element by element; either may be None."""
+
+    batched = elementwise_rule
 
     mixes = True
 
@@ -206,6 +213,8 @@ clip = clamp
 
 class NanToNum(Operation):
     """x with numbers in place of nan and infinities."""
+
+    batched = elementwise_rule
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, nan: float, posinf: Any, neginf: Any) -> Array:

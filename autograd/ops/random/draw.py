@@ -14,6 +14,7 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.types import Array, DeviceLike, DTypeLike, Layout, MemoryFormat, Number
+from ...core.batching import elementwise
 from ...core.declare import limits_of
 from ...core.operation import Operation
 from ...core.out import detached, into
@@ -145,6 +146,8 @@ def randint_like(input: Tensor, *args: Any, low: Any = 0, high: Any = None, gene
 
 class Normal(Operation):
     """Drawn `values`, as a result of the parameters that they were drawn with."""
+
+    batched = elementwise
 
     mixes = True
 

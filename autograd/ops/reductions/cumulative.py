@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base.dtypes import float16, float32, int64
 from ...base.types import Array, DTypeLike
+from ...core.batching import along, maps, placed
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.primitive import primitive
@@ -32,6 +33,8 @@ from .take_along import TakeAlong, ValuesIndices, values_and_indices
 
 class Cumsum(Operation):
     """The running sum along dim."""
+
+    batched = along("dim")
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int) -> Array:
@@ -68,7 +71,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: DTypeLike = None) -> Tensor:
     dim = one_dim(dim, x.ndim)
     return Cumsum.apply(x, dim=dim) if x.ndim else reshape(Cumsum.apply(reshape(x, 1), dim=0), ())
 
-_running_places = primitive(running_places)
+_running_places = primitive(maps(placed(1))(running_places))
 
 
 class Cummax(TakeAlong):
@@ -105,6 +108,8 @@ def cummin(input: Tensor, dim: int) -> ValuesIndices:
 
 class Logcumsumexp(Operation):
     """log(cumsum(exp(x))) along dim."""
+
+    batched = along("dim")
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base.dtypes import int64
 from ...base.types import Array
+from ...core.batching import Level, along, maps
 from ...core.operation import Operation
 from ...core.out import into
 from ...core.primitive import primitive
@@ -28,6 +29,8 @@ from .take_along import TakeAlong, ValuesIndices, selected
 
 class Amax(Operation):
     """The largest element (Amin: the smallest) over dims; equal ones share the gradient, as PyTorch's amax."""
+
+    batched = along("dims")
 
     real = True
 
@@ -60,6 +63,12 @@ class MaxOfAll(Amax, name="Max"):
         """To the elements equal to the extreme, in equal parts."""
         x, z = ctx.values
         top = z.array if isinstance(z, Tensor) else z
+        if top.ndim:                                 # one for each sample of a batch: ctx.dims are the others
+            shape = keepdim_shape(ctx.shape, ctx.dims)
+            values = x.array if isinstance(x, Tensor) else x
+            top = top.reshape(shape)
+            every = np.where(np.isnan(top), values != values, values == top)
+            return passing(reshape(g, shape) / sum(every.astype(x.dtype), ctx.dims, keepdim=True), every)
         chosen = x != x if np.isnan(top) else x == z
         return passing(g / sum(cast(chosen, x.dtype)), chosen)
 
@@ -126,7 +135,23 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out
     dims: Dims = None if dim is None else one_dim(dim, input.ndim)
     return MinMax(amin(input, dims, keepdim), amax(input, dims, keepdim))
 
-_argmax, _argmin = primitive(np.ndarray.argmax), primitive(np.ndarray.argmin)
+
+def _place_of_each(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """The rule for batches: without a dimension, of all elements of each sample."""
+    a, *dim = args
+    return call(level.raw(a), dim[0] + 1, **settings) if dim else call(level.raw(a).reshape(level.size, -1), 1, **settings)
+
+
+@primitive
+@maps(_place_of_each)
+def _argmax(a: Array, dim: Any = None, keepdims: bool = False) -> Any:
+    return a.argmax(dim, keepdims=keepdims)
+
+
+@primitive
+@maps(_place_of_each)
+def _argmin(a: Array, dim: Any = None, keepdims: bool = False) -> Any:
+    return a.argmin(dim, keepdims=keepdims)
 
 
 def _along(operation: type[TakeAlong], x: Tensor, dim: Any, keepdim: bool, find: Callable[..., Any],
@@ -177,13 +202,13 @@ def _arg(x: Tensor, dim: int | None, keepdim: bool, find: Callable[..., Any], na
         if a.size == 0:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0, shape "
                              f"{list(a.shape)}.")
-        out = np.asarray(find(a))
-        return result(out.reshape((1,) * a.ndim) if keepdim else out)
+        out = result(find(a))
+        return reshape(out, (1,) * a.ndim) if keepdim else out
     place = one_dim(dim, a.ndim)
     if a.ndim == 0:
         return result(np.zeros((), int64))
     nonempty(a.shape, (place,), name)
-    return result(np.asarray(find(a, place, keepdims=keepdim)))
+    return result(find(a, place, keepdims=keepdim))
 
 
 @reduction

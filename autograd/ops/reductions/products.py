@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base.dtypes import float16, float32, int64
 from ...base.types import Array, DTypeLike
+from ...core.batching import along
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -64,6 +65,8 @@ def before(x: TensorOrArray, dim: int) -> Any:
 class Prod(Operation):
     """The product along dim."""
 
+    batched = along("dim")
+
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int, keepdim: bool) -> Array:
         """np.multiply.reduce over the dimensions."""
@@ -88,6 +91,8 @@ class Prod(Operation):
 
 class Cumprod(Operation):
     """The running product along dim."""
+
+    batched = along("dim")
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int) -> Array:

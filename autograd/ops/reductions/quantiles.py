@@ -8,6 +8,7 @@ import numpy as np
 
 from ...base.dtypes import float32, float64, int64
 from ...base.types import Array
+from ...core.batching import maps, placed
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.primitive import data_dependent, primitive
@@ -84,6 +85,7 @@ def _median(x: Tensor, dim: int | None, keepdim: bool, skip_nan: bool, name: str
 
 
 @primitive
+@maps(placed(1))
 def _middle(a: Array, dim: int, skip_nan: bool) -> Array:
     """Where the middle is along dim: the lower one of two; the first nan, or that of the others."""
     n = a.shape[dim]

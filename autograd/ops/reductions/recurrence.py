@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import along
 from ...core.operation import Operation
 from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ..pointwise.arithmetic import conjugates
@@ -13,6 +14,8 @@ from ..shape import flip, narrow
 
 class Recurrence(Operation):
     """The solution y of the recurrence along dim; a is one shorter than b. Closed under differentiation."""
+
+    batched = along("dim")
 
     @staticmethod
     def forward(ctx: Context, a: Array, b: Array, *, dim: int) -> Array:

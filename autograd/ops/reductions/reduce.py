@@ -9,6 +9,8 @@ import numpy as np
 
 from ...base.dtypes import float16, float32, int64, uint8
 from ...base.types import Array, DTypeLike
+from ...core.batching import along, maps, placed
+from ...core.batching import whole as whole_rule
 from ...core.operation import Expand, Operation, SumTo
 from ...core.out import into
 from ...core.primitive import primitive
@@ -38,6 +40,8 @@ def add_up(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
 
 class Sum(Operation):
     """The sum over dims."""
+
+    batched = along("dims")
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool) -> Array:
@@ -70,6 +74,7 @@ def sum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = Non
 
 
 @primitive
+@maps(placed(1))
 def _whole(a: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     """The sum of integers or booleans."""
     return in_rows(accumulate(a, axis=dims, dtype=int64, keepdims=keepdim))
@@ -77,6 +82,8 @@ def _whole(a: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
 
 class Mean(Operation):
     """The mean over dims."""
+
+    batched = along("dims")
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool) -> Array:
@@ -114,6 +121,8 @@ def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType
 class Nansum(Operation):
     """The sum over dims of what is not nan."""
 
+    batched = along("dims")
+
     real = True
 
     @staticmethod
@@ -144,12 +153,14 @@ def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DTy
 
 
 @primitive
+@maps(whole_rule)
 def _present(a: Array) -> Array:
     """Where there is no nan."""
     return ~np.isnan(a)
 
 
 @primitive
+@maps(placed(1))
 def _count(a: Array, dims: tuple[int, ...]) -> Array:
     return np.asarray(np.count_nonzero(a, axis=dims), int64)
 
@@ -179,11 +190,13 @@ def _truth(x: Tensor, dim: Dims, keepdim: bool, reduce: Callable[..., Array]) ->
 
 
 @primitive
+@maps(placed(1))
 def _all(a: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     return _of_kind(a, every(a, axis=dims, keepdims=keepdim))
 
 
 @primitive
+@maps(placed(1))
 def _any(a: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     return _of_kind(a, some(a, axis=dims, keepdims=keepdim))
 

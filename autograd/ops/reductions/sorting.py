@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...base.dtypes import int64
+from ...core.batching import maps, placed
 from ...core.out import takes_out
 from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
@@ -26,7 +27,7 @@ class Topk(TakeAlong):
 class Kthvalue(TakeAlong):
     """Node of kthvalue() along a dimension."""
 
-_order, _leading, _nth = primitive(order), primitive(leading), primitive(nth)
+_order, _leading, _nth = [primitive(maps(placed(1))(function)) for function in (order, leading, nth)]
 
 
 @also(axis="dim")

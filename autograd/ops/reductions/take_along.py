@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...base.types import Array
+from ...core.batching import along
 from ...core.operation import Operation
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray
@@ -18,6 +19,8 @@ from ..shape import reshape
 class TakeAlong(Operation, name="Gather"):
     """The elements of x at `indices` along dim; without keepdim that dimension is removed. distinct: no index occurs
     twice."""
+
+    batched = along("dim")
 
     @staticmethod
     def forward(ctx: Context, x: Array, indices: Array, *, dim: int, distinct: bool = False, keepdim: bool = True) -> Array:
@@ -37,6 +40,8 @@ class TakeAlong(Operation, name="Gather"):
 
 class PutAlong(Operation, name="Scatter"):
     """Zeros of `size` along dim, with g added at `indices`; the adjoint of TakeAlong."""
+
+    batched = along("dim")
 
     @staticmethod
     def forward(ctx: Context, g: Array, indices: Array, *, dim: int, size: int, distinct: bool = False) -> Array:

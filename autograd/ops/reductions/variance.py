@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.dtypes import float16, float32
 from ...base.types import Array
+from ...core.batching import along
 from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, Operand, TensorOrArray
@@ -77,6 +78,8 @@ def spread_gradient(g: Operand, x: Operand, dims: tuple[int, ...], correction: f
 class Var(Operation):
     """The variance over dims, real for complex numbers too. whole: the caller named no dims."""
 
+    batched = along("dims")
+
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Array:
         """Two passes: the mean, then the squares."""
@@ -93,6 +96,8 @@ class Var(Operation):
 
 class Std(Operation):
     """The square root of the variance over dims; its gradient is 0 where it is 0."""
+
+    batched = along("dims")
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Array:
@@ -113,6 +118,8 @@ def _with_mean(name: str, first: type[Operation]) -> type[Operation]:
     """`first` (Var or Std) and the mean over the same dims, by one node that shows as `name`."""
 
     class WithMean(Operation, name=name):
+        batched = along("dims")
+
         @staticmethod
         def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool, correction: float,
                     whole: bool) -> tuple[Array, ...]:

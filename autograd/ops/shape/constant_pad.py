@@ -26,6 +26,7 @@ def crop(x: Operand, widths: Any) -> Operand:
 
 
 # pad_constant(x, ((before, after), ...), value): a pair for each dimension. The derivative does not depend on the value.
-pad_constant: Any = linear("ConstantPadNd", _bordered, lambda g, was, widths, value=0: crop(g, widths))
+pad_constant: Any = linear("ConstantPadNd", _bordered, lambda g, was, widths, value=0: crop(g, widths),
+                           batched=lambda level, call, args, _: call(level.raw(args[0]), ((0, 0), *args[1]), *args[2:]))
 
 __all__: list[str] = []

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.devices import contiguous_format
 from ...base.types import Array, MemoryFormat
+from ...core.batching import Level
 from ...core.declare import linear
 from ...core.out import takes_out
 from ...core.tensor import Tensor
@@ -26,8 +27,13 @@ def _in_order(x: Array, order: str) -> Array:
 
 
 # x copied, its memory in the order "C", "K" or "last": by clone() and contiguous(), and by to(memory_format=...).
-_clone: Any = linear("Clone", _in_order, lambda g, was, order: g)
-to_copy: Any = linear("ToCopy", _in_order, lambda g, was, order: g)
+def _batched(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """The rule for batches: an order in memory is one of samples, of which nothing shows; here it is by rows."""
+    return call(level.raw(args[0]), "C" if args[1] == "last" else args[1])
+
+
+_clone: Any = linear("Clone", _in_order, lambda g, was, order: g, batched=_batched)
+to_copy: Any = linear("ToCopy", _in_order, lambda g, was, order: g, batched=_batched)
 
 
 def layout_of(format: MemoryFormat | None, ndim: int) -> str:

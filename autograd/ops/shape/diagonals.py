@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array, DeviceLike, DTypeLike, Layout
+from ...core.batching import placed, whole
 from ...core.declare import linear
 from ...core.out import takes_out
 from ...core.tensor import Tensor, result
@@ -30,16 +31,19 @@ def _from_diagonal(g: Array, shape: tuple[int, ...], offset: int, i: int, j: int
 
 
 _diagonal: Any = linear("Diagonal", _diagonal_view,
-                        lambda g, was, offset, i, j: _diagonal_backward(g, was, offset, i, j), view=True)
+                        lambda g, was, offset, i, j: _diagonal_backward(g, was, offset, i, j), view=True,
+                        batched=placed(2, 3))
 _diagonal_backward: Any = linear("DiagonalBackward", _from_diagonal,
-                                 lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j))
-_diag_embed = linear("DiagEmbed", _from_diagonal, lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j))
+                                 lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j),
+                                 batched=placed(3, 4, shape=1))
+_diag_embed = linear("DiagEmbed", _from_diagonal, lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j),
+                     batched=placed(3, 4, shape=1))
 _diagonal_copy = linear("DiagonalCopy", lambda x, *place: _diagonal_view(x, *place).copy(),
-                        lambda g, was, *place: _diagonal_backward(g, was, *place))
+                        lambda g, was, *place: _diagonal_backward(g, was, *place), batched=placed(2, 3))
 
 # lower_part(x, k), upper_part(x, k): tril() and triu() of matrices without checks, also of arrays, as rules use them.
-lower_part: Any = linear("Tril", lambda x, k: triangle(x, k, True), lambda g, was, k: lower_part(g, k))
-upper_part: Any = linear("Triu", lambda x, k: triangle(x, k, False), lambda g, was, k: upper_part(g, k))
+lower_part: Any = linear("Tril", lambda x, k: triangle(x, k, True), lambda g, was, k: lower_part(g, k), batched=whole)
+upper_part: Any = linear("Triu", lambda x, k: triangle(x, k, False), lambda g, was, k: upper_part(g, k), batched=whole)
 
 
 def _pair(x: TensorOrArray, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array, SizeLike
+from ...core.batching import placed
 from ...core.declare import linear
 from ...core.operation import SumTo
 from ...core.tensor import Tensor
@@ -41,8 +42,9 @@ def _rolled(x: Array, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
     return like_order(out, x)
 
 
-_flip: Any = linear("Flip", _flipped, lambda g, was, dims: _flip(g, dims))
-_roll: Any = linear("Roll", _rolled, lambda g, was, shifts, dims: _roll(g, tuple([-n for n in shifts]), dims))
+_flip: Any = linear("Flip", _flipped, lambda g, was, dims: _flip(g, dims), batched=placed(1))
+_roll: Any = linear("Roll", _rolled, lambda g, was, shifts, dims: _roll(g, tuple([-n for n in shifts]), dims),
+                    batched=placed(2))
 
 
 def _fold_copies(g: Operand, was: tuple[int, ...], repeats: tuple[int, ...]) -> Operand:
@@ -53,7 +55,8 @@ def _fold_copies(g: Operand, was: tuple[int, ...], repeats: tuple[int, ...]) -> 
     return reshape(SumTo.apply(reshape(g, apart), shape=once), was)
 
 
-_repeat = linear("Repeat", lambda x, repeats: np.tile(x, repeats), _fold_copies)
+_repeat = linear("Repeat", lambda x, repeats: np.tile(x, repeats), _fold_copies,
+                 batched=lambda level, call, args, settings: call(level.aligned(args[0], len(args[1])), (1, *args[1])))
 
 
 def flip(input: Operand, *args: Any, dims: Sequence[int] | None = None) -> Operand:

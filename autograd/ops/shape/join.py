@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.dtypes import promote
 from ...base.types import Array
+from ...core.batching import Level, along
 from ...core.casting import casting, widest
 from ...core.operation import Cast, Operation
 from ...core.out import check_apart, into
@@ -22,8 +23,16 @@ from .splitting import Unbind, before, narrow, stacked, unbind
 from .views import atleast_1d, atleast_2d, atleast_3d, reshape, unsqueeze
 
 
+def _cat(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """The rule for batches; legacy empty vectors join in with any number of dimensions."""
+    full = [x for x in args if x.shape != (0,)] or args[:1]
+    return call(*[level.front(x) for x in full], dim=settings["dim"] + 1)
+
+
 class Cat(Operation):
     """Tensors joined along a dimension they have."""
+
+    batched = _cat
 
     mixes = True
 
@@ -58,6 +67,8 @@ class Cat(Operation):
 
 class Stack(Operation):
     """Tensors of one shape side by side along a new dimension."""
+
+    batched = along("dim")
 
     mixes = True
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import Level, along
 from ...core.operation import Operation
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.memory_format import zeros_like_order
@@ -23,8 +24,16 @@ def before(dim: int) -> tuple[Any, ...]:
     return (COLON,) * dim
 
 
+def _rest(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """The rule for batches: the index is of the other dimensions."""
+    given = {"shape": (level.size, *settings["shape"])} if "shape" in settings else {}
+    return call(level.raw(args[0]), index=(COLON, *settings["index"]), **given)
+
+
 class Slice(Operation):
     """x[index] with integers, slices, None and ... only: a view."""
+
+    batched = _rest
 
     view = True
 
@@ -45,6 +54,8 @@ class Slice(Operation):
 class SliceBackward(Operation):
     """Zeros of `shape` with g at `index`, the adjoint of Slice."""
 
+    batched = _rest
+
     @staticmethod
     def forward(ctx: Context, g: Array, *, index: tuple[Any, ...], shape: tuple[int, ...]) -> Array:
         """Assignment into zeros with the memory order of g."""
@@ -62,6 +73,8 @@ class SliceBackward(Operation):
 class Select(Operation):
     """One slice of a dimension, a view without that dimension."""
 
+    batched = along("dim")
+
     view = True
 
     @staticmethod
@@ -78,6 +91,8 @@ class Select(Operation):
 
 class SelectBackward(Operation):
     """Zeros with one slice filled, the adjoint of Select."""
+
+    batched = along("dim", shape="shape")
 
     @staticmethod
     def forward(ctx: Context, g: Array, *, dim: int, index: int, shape: tuple[int, ...]) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...base.types import Array
+from ...core.batching import placed
 from ...core.declare import linear
 from ...core.tensor import Tensor
 from .dims import wrap_dim
@@ -29,8 +30,10 @@ def _overlap_add(g: Array, shape: tuple[int, ...], dim: int, size: int, step: in
     return out
 
 
-_unfold: Any = linear("Unfold", _windows, lambda g, was, dim, size, step: overlapped(g, was, dim, size, step), view=True)
-overlapped: Any = linear("UnfoldBackward", _overlap_add, lambda g, was, shape, dim, size, step: _unfold(g, dim, size, step))
+_unfold: Any = linear("Unfold", _windows, lambda g, was, dim, size, step: overlapped(g, was, dim, size, step), view=True,
+                      batched=placed(1))
+overlapped: Any = linear("UnfoldBackward", _overlap_add, lambda g, was, shape, dim, size, step: _unfold(g, dim, size, step),
+                         batched=placed(2, shape=1))
 
 
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ...base.hidden import Hidden
 from ...base.types import Array, SizeLike
+from ...core.batching import along
 from ...core.graph import join_views
 from ...core.operation import Operation
 from ...core.tensor import Tensor, result
@@ -24,6 +26,8 @@ from .slicing import Select, Slice, before
 
 class Split(Operation):
     """Stretches of one dimension, of the lengths given: all of it."""
+
+    batched = along("dim")
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int, lengths: tuple[int, ...]) -> tuple[Array, ...]:
@@ -43,6 +47,8 @@ class Split(Operation):
 class SplitBackward(Operation):
     """The adjoint of Split."""
 
+    batched = along("dim")
+
     @staticmethod
     def forward(ctx: Context, *gs: Any, dim: int, lengths: tuple[int, ...]) -> Array:
         """np.concatenate joins the pieces."""
@@ -57,6 +63,8 @@ class SplitBackward(Operation):
 
 class Unbind(Operation):
     """All slices along one dimension."""
+
+    batched = along("dim")
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int) -> tuple[Array, ...]:
@@ -75,6 +83,8 @@ class Unbind(Operation):
 
 class UnbindBackward(Operation):
     """The adjoint of Unbind."""
+
+    batched = along("dim")
 
     @staticmethod
     def forward(ctx: Context, *gs: Any, dim: int) -> Array:
@@ -207,6 +217,9 @@ def _unshared(parts: tuple[Any, ...]) -> tuple[Any, ...]:
     counts the write."""
     separate = []
     for part in parts:
+        if type(part.array) is Hidden:               # inside vmap()
+            separate.append(part.array.level.wrapped(_unshared((part.array.value,))[0]))
+            continue
         separate.append(result(part.array))
         separate[-1].edge, separate[-1].tracked, separate[-1].dual = part.edge, part.tracked, part.dual
     return tuple(separate)

@@ -7,16 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from ...core.batching import Level, placed
 from ...core.declare import linear
 from ...core.operation import Conj
 from ...core.tensor import Tensor
 from ...core.types import Operand
 from .dims import either, sizes, wrap_dim
 
-_swap: Any = linear("Transpose", lambda x, i, j: x.swapaxes(i, j), lambda g, was, i, j: _swap(g, i, j), view=True)
-_t: Any = linear("T", lambda x: x.T, lambda g, was: _t(g), view=True)
+_swap: Any = linear("Transpose", lambda x, i, j: x.swapaxes(i, j), lambda g, was, i, j: _swap(g, i, j), view=True,
+                    batched=placed(1, 2))
+
+
+def _each_transposed(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """The rule for batches of t(): of matrices, vectors or numbers."""
+    return _swap(level.raw(args[0]), *((1, 2) if args[0].ndim == 2 else (0, 0)))
+
+
+_t: Any = linear("T", lambda x: x.T, lambda g, was: _t(g), view=True, batched=_each_transposed)
 _permute: Any = linear("Permute", lambda x, dims: x.transpose(dims),
-                       lambda g, was, dims: _permute(g, tuple(np.argsort(dims).tolist())), view=True)
+                       lambda g, was, dims: _permute(g, tuple(np.argsort(dims).tolist())), view=True,
+                       batched=lambda level, call, args, settings: call(level.raw(args[0]), (0, *[d + 1 for d in args[1]])))
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:

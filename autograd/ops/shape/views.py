@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.dtypes import TensorDType
 from ...base.types import Array, DTypeLike
+from ...core.batching import Level, whole
 from ...core.declare import linear
 from ...core.graph import shared_counter
 from ...core.tensor import Tensor, result
@@ -22,11 +23,17 @@ ndarray = np.ndarray
 
 
 def _reshaping(name: str) -> Any:
-    return linear(name, lambda x, shape: x.reshape(shape), lambda g, was, shape: reshape(g, was), view=True)
+    return linear(name, lambda x, shape: x.reshape(shape), lambda g, was, shape: reshape(g, was), view=True,
+                  batched=_batched)
+
+
+def _batched(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    x, shape = args
+    return reshape(level.raw(x), (level.size, *checked(tuple(shape), math.prod(x.shape))))
 
 
 _view, _unsqueeze, _squeeze = _reshaping("View"), _reshaping("Unsqueeze"), _reshaping("Squeeze")
-_copied = linear("Clone", to_rows, lambda g, was: g)
+_copied = linear("Clone", to_rows, lambda g, was: g, batched=whole)
 
 
 def reshape(input: Any, *args: Any, shape: Any = None) -> Any:

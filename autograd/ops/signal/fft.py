@@ -14,6 +14,7 @@ import numpy as np
 
 from ...base.dtypes import as_dtype, default
 from ...base.types import Array, DeviceLike, DTypeLike, Layout, SizeLike
+from ...core.batching import along
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -33,6 +34,8 @@ ADJOINT = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 class FftC2C(Operation):
     """Complex to complex, over dims."""
 
+    batched = along("dims")
+
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: Dims, norm: str, inverse: bool) -> Array:
         """np.fft.fftn or ifftn."""
@@ -49,6 +52,8 @@ class FftC2C(Operation):
 class FftR2C(Operation):
     """Real to the first half of the complex coefficients, along one dimension."""
 
+    batched = along("dim")
+
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int, norm: str) -> Array:
         """np.fft.rfft along the dimension."""
@@ -64,6 +69,8 @@ class FftR2C(Operation):
 
 class FftC2R(Operation):
     """The first half of the coefficients of n real numbers to the numbers, along one dimension."""
+
+    batched = along("dim")
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int, n: int, norm: str) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base.dtypes import default
 from ...base.types import Array, Number
+from ...core.batching import elementwise as elementwise_rule
 from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import takes_out
@@ -88,6 +89,8 @@ xlog1py: Any = elementwise("SpecialXlog1Py", _times(np.log1p),
 class Logit(Operation):
     """log(x / (1 - x)), after clamping x to [eps, 1 - eps] if eps is given."""
 
+    batched = elementwise_rule
+
     @staticmethod
     def forward(ctx: Context, x: Array, *, eps: float | None) -> Array:
         """As a difference of logarithms, accurate at both ends."""
@@ -138,6 +141,8 @@ def _gamma_density(a: Tensor, x: Tensor) -> Tensor:
 
 class Polygamma(Operation):
     """The n-th derivative of digamma."""
+
+    batched = elementwise_rule
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, n: int) -> Array:
