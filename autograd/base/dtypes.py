@@ -35,6 +35,13 @@ default: Default = Default()                         # asked by every file, at e
 _CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 
 
+def common(array: Any) -> Any:
+    """The array, or a view of it, whose dtype is NumPy's own object. An unpickled array of numbers has a copy, and so
+    has what is computed from it; kernels compare dtypes by identity and would not take it."""
+    own = np.dtype(array.dtype.char) if array.dtype.isnative and array.dtype.kind in "biufc" else array.dtype
+    return array if array.dtype is own else array.view(own)
+
+
 def category(dtype: np.dtype[Any]) -> int:
     """0 bool, 1 integer, 2 floating, 3 complex."""
     try:

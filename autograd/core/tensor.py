@@ -566,7 +566,7 @@ def result(array: Any) -> Tensor:
 def restore(cls: Any, array: Any, tracked: bool) -> Tensor:
     """A leaf from its pickled parts."""
     tensor: Tensor = TensorBase.__new__(cls)
-    start(tensor, array)
+    start(tensor, dtypes.common(array))
     tensor.tracked = tracked
     return tensor
 

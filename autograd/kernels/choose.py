@@ -6,6 +6,9 @@ ranks must round alike. What oneDNN cannot do at all it says itself (primitives.
 
 from __future__ import annotations
 
+import contextlib
+import threading
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -24,7 +27,30 @@ def products() -> Any:
     which every weight's gradient is, and alike for x @ y^T.
     """
     library = onednn.library()
-    return library if library is not None and library.avx512 else None
+    return library if library is not None and (library.avx512 or here.rows_alike) else None
+
+
+class Here(threading.local):
+    """What this thread wants of products."""
+
+    rows_alike = False
+
+
+here: Here = Here()
+
+
+@contextlib.contextmanager
+def rows_alike() -> Iterator[None]:
+    """A block in which all float32 products are oneDNN's, of any size and on any processor, if it is there.
+
+    Its kernels compute each of 48 n rows in the same way. OpenBLAS's for Haswell and Zen do not: of 12 rows, the last 6 are
+    added up in another order than the first.
+    """
+    before, here.rows_alike = here.rows_alike, True
+    try:
+        yield
+    finally:
+        here.rows_alike = before
 
 
 def patches(weight: tuple[int, ...], groups: int) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from ..base.types import Array
 from . import choose
 from .addresses import address
-from .choose import PRODUCT
+from .choose import PRODUCT, here
 from .halves import converted
 from .threads import WIDE, alone, matmul, number, using
 
@@ -21,7 +21,8 @@ WORTH_FLOAT32 = 1 << 12              # from which float16 is quicker in float32:
 
 def product(x: Array, y: Array, out: Array | None = None, add: bool = False) -> Array:
     """x @ y for at least two dimensions each; into `out` (contiguous) if it is given, added to what is there if `add`."""
-    if x.dtype is FLOAT32 and x.ndim == 2 and y.ndim == 2 and x.size * y.shape[1] >= PRODUCT and y.dtype is FLOAT32:
+    if (x.dtype is FLOAT32 and x.ndim == 2 and y.ndim == 2 and (x.size * y.shape[1] >= PRODUCT or here.rows_alike)
+            and y.dtype is FLOAT32):
         library = choose.products()
         if library is not None:
             made = _sgemm(library, x, y, out, add)
@@ -41,7 +42,7 @@ def product(x: Array, y: Array, out: Array | None = None, add: bool = False) -> 
 
 def affine(x: Array, weight: Array, bias: Array, out: Array | None = None) -> Array:
     """x @ weight^T + bias for matrices x (n, k), weight (m, k), and bias (m,); into `out` (contiguous) if it is given."""
-    if (x.dtype is FLOAT32 and x.size * weight.shape[0] >= PRODUCT and weight.dtype is FLOAT32
+    if (x.dtype is FLOAT32 and (x.size * weight.shape[0] >= PRODUCT or here.rows_alike) and weight.dtype is FLOAT32
             and choose.products() is not None):
         out = np.empty((x.shape[0], weight.shape[0]), FLOAT32) if out is None else out
         out[...] = bias

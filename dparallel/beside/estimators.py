@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograd.kernels.choose import rows_alike
 from autograd.nn import CrossEntropyLoss, HuberLoss, L1Loss, Module, MSELoss, NLLLoss, SmoothL1Loss
 from autograd.nn import functional as F
 from autograd.utils.data import DataLoader, TensorDataset
@@ -38,6 +39,7 @@ else:
 Array = np.ndarray[Any, Any]
 MSG_FEW = "the module has {outputs} outputs for {classes} classes; its last layer needs one for each"
 PREFIXES = ("module__", "optimizer__", "criterion__")
+TILE = 192                           # rows: a multiple of what kernels of products (3, 16) and of loops (64) take at a time
 
 
 class NeuralNet(BaseEstimator):
@@ -198,12 +200,22 @@ class NeuralNet(BaseEstimator):
         array = validate(self, X, reset=reset, dtype=[np.float32, np.float64], allow_nd=True)
         return ag.tensor(array.astype(np.float32, copy=False))
 
-    def _outputs(self, X: Any) -> ag.Tensor:
+    def _outputs(self, X: Any, then: Callable[[ag.Tensor], ag.Tensor] = lambda outputs: outputs) -> ag.Tensor:
+        """then(outputs of the module) for all rows.
+
+        Rows of features are computed in batches of one shape, the last one filled up with copies of row 0: kernels compute
+        the last rows of a product or a loop in another way than the others, and no prediction is to depend on its place.
+        """
         import_module("sklearn.utils.validation").check_is_fitted(self, "module_")
         x = self._rows(X, False)
+        n, size = len(x), max(self.batch_size, 1)
+        if x.ndim == 2 and n:
+            batches = -(-n // (-(-size // TILE) * TILE))
+            size = -(-n // (batches * TILE)) * TILE
+            x = ag.cat([x, x[:1].expand(batches * size - n, -1)])
         self.module_.eval()
-        with ag.no_grad():
-            return ag.cat([self.module_(rows) for rows in ag.split(x, max(self.batch_size, 1))])
+        with ag.no_grad(), rows_alike():
+            return ag.cat([then(self.module_(rows)) for rows in ag.split(x, size)])[:n]
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy, for pickle and joblib, has the module, and not the ranks' buckets."""
@@ -333,11 +345,13 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
             NotFittedError: fit() was not called.
             ValueError: scikit-learn refuses the rows, or the module has fewer outputs than there are classes.
         """
-        outputs = self._outputs(X)
-        if outputs.shape[-1] < len(self.classes_):
-            raise ValueError(MSG_FEW.format(outputs=outputs.shape[-1], classes=len(self.classes_)))
-        outputs = outputs[..., :len(self.classes_)]  # a last layer may be larger: what is never right is no class
-        return (outputs.exp() if isinstance(self.criterion_, NLLLoss) else F.softmax(outputs, -1)).numpy()
+        def probabilities(outputs: ag.Tensor) -> ag.Tensor:
+            if outputs.shape[-1] < len(self.classes_):
+                raise ValueError(MSG_FEW.format(outputs=outputs.shape[-1], classes=len(self.classes_)))
+            outputs = outputs[..., :len(self.classes_)]  # a last layer may be larger: what is never right is no class
+            return outputs.exp() if isinstance(self.criterion_, NLLLoss) else F.softmax(outputs, -1)
+
+        return self._outputs(X, probabilities).numpy()
 
     def predict(self, X: Any) -> Array:
         """The class with the largest score for each row.

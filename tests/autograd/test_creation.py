@@ -1,5 +1,7 @@
 """Making tensors, against PyTorch: the same expression with `t` as autograd and as torch."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -104,3 +106,12 @@ NESTED = """[[t.tensor([1.0])]] | [[t.tensor(1.0)]] | [t.tensor([1.0]), t.tensor
 @pytest.mark.filterwarnings("ignore")
 def test_tensors_in_lists_count_as_numbers(text, form):
     test_like_pytorch(form.format(text))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.complex64, np.bool_])
+def test_unpickled_numbers_have_numpys_own_dtype(dtype):
+    """By which kernels recognize them: an unpickled array's dtype is a copy, and NumPy passes it on to results."""
+    array = pickle.loads(pickle.dumps(np.zeros(3, dtype)))
+    assert array.dtype is not np.dtype(dtype)
+    made = [ag.from_numpy(array), ag.tensor(array), ag.as_tensor(array), pickle.loads(pickle.dumps(ag.zeros(3, dtype=np.dtype(dtype))))]
+    assert all(t.dtype is np.dtype(dtype) for t in made) and np.shares_memory(made[0].numpy(), array)

@@ -7,6 +7,7 @@ import pytest
 
 import autograd as ag
 from autograd import nn, optim
+from autograd.kernels.onednn import onednn
 
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 from sklearn import metrics as theirs  # noqa: E402
@@ -50,6 +51,20 @@ def test_validation_and_search():
     width = NeuralNetRegressor(Net, module__outputs=1, optimizer=optim.Adam, lr=0.05, max_epochs=20, random_state=0)
     assert cross_val_score(width, X[:, :3], X[:, 3], cv=KFold(3, shuffle=True, random_state=0)).min() > 0.7
     assert is_classifier(best) and is_regressor(NeuralNetRegressor(Net))
+
+
+@pytest.mark.skipif(onednn.library() is None, reason="OpenBLAS's kernels for Haswell add up 6 of 12 rows otherwise")
+@pytest.mark.parametrize("kind", [NeuralNetClassifier, NeuralNetRegressor])
+@pytest.mark.parametrize("hidden, rows, batch", [(16, 150, 32), (33, 333, 128), (257, 61, 16)])
+def test_a_prediction_does_not_depend_on_the_place_of_its_row(kind, hidden, rows, batch):
+    rng = np.random.default_rng(0)
+    x, order = rng.standard_normal((rows, 20)).astype(np.float32), rng.permutation(rows)
+    net = kind(Net, module__hidden=hidden, module__outputs=3, batch_size=batch, max_epochs=1, random_state=0)
+    net.fit(x, np.arange(rows) % 3 if kind is NeuralNetClassifier else x[:, :3])
+    predict = net.predict_proba if kind is NeuralNetClassifier else net.predict
+    whole = predict(x)
+    np.testing.assert_array_equal(predict(x[order]), whole[order])
+    np.testing.assert_allclose(np.concatenate([predict(x[k:k + 1]) for k in (0, rows - 1)]), whole[[0, -1]], rtol=1e-5, atol=1e-6)
 
 
 def test_parameters():

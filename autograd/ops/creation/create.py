@@ -96,7 +96,7 @@ def numeric(array: Array) -> Array:
     if array.dtype.kind not in "biufc" and array.dtype.name != "bfloat16":
         raise TypeError(f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only supported types are "
                         "floating, complex, integer and bool.")
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    return dtypes.common(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))
 
 
 def _refuse(data: Any, array: Array) -> None:
@@ -198,7 +198,7 @@ def from_numpy(array: Array) -> Tensor:
         _not_shareable(array)
     if not array.flags.writeable:
         warnings.warn(MSG_READ_ONLY.format(what="NumPy array"), UserWarning, stacklevel=2)
-    return result(array)
+    return result(dtypes.common(array))
 
 
 def _not_shareable(array: Array) -> None:
