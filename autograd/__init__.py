@@ -90,8 +90,8 @@ LATER = {
 # these are names themselves
 MODULES = {"accelerator", "amp", "anomaly_mode", "autograd", "backends", "compiler", "config", "cpu", "cuda",
            "distributed", "distributions", "drawing", "fft", "forward_ad", "func", "functional", "fx", "grad_mode", "hub",
-           "jit", "linalg", "mps", "multiprocessing", "nn", "onnx", "optim", "profiler", "serialization", "signal",
-           "special", "utils", "variable", "xpu"}
+           "jit", "library", "linalg", "mps", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler",
+           "serialization", "signal", "special", "storage", "testing", "types", "utils", "variable", "xpu"}
 if TYPE_CHECKING:
     from .amp import GradScaler, autocast
     from .amp.autocast_mode import *
@@ -193,6 +193,11 @@ def __getattr__(name: str) -> Any:
         return value
     if name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
         return getattr(Tensor, name)
+    if name.startswith("_foreach_"):
+        value = globals()[name] = import_module(".compat.foreach", __name__).foreach(name)
+        return value
+    if name.startswith("_check"):
+        return getattr(import_module(".compat.checks", __name__), name)
     if name == "bfloat16":
         return dtypes.of_tensors[dtypes.bfloat16_or_name()]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,8 +1,8 @@
 """PyTorch's names that are not here: what code that imports torch gets for them under dparallel.torch_alias.
 
-Three rules. A name of NAMES exists and raises NotImplementedError when it is used. An import statement can import any other
-absent name, which also raises when it is used; but where a `try` around the statement handles ImportError, the import raises
-it, and the code takes its fallback. Every other query (hasattr, getattr, find_spec, import_module) finds no such name.
+Three rules. The names of the tables here exist. An import statement can import any other absent name, which raises
+NotImplementedError when it is used; but where a `try` around the statement handles ImportError, the import raises it, and
+the code takes its fallback. Every other query (hasattr, getattr, find_spec, import_module) finds no such name.
 
 Standard library only. Read first: this page.
 """
@@ -12,14 +12,40 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+from dataclasses import make_dataclass
 from dis import opmap
 from types import FrameType
 from typing import Any, NoReturn
 
-# module: names that published packages mention without using them: in annotations, isinstance(), tables of dtypes
+# module: names that raise NotImplementedError when they are used; packages have them in annotations, isinstance() and tables
 NAMES: dict[str, str] = {
-    "torch": "",
+    "torch": "Event SymBool SymFloat SymInt Tag TensorType float4_e2m1fn_x2 qint8 qint32 quint8",
+    "torch.distributed.tensor": "DTensor",
+    "torch.distributed.device_mesh": "DeviceMesh",
+    "torch.fx": "Graph GraphModule Interpreter Node Proxy Tracer",
+    "torch.fx.graph": "Graph Node",
+    "torch.fx.graph_module": "GraphModule",
+    "torch.fx.node": "Argument Node Target",
+    "torch.fx.proxy": "Proxy",
 }
+
+
+# module: classes of plain values, with their fields, by which packages describe what they would do over several devices
+VALUES: dict[str, str] = {
+    "torch.distributed.tensor": "Partial(reduce_op) Placement Replicate Shard(dim)",
+    "torch.distributed.tensor.placement_types": "Partial(reduce_op) Placement Replicate Shard(dim) "
+                                                "_StridedShard(dim,split_factor)",
+}
+# module: decorators, and functions that register something with an exporter or compiler, none of which is here
+MARKS: dict[str, str] = {
+    "torch._dynamo": "allow_in_graph assume_constant_result disable mark_dynamic mark_static_address",
+    "torch.onnx": "register_custom_op_symbolic",
+    "torch.onnx.symbolic_helper": "parse_args",
+}
+# dtypes of 8 bits: eps, largest, smallest normal and smallest number. They can be compared, and be keys; no tensor has them
+FLOAT8 = {"float8_e4m3fn": (0.125, 448.0, 2.0**-6, -448.0), "float8_e4m3fnuz": (0.125, 240.0, 2.0**-7, -240.0),
+          "float8_e5m2": (0.25, 57344.0, 2.0**-14, -57344.0), "float8_e5m2fnuz": (0.125, 57344.0, 2.0**-15, -57344.0),
+          "float8_e8m0fnu": (1.0, 2.0**127, 2.0**-127, 2.0**-127)}
 
 
 class AbsentError(NotImplementedError, AttributeError):
@@ -51,13 +77,70 @@ def absent(name: str) -> Absent:
     return Absent(last, (), {"absent": name, "__module__": module})
 
 
+def mark(*args: Any, **kwargs: Any) -> Any:
+    """A decorator, with arguments or without: it returns its function."""
+    return args[0] if len(args) == 1 and not kwargs and callable(args[0]) else lambda function: function
+
+
 @functools.cache
-def named() -> frozenset[str]:
-    """All names of NAMES, with their modules, and these modules."""
-    return frozenset({*NAMES, *(f"{module}.{name}" for module, names in NAMES.items() for name in names.split())})
+def named() -> dict[str, Any]:
+    """What stands for the names of the tables."""
+    found: dict[str, Any] = {f"torch.{name}": Float8(name) for name in FLOAT8}
+    for table, make in ((NAMES, absent), (MARKS, lambda full: mark), (VALUES, value_class)):
+        for module, names in table.items():
+            found.update({f"{module}.{name.partition('(')[0]}": make(f"{module}.{name}") for name in names.split()})
+    return found
 
 
-def find(module: str, name: str, frame: FrameType) -> Absent:
+@functools.cache
+def modules() -> frozenset[str]:
+    """The modules of the tables."""
+    return frozenset({*NAMES, *MARKS, *VALUES})
+
+
+def value_class(full: str) -> type[Any]:
+    """A class of values with the fields of "torch.x.Name(field,...)"."""
+    return fields_class(full.partition("(")[0].rpartition(".")[2], full.partition("(")[2].rstrip(")"))
+
+
+@functools.cache
+def fields_class(name: str, fields: str) -> type[Any]:
+    """One class for each name, whichever module has it."""
+    base = object if name == "Placement" else fields_class("Placement", "")
+    return make_dataclass(name, [(field, Any, None) for field in fields.split(",") if field], bases=(base,), frozen=True)
+
+
+class Float8:
+    """A dtype of 8 bits. finfo() knows it."""
+
+    itemsize, is_floating_point, is_complex, is_signed = 1, True, False, True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> Any:
+        return named_now, (f"torch.{self.name}",)
+
+    @property
+    def dtype(self) -> NoReturn:
+        """NotImplementedError: NumPy looks for this attribute when a tensor of it is made."""
+        raise AbsentError(f"torch.{self.name} is not in dparallel: no tensor has this dtype")
+
+    def finfo(self) -> tuple[str, int, float, float, float, float, float]:
+        """dtype, bits, eps, max, min, smallest normal, resolution."""
+        eps, high, tiny, low = FLOAT8[self.name]
+        return self.name, 8, eps, high, low, tiny, 1.0
+
+
+def named_now(name: str) -> Any:
+    """One of named(), for a pickle."""
+    return named()[name]
+
+
+def find(module: str, name: str, frame: FrameType) -> Any:
     """The absent name of a module that the frame mentions; AttributeError if by the rules it is not there.
 
     Args:
@@ -66,7 +149,9 @@ def find(module: str, name: str, frame: FrameType) -> Absent:
         frame: The code that mentions it.
     """
     full = f"{module}.{name}"
-    if full in named() or (not name.startswith("__") and unguarded(frame, "IMPORT_FROM")):
+    if full in named():
+        return named()[full]
+    if not name.startswith("__") and unguarded(frame, "IMPORT_FROM"):
         return absent(full)
     raise AttributeError(f"module {module!r} has no attribute {name!r} in dparallel")
 
@@ -129,4 +214,4 @@ def handles(expression: ast.expr | None, error: type[Exception], frame: FrameTyp
         return False
 
 
-__all__ = ["NAMES", "Absent", "AbsentError", "absent", "find", "named", "unguarded"]
+__all__ = ["NAMES", "Absent", "AbsentError", "absent", "find", "modules", "named", "unguarded"]

@@ -3,6 +3,6 @@
 May import: nothing. Read first: this page.
 """
 
-from . import cuda, cudnn, mkldnn, mps
+from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, openmp, opt_einsum
 
-__all__ = ["cuda", "cudnn", "mkldnn", "mps"]
+__all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "opt_einsum"]

@@ -317,10 +317,14 @@ class finfo:
     smallest_normal: float
 
     def __init__(self, type: Any = None) -> None:
-        dtype = default.dtype if type is None else as_dtype(type)
-        if category(dtype) < 2:
-            raise TypeError(f"finfo() requires a floating point input type. Use iinfo to handle '{dtype}'")
-        self.dtype, self.bits, self.eps, self.max, self.min, self.tiny, self.resolution = _limits(dtype)
+        if hasattr(type, "finfo"):                   # a name of torch_names: float8_e5m2
+            limits = type.finfo()
+        else:
+            dtype = default.dtype if type is None else as_dtype(type)
+            if category(dtype) < 2:
+                raise TypeError(f"finfo() requires a floating point input type. Use iinfo to handle '{dtype}'")
+            limits = _limits(dtype)
+        self.dtype, self.bits, self.eps, self.max, self.min, self.tiny, self.resolution = limits
         self.smallest_normal = self.tiny
 
     def __repr__(self) -> str:

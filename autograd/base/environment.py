@@ -10,6 +10,7 @@
 | MALLOC_*, GLIBC_TUNABLES | the user has set the C library's allocator: left alone | thresholds of kernels/malloc.py |
 | XDG_CACHE_HOME, HOME | where compiled numba kernels are kept | the password file's home |
 | NUMBA_CPU_NAME, NUMBA_CPU_FEATURES | the processor that numba kernels are compiled for | this one |
+| TORCH_HOME | the folder of torch.hub's files | torch in XDG_CACHE_HOME |
 | OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS, LOCAL_WORLD_SIZE | ranks that a launcher has started on this host | 1 |
 | OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID, RANK | this rank: rank 0 alone prints notes, writes figures | 0 |
 
@@ -68,6 +69,11 @@ class Environment:
     def imitated(self) -> list[str]:
         """NUMBA_CPU_NAME and NUMBA_CPU_FEATURES, those that are set."""
         return [f"{name}={os.environ[name]}" for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES") if name in os.environ]
+
+    @property
+    def torch_home(self) -> str:
+        """TORCH_HOME; "" if it is not set."""
+        return os.environ.get("TORCH_HOME", "")
 
     @property
     def home(self) -> str:

@@ -1,33 +1,104 @@
-"""Weights from the network: refused. Nothing here opens a connection."""
+"""Weights from files where torch.hub keeps its downloads. Nothing here opens a connection."""
 
 from __future__ import annotations
 
+import os
+import re
+from importlib import import_module
 from typing import Any
+from urllib.parse import urlparse
+
+from ..base.environment import environment
+
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")          # of a file's name: the beginning of its SHA-256
 
 
-def load_state_dict_from_url(url: str, model_dir: Any = None, map_location: Any = None, progress: bool = True,
-                             check_hash: bool = False, file_name: Any = None, weights_only: bool = False) -> Any:
-    """Refused: nothing is downloaded. Download the file yourself, and load it.
+class Folder:
+    """Where the files are: set_dir() sets it."""
+
+    path: str | None = None
+
+
+def _get_torch_home() -> str:
+    """$TORCH_HOME, or the folder torch in the user's cache."""
+    cache = environment.cache_home or os.path.join("~", ".cache")
+    return os.path.expanduser(environment.torch_home or os.path.join(cache, "torch"))
+
+
+def get_dir() -> str:
+    """The folder of downloads: the one of set_dir(), or hub in $TORCH_HOME, which is torch in the user's cache if not set.
+
+    Returns:
+        str: The path.
+
+    Example:
+        >>> ag.hub.get_dir().endswith("hub")
+        True
+    """
+    return Folder.path or os.path.join(_get_torch_home(), "hub")
+
+
+def set_dir(d: Any) -> None:
+    """Set the folder of downloads.
+
+    Args:
+        d (str): The path.
+
+    Example:
+        >>> ag.hub.set_dir(ag.hub.get_dir())
+    """
+    Folder.path = os.path.expanduser(d)
+
+
+def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> None:
+    """Refused: nothing is downloaded.
 
     Args:
         url (str): What the error names.
-        model_dir: Not used. Default: None.
-        map_location: Not used. Default: None.
-        progress: Not used. Default: True.
-        check_hash: Not used. Default: False.
-        file_name: Not used. Default: None.
-        weights_only: Not used. Default: False.
+        dst (str): What the error names.
+        hash_prefix (str): Not used. Default: None.
+        progress (bool): Not used. Default: True.
 
     Raises:
         NotImplementedError: always.
 
     Example:
+        >>> ag.hub.download_url_to_file('https://x.org/a.pth', 'a.pth')
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: hub.download_url_to_file('https://x.org/a.pth'): nothing is downloaded; put the file at 'a.pth'
+    """
+    raise NotImplementedError(f"hub.download_url_to_file({url!r}): nothing is downloaded; put the file at {dst!r}")
+
+
+def load_state_dict_from_url(url: str, model_dir: Any = None, map_location: Any = None, progress: bool = True,
+                             check_hash: bool = False, file_name: Any = None, weights_only: bool = False) -> Any:
+    """The state in the file of a URL's name, where torch.hub has put it, or the user: nothing is downloaded.
+
+    Args:
+        url (str): Its last part is the file's name.
+        model_dir (str): The folder. Default: checkpoints in get_dir().
+        map_location: Only the CPU. Default: None.
+        progress: Has no effect: nothing is downloaded. Default: True.
+        check_hash: Has no effect: PyTorch checks what it downloads. Default: False.
+        file_name (str): The file's name. Default: None.
+        weights_only: See load(). Default: False.
+
+    Raises:
+        NotImplementedError: The file is not there.
+
+    Example:
         >>> ag.hub.load_state_dict_from_url('https://x.org/a')
         Traceback (most recent call last):
             ...
-        NotImplementedError: load_state_dict_from_url('https://x.org/a'): nothing is downloaded; fetch the file and load() it
+        NotImplementedError: load_state_dict_from_url('https://x.org/a'): nothing is downloaded; put the file into /...
     """
-    raise NotImplementedError(f"load_state_dict_from_url({url!r}): nothing is downloaded; fetch the file and load() it")
+    folder = model_dir or os.path.join(get_dir(), "checkpoints")
+    path = os.path.join(folder, file_name or os.path.basename(urlparse(url).path))
+    if not os.path.exists(path):
+        raise NotImplementedError(f"load_state_dict_from_url({url!r}): nothing is downloaded; put the file into {folder}")
+    serialization = import_module("...serialization", __name__)          # the room is above this one
+    return serialization.load(path, map_location=map_location, weights_only=weights_only)
 
 
 def load(repo_or_dir: str, model: str, *args: Any, **kwargs: Any) -> Any:
@@ -51,4 +122,4 @@ def load(repo_or_dir: str, model: str, *args: Any, **kwargs: Any) -> Any:
     raise NotImplementedError(f"hub.load({repo_or_dir!r}, {model!r}): no code is downloaded")
 
 
-__all__ = ["load", "load_state_dict_from_url"]
+__all__ = ["HASH_REGEX", "download_url_to_file", "get_dir", "load", "load_state_dict_from_url", "set_dir", "urlparse"]

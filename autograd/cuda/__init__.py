@@ -65,6 +65,19 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
     return False
 
 
+def is_current_stream_capturing() -> bool:
+    """False: nothing is captured into a CUDA graph.
+
+    Returns:
+        bool: False.
+
+    Example:
+        >>> ag.cuda.is_current_stream_capturing()
+        False
+    """
+    return False
+
+
 def device_count() -> int:
     """0, since there is no GPU.
 
@@ -138,16 +151,21 @@ if not TYPE_CHECKING:                                # for checkers a name that 
         def absent(*args: Any, **kwargs: Any) -> None:
             raise AssertionError(f"cuda.{name}(): there is no GPU; tensors live in the CPU's memory")
 
-        return absent
+        value = type(name, (), {"__new__": absent, "__module__": __name__}) if name[0].isupper() else absent
+        return globals().setdefault(name, value)     # one class for isinstance() and annotations
 
 
 TYPES = types("torch.cuda")
-ABSENT = ("Event", "Stream", "current_device", "current_stream", "default_stream", "get_device_capability",
-          "get_device_name", "get_device_properties", "get_rng_state", "init", "ipc_collect", "mem_get_info",
-          "reset_peak_memory_stats", "set_device", "set_rng_state", "stream", "synchronize", "utilization")
+ABSENT = ("CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext", "current_device", "current_stream",
+          "default_stream", "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "graph",
+          "init", "ipc_collect", "mem_get_info", "reset_peak_memory_stats", "set_device", "set_rng_state", "stream",
+          "synchronize", "utilization")
 if TYPE_CHECKING:
-    Event: Callable[..., Any]
-    Stream: Callable[..., Any]
+    CUDAGraph: type[Any]
+    Event: type[Any]
+    ExternalStream: type[Any]
+    Stream: type[Any]
+    StreamContext: type[Any]
     current_device: Callable[..., Any]
     current_stream: Callable[..., Any]
     default_stream: Callable[..., Any]
@@ -173,6 +191,6 @@ if TYPE_CHECKING:
     IntTensor: TensorType
     LongTensor: TensorType
     ShortTensor: TensorType
-__all__ = ["OutOfMemoryError", "amp", "device_count", "empty_cache", "is_available", "is_bf16_supported", "is_initialized",
-           "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated",
-           "memory_reserved"]
+__all__ = ["OutOfMemoryError", "amp", "device_count", "empty_cache", "is_available", "is_bf16_supported",
+           "is_current_stream_capturing", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated",
+           "max_memory_reserved", "memory_allocated", "memory_reserved"]

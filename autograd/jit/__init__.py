@@ -95,7 +95,7 @@ def unused(fn: Callable[..., Any]) -> Callable[..., Any]:
 interface: Callable[..., Any]
 script_if_tracing: Callable[..., Any]
 script_method: Callable[..., Any]
-export = script_method = script_if_tracing = interface = unused
+export = script_method = script_if_tracing = _script_if_tracing = _overload = _overload_method = interface = unused
 
 
 def is_scripting() -> bool:

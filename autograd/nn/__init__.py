@@ -6,7 +6,7 @@ May import: base, core, kernels, ops. Read first: module.py.
 from typing import TYPE_CHECKING, Any
 
 from ..core.tensor import Parameter as Parameter
-from . import attention, common_types, functional, init, modules, parallel, parameter, utils
+from . import attention, common_types, functional, grad, init, modules, parallel, parameter, utils
 from .module import Module as Module
 from .modules.activation import *
 from .modules.adaptive import *

@@ -16,9 +16,9 @@ from ..base.types import DeviceLike, DTypeLike, MemoryFormat
 from ..core.modes import no_grad
 from ..core.primitive import primitive
 from ..core.tensor import Parameter, Tensor
-from ..ops.creation.fill import zeros_like
+from ..ops.creation.fill import empty_like, zeros_like
 from ..ops.pointwise.cast import cast
-from .module_hooks import Hooked
+from .module_hooks import Hooked, of_all_modules
 from .notebook import html_of
 from .parameter import is_lazy
 from .registry import Buffer, Members
@@ -91,6 +91,7 @@ class Module(Hooked, Stateful):
         """Set any attribute. A parameter, module or buffer can be replaced by another one, or by None."""
         held = self.__dict__
         if isinstance(value, (Parameter, Hooked)):
+            value = of_all_modules.added("parameter" if isinstance(value, Parameter) else "module", self, name, value)
             if "_buffer_names" in held:
                 held["_buffer_names"].pop(name, None)
         elif value is not None and name in held:
@@ -103,6 +104,8 @@ class Module(Hooked, Stateful):
         if isinstance(value, Buffer):
             self._check_name("buffer", name, self._buffers)
             held.setdefault("_buffer_names", {})[name] = value.persistent
+        if name in held.get("_buffer_names", ()):
+            value = of_all_modules.added("buffer", self, name, value)
         object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
@@ -146,7 +149,7 @@ class Module(Hooked, Stateful):
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (Tensor or None required)")
         self.__dict__.setdefault("_buffer_names", {})[name] = persistent
-        self.__dict__[name] = tensor
+        self.__dict__[name] = of_all_modules.added("buffer", self, name, tensor)
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """The same as assigning the attribute.
@@ -455,6 +458,30 @@ class Module(Hooked, Stateful):
                     if value._grad is not None:
                         value._grad = fn(value._grad)
         return self
+
+    def to_empty(self, *, device: DeviceLike, recurse: bool = True) -> Self:
+        """Give all parameters and buffers new memory with undefined values. Returns self.
+
+        Args:
+            device (device): Only the CPU.
+            recurse (bool): Whether those of submodules too. Default: True.
+
+        Example:
+            >>> ag.nn.Linear(2, 1).to_empty(device="cpu").weight.shape
+            Size([1, 2])
+        """
+        return self._apply(lambda t: empty_like(t, device=device), recurse)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing, as autograd.compile(): the module runs as it is, and computes the same.
+
+        Args:
+            *args: Have no effect.
+            **kwargs: Have no effect.
+
+        Example:
+            >>> ag.nn.Linear(2, 1).compile()
+        """
 
     def to(self, *args: Any, dtype: DTypeLike = None, device: DeviceLike = None, non_blocking: bool = False,
            copy: bool | None = None, memory_format: MemoryFormat | None = None) -> Self:

@@ -50,9 +50,17 @@ class GlobalHooks:
 
     def __init__(self) -> None:
         self.by_kind: dict[str, OrderedDict[int, Any]] = {
-            kind: OrderedDict() for kind in ("pre", "post", "backward_pre", "backward")}
+            kind: OrderedDict() for kind in ("pre", "post", "backward_pre", "backward", "add_parameter", "add_buffer",
+                                             "add_module")}
         self.full: bool | None = None                # whether the backward hooks are full ones; None: there are none
         self.any = False                             # whether there has been a hook: calls of modules ask
+
+    def added(self, kind: str, module: Any, name: str, value: Any) -> Any:
+        """The parameter, buffer or module that a module gets, after the registration hooks."""
+        for hook in self.by_kind[f"add_{kind}"].values():
+            given = hook(module, name, value)
+            value = value if given is None else given
+        return value
 
 
 of_all_modules: GlobalHooks = GlobalHooks()
@@ -345,6 +353,21 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """The older form, see Module.register_backward_hook."""
     return _add_backward(hook, False)
+
+
+def register_module_parameter_registration_hook(hook: Callable[[Any, str, Any], Any]) -> RemovableHandle:
+    """Call hook(module, name, parameter) before any module gets a parameter; it gets what the hook returns, if not None."""
+    return RemovableHandle(of_all_modules.by_kind["add_parameter"], hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable[[Any, str, Any], Any]) -> RemovableHandle:
+    """Call hook(module, name, tensor) before any module gets a buffer; it gets what the hook returns, if not None."""
+    return RemovableHandle(of_all_modules.by_kind["add_buffer"], hook)
+
+
+def register_module_module_registration_hook(hook: Callable[[Any, str, Any], Any]) -> RemovableHandle:
+    """Call hook(module, name, submodule) before any module gets a submodule; it gets what the hook returns, if not None."""
+    return RemovableHandle(of_all_modules.by_kind["add_module"], hook)
 
 
 def _add_backward(hook: Callable[..., Any], full: bool) -> RemovableHandle:

@@ -3,7 +3,7 @@ when it is assigned to a module's attribute."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import ItemsView, Iterator, MutableMapping, ValuesView
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +63,17 @@ class Members(MutableMapping[str, Any]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self))
+
+    def items(self) -> ItemsView[str, Any]:
+        """The pairs of now, which can be reversed, as those of a dict."""
+        return dict(self).items()
+
+    def values(self) -> ValuesView[Any]:
+        """The members of now, which can be reversed."""
+        return dict(self).values()
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.attributes or not self._contains(name):

@@ -16,7 +16,7 @@ from ..ops import index, methods, shape
 from ..ops.linalg import matmul
 from ..ops.pointwise import arithmetic, comparison, complex, logic, powers, sign
 from ..ops.pointwise.cast import cast
-from . import conversion, inplace, numpy_protocol, printing
+from . import conversion, inplace, numpy_protocol, printing, storage
 from .tensor_types import construct, new
 
 
@@ -90,7 +90,7 @@ def bind() -> None:
     """Set all operators, methods and properties on Tensor."""
     table: dict[str, Any] = {**OPERATORS, "backward": backward_method, "__init__": construct, "new": new,
                              "__iter__": iterate}
-    for source in (conversion, printing, numpy_protocol):
+    for source in (conversion, printing, numpy_protocol, storage):
         table.update(source.METHODS)
     table.update({name: LazyMethod(family, name) for name, family in methods().items()})
     table.update({name + "_": inplace.reshaping(getattr(family, name), name + "_") for name, family in RESHAPING.items()})

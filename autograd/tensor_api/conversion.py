@@ -26,6 +26,7 @@ from ..core.operation import Cast
 from ..core.tensor import Tensor, restore
 from ..ops.shape import clone, flip, wrap_dim
 from ..ops.shape.copies import layout_of, to_copy
+from .storage import root_of
 from .tensor_types import TYPES, TensorType
 
 # --- memory layout -----------------------------------------------------------------------------------------------------
@@ -52,9 +53,7 @@ def data_ptr(self: Tensor) -> int:
 
 def storage_offset(self: Tensor) -> int:
     """How many elements before the first one belong to the memory that this tensor is a view of."""
-    root = self.array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
+    root = root_of(self.array)
     return (self.array.__array_interface__["data"][0] - root.__array_interface__["data"][0]) // self.array.itemsize
 
 
@@ -139,11 +138,6 @@ def cuda(self: Tensor, device: DeviceLike = None, non_blocking: bool = False,
 def pin_memory(self: Tensor) -> Tensor:
     """Raises RuntimeError: there is no accelerator to copy to."""
     raise RuntimeError("pin_memory() needs an accelerator to copy to; tensors here live in the CPU's memory")
-
-
-def untyped_storage(self: Tensor) -> Any:
-    """Raises NotImplementedError: the memory of a tensor is its NumPy array, x.array."""
-    raise NotImplementedError("untyped_storage(): the memory of a tensor is its NumPy array, x.array")
 
 
 def dlpack(self: Tensor, *, stream: Any = None, max_version: Sequence[int] | None = None, dl_device: Any = None,
@@ -251,7 +245,7 @@ METHODS: dict[str, Any] = {
     "data_ptr": data_ptr, "storage_offset": storage_offset, "is_contiguous": is_contiguous, "is_set_to": is_set_to,
     "element_size": element_size, "nelement": nelement, "ndimension": ndimension, "get_device": get_device,
     "_is_view": lambda self: self.base is not None, "is_pinned": is_pinned, "is_shared": is_shared,
-    "untyped_storage": untyped_storage, "dense_dim": dense_dim,
+    "dense_dim": dense_dim,
     "sparse_dim": sparse_dim, "dim_order": dim_order, "to_dense": identity, "resolve_conj": identity,
     "resolve_neg": identity,
     "__copy__": shallow,

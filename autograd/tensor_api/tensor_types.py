@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
@@ -36,6 +36,11 @@ class TensorType:
 
     def __instancecheck__(self, value: Tensor) -> bool:
         return isinstance(value, Tensor) and value.dtype == self.dtype and not self.is_cuda
+
+    def __or__(self, other: Any) -> Any:
+        return Union[self, other]                    # noqa: UP007 (`FloatTensor | None` in an annotation)
+
+    __ror__ = __or__
 
     @property
     def is_cuda(self) -> bool:

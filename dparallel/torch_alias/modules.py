@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from autograd import _C
 from autograd.base import version as autograd_version
-from autograd.torch_names import absent, find, named, unguarded
+from autograd.compat.library import ops
+from autograd.torch_names import absent, find, modules, named, unguarded
 
 from .. import autograd
 from ..same_modules import SameModules
@@ -31,7 +35,7 @@ class TorchModules(SameModules):
             found = super().find_spec(fullname)
         except ModuleNotFoundError:                  # autograd has no such parent
             found = None
-        return found or (ModuleSpec(fullname, AbsentModules(), is_package=True) if fullname in named() or
+        return found or (ModuleSpec(fullname, AbsentModules(), is_package=True) if fullname in modules() or
                          unguarded(importer(), "IMPORT_NAME") else None)
 
     def ours(self, fullname: str) -> str:
@@ -61,7 +65,8 @@ class AbsentModules:
         def names(name: str) -> Any:
             if name.startswith("__"):
                 raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
-            return absent(f"{module.__name__}.{name}")
+            full = f"{module.__name__}.{name}"
+            return named().get(full) or absent(full)
 
         vars(module)["__getattr__"] = names
 
@@ -78,6 +83,7 @@ def importer() -> Any:
 
 def add_absent(module: ModuleType, name: str) -> None:
     """Let a module answer for its absent names too."""
+    vars(module).setdefault("__path__", [])          # it may have submodules of absent names
     own = vars(module).get("__getattr__")
     if getattr(own, "__qualname__", "").startswith(f"{add_absent.__name__}."):
         return                                       # by another name, as torch.special and torch.autograd.special
@@ -88,6 +94,11 @@ def add_absent(module: ModuleType, name: str) -> None:
                 return own(attribute)
         except AttributeError:
             pass
+        if attribute.startswith("__"):
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+        full = f"{name}.{attribute}"
+        if full in modules() or (name != TOP and find_spec(full)):       # PyTorch has imported it by now
+            return import_module(full)
         return find(name, attribute, sys._getframe(1))
 
     vars(module)["__getattr__"] = own_or_absent
@@ -96,7 +107,7 @@ def add_absent(module: ModuleType, name: str) -> None:
 def fill(names: dict[str, Any]) -> None:
     """Make a module `torch`: autograd's names, and PyTorch's version."""
     names.update((name, value) for name, value in vars(autograd).items() if not name.startswith("__"))
-    names.update(__version__=version.__version__, version=version, torch_version=autograd_version, __all__=autograd.__all__,
-                 __getattr__=lambda name: getattr(autograd, name), __dir__=lambda: dir(autograd))
+    names.update(__version__=version.__version__, version=version, torch_version=autograd_version, ops=ops, _C=_C,
+                 __all__=autograd.__all__, __getattr__=lambda name: getattr(autograd, name), __dir__=lambda: dir(autograd))
     sys.meta_path.insert(0, TorchModules(TOP))
     add_absent(sys.modules[TOP], TOP)

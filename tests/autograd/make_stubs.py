@@ -42,7 +42,8 @@ KNOWN = {**{name: f"autograd.base.types:{name}" for name in base_types.__all__},
          "Callable": "collections.abc:Callable", "Generator": "autograd.core.random:Generator", "np": "numpy",
          "overload": "typing:overload", "Literal": "typing:Literal", "Self": "typing_extensions:Self", "Tensor": "autograd.core.tensor:Tensor",
          "TensorBase": "autograd.core.tensor:TensorBase", "EllipsisType": "types:EllipsisType",
-         "Number": "autograd.base.types:Number", "Size": "autograd.base.size:Size"}
+         "UntypedStorage": "autograd.tensor_api.storage:UntypedStorage",
+         "TypedStorage": "autograd.tensor_api.storage:TypedStorage", "Number": "autograd.base.types:Number", "Size": "autograd.base.size:Size"}
 
 VALUE = "Tensor | Number | Array | np.generic"                       # an operand beside a Tensor
 INDEX = "int | slice | EllipsisType | Tensor | Array | list[Any] | range | tuple[Any, ...] | None"
@@ -428,7 +429,7 @@ FORMS: dict[str, list[str]] = {
     "is_tensor": ["(obj: object) -> TypeGuard[Tensor]"],
 }
 RESULTS = {"unbind_copy": "tuple[Tensor, ...]", "split_copy": "tuple[Tensor, ...]",
-           "split_with_sizes_copy": "tuple[Tensor, ...]", "__dlpack__": "Any", "untyped_storage": "Any"}
+           "split_with_sizes_copy": "tuple[Tensor, ...]", "__dlpack__": "Any"}
 WITH_OUT = ("add", "floor_divide", "mul", "sub", "true_divide")                # methods that take out= as well
 PROPERTY = {"device": "device", "layout": "Layout", "itemsize": "int", "nbytes": "int", "_base": "Tensor | None"}
 

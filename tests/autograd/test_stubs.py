@@ -51,7 +51,8 @@ def test_results_are_of_the_types_that_stubs_say():
     """Of each method that needs no argument."""
     methods, _ = definitions("autograd/core/tensor_methods.pyi", "TensorMethods")
     kinds = {"Tensor": ag.Tensor, "Self": ag.Tensor, "_bool": bool, "_int": int, "str": str, "tuple[Tensor, ...]": tuple,
-             "tuple[_int, ...]": tuple, "tuple[Tensor, Tensor]": tuple}
+             "tuple[_int, ...]": tuple, "tuple[Tensor, Tensor]": tuple, "UntypedStorage": ag.storage.UntypedStorage,
+             "TypedStorage": ag.storage.TypedStorage}
     called = 0
     for name, node in methods.items():
         required = len(node.args.args) - len(node.args.defaults) - 1 + sum(d is None for d in node.args.kw_defaults)

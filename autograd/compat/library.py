@@ -1,0 +1,208 @@
+"""torch.library: operators that packages define in Python, by name, with their derivatives; torch.ops finds them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ..core.function import Function
+
+OPERATORS: dict[str, Operator] = {}
+
+
+class Operator:
+    """A function under a name "namespace::operator". Without a backward it is differentiated through its own operations.
+
+    Args:
+        name (str): "namespace::operator".
+        function: What it computes.
+
+    Example:
+        >>> @ag.library.custom_op("mine::double", mutates_args=())
+        ... def double(x: ag.Tensor) -> ag.Tensor:
+        ...     return 2 * x
+        >>> double(ag.ones(2))
+        tensor([2., 2.])
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.name, self.function = name, function
+        self.recorded: type[Function] | None = None
+        self.signature = inspect.signature(function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.recorded is None:
+            return self.function(*args, **kwargs)
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return self.recorded.apply(*bound.args, **bound.kwargs)
+
+    default = property(lambda self: self)            # PyTorch's first overload
+
+    def register_autograd(self, backward: Callable[..., Any], /, *,
+                          setup_context: Callable[..., None] | None = None) -> None:
+        """Give the operator a backward(ctx, *grads), which reads what setup_context(ctx, inputs, output) saved.
+
+        Args:
+            backward: Gives the gradients of the inputs.
+            setup_context: Saves what backward() reads. Default: None.
+        """
+        function = self.function
+
+        class Recorded(Function):
+            @staticmethod
+            def forward(ctx: Any, *args: Any) -> Any:
+                output = function(*args)
+                if setup_context is not None:
+                    setup_context(ctx, args, output)
+                return output
+
+        Recorded.__name__ = Recorded.__qualname__ = self.name
+        Recorded.backward = staticmethod(backward)  # type: ignore[assignment,method-assign]
+        self.recorded = Recorded
+
+    def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
+        """Accepted: PyTorch's compilers use it to learn shapes without computing. None is here.
+
+        Args:
+            fn: Returned.
+        """
+        return fn
+
+    def register_kernel(self, device_types: Any, fn: Callable[..., Any] | None = None, /) -> Any:
+        """Set what the operator computes on the CPU; functions for other devices are accepted and never called.
+
+        Args:
+            device_types: A device's name, or several.
+            fn: The function; None: for a decorator.
+        """
+        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            if device_types is None or "cpu" in ([device_types] if isinstance(device_types, str) else device_types):
+                self.function = function
+            return function
+
+        return register if fn is None else register(fn)
+
+
+def custom_op(name: str, fn: Callable[..., Any] | None = None, /, *, mutates_args: Any = (), device_types: Any = None,
+              schema: str | None = None, tags: Any = None) -> Any:
+    """Define an operator of a function, which torch.ops.namespace.operator finds; a decorator without `fn`.
+
+    Args:
+        name (str): "namespace::operator".
+        fn: The function; None: for a decorator.
+        mutates_args: Has no effect: writes are seen by version counters. Default: ().
+        device_types: Has no effect: there is one device. Default: None.
+        schema (str): Has no effect: the function's signature counts. Default: None.
+        tags: Have no effect. Default: None.
+
+    Returns:
+        Operator: Called as the function.
+
+    Raises:
+        ValueError: custom_op({name}): a name is "namespace::operator".
+
+    Example:
+        >>> ag.library.custom_op("mine::triple", lambda x: 3 * x)(ag.ones(1))
+        tensor([3.])
+    """
+    if name.count("::") != 1:
+        raise ValueError(f"custom_op({name!r}): a name is 'namespace::operator'")
+
+    def define(function: Callable[..., Any]) -> Operator:
+        OPERATORS[name] = Operator(name, function)
+        return OPERATORS[name]
+
+    return define if fn is None else define(fn)
+
+
+def _operator(op: Any) -> Operator:
+    """An operator, or the one of a name."""
+    if isinstance(op, Operator):
+        return op
+    if op not in OPERATORS:
+        raise RuntimeError(f"there is no operator {op!r}: custom_op() defines one")
+    return OPERATORS[op]
+
+
+def register_autograd(op: Any, backward: Callable[..., Any], /, *, setup_context: Callable[..., None] | None = None,
+                      lib: Any = None) -> None:
+    """Give an operator a backward(ctx, *grads), which reads what setup_context(ctx, inputs, output) saved.
+
+    Args:
+        op: An operator, or its name.
+        backward: Gives the gradients of the inputs.
+        setup_context: Saves what backward() reads. Default: None.
+        lib: Has no effect. Default: None.
+
+    Raises:
+        RuntimeError: there is no operator {op}.
+
+    Example:
+        >>> square = ag.library.custom_op("mine::square", lambda x: x * x)
+        >>> def backward(ctx, g):
+        ...     return 2 * g * ctx.saved_tensors[0]
+        >>> ag.library.register_autograd("mine::square", backward,
+        ...                              setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs))
+        >>> x = ag.tensor([3.0], requires_grad=True)
+        >>> square(x).backward()
+        >>> x.grad
+        tensor([6.])
+    """
+    _operator(op).register_autograd(backward, setup_context=setup_context)
+
+
+def register_fake(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None, _stacklevel: int = 1,
+                  allow_override: bool = False) -> Any:
+    """Accepted, as a call or a decorator: PyTorch's compilers use it to learn shapes without computing. None is here.
+
+    Args:
+        op: An operator, or its name.
+        func: The function; None: for a decorator.
+        lib: Has no effect. Default: None.
+        allow_override (bool): Has no effect. Default: False.
+
+    Returns:
+        The function, or a decorator that returns its function.
+
+    Example:
+        >>> @ag.library.register_fake("mine::unknown")
+        ... def shapes(x):
+        ...     return x
+    """
+    return (lambda function: function) if func is None else func
+
+
+impl_abstract = register_fake
+
+
+class Namespace:
+    """The operators of one namespace: torch.ops.namespace.operator."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, name: str) -> Operator:
+        found = OPERATORS.get(f"{self.name}::{name}")
+        if found is None:
+            raise AttributeError(f"there is no operator '{self.name}::{name}': torch.ops has those of custom_op()")
+        return found
+
+
+class Operators:
+    """torch.ops: the operators of packages. PyTorch's own (torch.ops.aten) are called by their names in torch."""
+
+    def __getattr__(self, name: str) -> Namespace:
+        if not any(known.startswith(f"{name}::") for known in OPERATORS):
+            raise AttributeError(f"there are no operators {name!r}: torch.ops has those of custom_op()")
+        return Namespace(name)
+
+    def load_library(self, path: Any) -> None:
+        """Refused: a library of PyTorch's operators needs PyTorch."""
+        raise OSError(f"{path} needs PyTorch itself: its operators cannot be loaded here")
+
+
+ops = Operators()
+
+__all__ = ["Operator", "custom_op", "impl_abstract", "ops", "register_autograd", "register_fake"]

@@ -1,0 +1,162 @@
+"""The memory that a tensor is a view of, by the names of PyTorch's storages."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..base.devices import CPU, device
+from ..core.tensor import Tensor
+
+
+def root_of(array: Any) -> Any:
+    """The array that owns the memory, or has it from outside NumPy."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+class UntypedStorage:
+    """The bytes of a tensor's memory, shared with it; `x.untyped_storage()` makes one.
+
+    Example:
+        >>> x = ag.zeros(2, 3)
+        >>> x[1].untyped_storage().nbytes(), x[1].untyped_storage().data_ptr() == x.data_ptr()
+        (24, True)
+    """
+
+    def __init__(self, array: Any) -> None:
+        self._root = root_of(array)
+        low, high = np.lib.array_utils.byte_bounds(self._root) if self._root.size else (0, 0)
+        self._start, self._count = low, high - low
+
+    @property
+    def _bytes(self) -> Any:
+        """All bytes, as an array that is valid as long as this object."""
+        return np.frombuffer((ctypes.c_ubyte * self._count).from_address(self._start), np.uint8)
+
+    @property
+    def device(self) -> device:
+        """The device, which is the CPU."""
+        return CPU
+
+    def data_ptr(self) -> int:
+        """The address of the first byte; 0 without elements."""
+        return int(self._start)
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return int(self._count)
+
+    size = __len__ = nbytes
+
+    def element_size(self) -> int:
+        """1: the elements are bytes."""
+        return 1
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.tolist())
+
+    def __getitem__(self, index: int) -> int:
+        return int(self._bytes[index])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, UntypedStorage) and (self._start, self._count) == (other._start, other._count)
+
+    def __hash__(self) -> int:
+        return hash((self._start, self._count))
+
+    def tolist(self) -> list[int]:
+        """The bytes, as integers."""
+        found: list[int] = self._bytes.tolist()
+        return found
+
+    def resize_(self, size: int) -> UntypedStorage:
+        """Nothing where `size` is the number of bytes; the memory of an array cannot grow or be given up.
+
+        Args:
+            size (int): Bytes.
+
+        Raises:
+            NotImplementedError: resize_({size}): the memory of a tensor is a NumPy array of {nbytes} bytes.
+        """
+        if size != self._count:
+            raise NotImplementedError(f"resize_({size}): the memory of a tensor is a NumPy array of {self._count} bytes")
+        return self
+
+    def __repr__(self) -> str:
+        return f"UntypedStorage({self._count} bytes, device=cpu)"
+
+
+class TypedStorage:
+    """The elements of a tensor's memory, shared with it; `x.storage()` makes one.
+
+    Example:
+        >>> ag.tensor([[1.0, 2.0], [3.0, 4.0]])[1].storage().tolist()
+        [1.0, 2.0, 3.0, 4.0]
+    """
+
+    def __init__(self, array: Any) -> None:
+        self._untyped, self.dtype = UntypedStorage(array), array.dtype
+
+    @property
+    def _elements(self) -> Any:
+        return self._untyped._bytes.view(self.dtype)
+
+    @property
+    def device(self) -> device:
+        """The device, which is the CPU."""
+        return CPU
+
+    def untyped(self) -> UntypedStorage:
+        """The bytes of the same memory."""
+        return self._untyped
+
+    def data_ptr(self) -> int:
+        """The address of the first element; 0 without elements."""
+        return self._untyped.data_ptr()
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return self._untyped.nbytes()
+
+    def size(self) -> int:
+        """The number of elements."""
+        return self.nbytes() // self.element_size()
+
+    __len__ = size
+
+    def element_size(self) -> int:
+        """The bytes of one element."""
+        return int(self.dtype.itemsize)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def __getitem__(self, index: int) -> Any:
+        return self._elements[index].item()
+
+    def tolist(self) -> list[Any]:
+        """The elements, as Python's numbers."""
+        found: list[Any] = self._elements.tolist()
+        return found
+
+    def __repr__(self) -> str:
+        return f"TypedStorage({self.size()} elements, dtype={self.dtype}, device=cpu)"
+
+
+def untyped_storage(self: Tensor) -> UntypedStorage:
+    """The bytes of the memory that this tensor is a view of."""
+    return UntypedStorage(self.array)
+
+
+def storage(self: Tensor) -> TypedStorage:
+    """The elements of the memory that this tensor is a view of."""
+    return TypedStorage(self.array)
+
+
+METHODS = {"untyped_storage": untyped_storage, "storage": storage, "_typed_storage": storage}
+__all__ = ["METHODS", "TypedStorage", "UntypedStorage", "root_of", "storage", "untyped_storage"]

@@ -1,0 +1,5 @@
+"""torch.testing: comparisons for tests."""
+
+from .compat.testing import assert_close
+
+__all__ = ["assert_close"]
