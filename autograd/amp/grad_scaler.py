@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 import numpy as np
 
 from ..base.dtypes import float16, float32, int32
+from ..base.training import reported
 from ..core.modes import no_grad
 from ..core.primitive import value_read
 from ..core.tensor import Tensor
@@ -220,6 +221,7 @@ class GradScaler:
         state.stage = OptState.STEPPED
         return out
 
+    @reported("scaler")
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """End the iteration: adapt the scale, or set it.
 

@@ -7,6 +7,7 @@ result is the same on all ranks: if ranks differ, all of them take part in the c
 
 from __future__ import annotations
 
+import warnings
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -28,6 +29,8 @@ SAMPLE = 64                          # elements at each end of an array that sam
 MSG_DIFFERENT = ("{owner}: the weights are not the same on all ranks in backward pass {passes}: {difference}. Each rank "
                  "must load the same values and take the same optimizer steps. verify_every=0 turns this check off, "
                  "parameters_to_ignore names parameters that differ on purpose")
+MSG_UNEVEN = ("{owner}: the weights of the ranks have parted since join(), which brings weights along, and not the state of "
+              "optimizers: {difference}. After join(), load one rank's optimizer.state_dict() on all. This is said once")
 
 
 def crc_of(array: Array, crc: int = 0) -> int:
@@ -59,6 +62,7 @@ class WeightCheck:
         self.named: list[tuple[str, Any]] = list(named)
         self.passes: int = 0                         # that are complete; the same number on all ranks
         self.on: bool = True                         # False once ranks have different gradients, as in local SGD
+        self.uneven: bool = False                    # join() has left optimizers with different states
 
     @property
     def due(self) -> bool:
@@ -97,9 +101,12 @@ class WeightCheck:
             self._explain(comm)
 
     def _explain(self, comm: Communicator) -> None:
-        """CollectiveError, on all ranks, with the parameters that differ. Collective."""
+        """CollectiveError, on all ranks, with the parameters that differ; after join() a warning. Collective."""
         difference = first_difference([(name, _one_nan(p.array)) for name, p in self.named], comm)
-        if difference:
+        if difference and self.uneven:
+            self.on = False
+            warnings.warn(MSG_UNEVEN.format(owner=self.owner, difference=difference), UserWarning, stacklevel=2)
+        elif difference:
             raise CollectiveError(MSG_DIFFERENT.format(owner=self.owner, passes=self.passes, difference=difference))
 
 

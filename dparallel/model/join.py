@@ -280,6 +280,8 @@ class ModelHook(JoinHook):
         """The final weights, from a rank that went on longest."""
         active = self.model._join.active
         if len(active) < self.model.comm.size:
+            if self.model._reducer is not None and self.model._reducer.check is not None:
+                self.model._reducer.check.uneven = True
             broadcast_state(self.model.module, self.model.comm, active[0], self.model.ignored)
 
 

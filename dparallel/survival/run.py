@@ -19,7 +19,8 @@ from ..comm.job import this_job
 from ..comm.lost import RankLost, is_loss, is_stale
 from ..comm.preemption import Preempted
 from .memory import CopiedState, LiveState, lies_in_slices
-from .recovery import NOTHING, Left, check_parts, hand_over, left_by_the_job_before, put_back
+from .recovery import NOTHING, Left, Offer, check_parts, hand_over, left_by_the_job_before, put_back
+from .watch import Earlier, Watch, misplaced, untrained
 
 T = TypeVar("T")
 RENEWED = 76                                         # the exit code that asks dprun for another job
@@ -69,6 +70,9 @@ class Run:
         self._lost_at = 0.0
         self._lost: set[int] = set()                 # ranks of whose deaths nothing was told yet
         self._begun_at: int | None = None            # steps, when this process came into the job
+        self._earlier = Earlier(None, (), {})        # what was there before this call of the function
+        self._place: tuple[int, int] | None = None   # rank and size in the newest membership whose state was put back
+        self._watch: Watch | None = None             # from keep() on, in a job that outlives its ranks
 
     # --- for the function -----------------------------------------------------------------------------------------------
 
@@ -85,8 +89,9 @@ class Run:
         Raises:
             CheckpointError: the Checkpointer's restore() failed, or under `--grow` a part is nothing that a Checkpointer can
                 save.
-            RuntimeError: keep() was called before in this call of the function, or state that lies in slices can't be
-                copied into memory that the ranks of a host share.
+            RuntimeError: keep() was called before in this call of the function; a part was made for other ranks, or before
+                the function, with a communicator; an optimizer trains what is not kept; or state that lies in slices can't
+                be copied into memory that the ranks of a host share.
             TypeError: both a Checkpointer and parts are given, or a part is called random or can't be saved.
         """
         if checkpoint is not None and parts:
@@ -98,7 +103,7 @@ class Run:
                                "two functions under survive()")
         self._kept = True
         membership = this_job.membership
-        everyone = [NOTHING.offer] if membership is None else world().allgather_object([self._left.offer])
+        everyone = [NOTHING.offer] if membership is None else self._exchanged()
         before = None                                # of the job before
         if any(offer.steps >= 0 for offer in everyone):
             self.steps = put_back(self._parts, self._left, everyone)
@@ -114,7 +119,14 @@ class Run:
 
     def step(self) -> int:
         """Say that a step is finished; returns how many are. To be called after optimizer.step() and what changes the state
-        with it (a schedule, a scaler, counters)."""
+        with it (a schedule, a scaler, counters).
+
+        Raises:
+            RuntimeError: since the last step something has changed that keep() did not get, or a schedule has stepped after
+                run.step().
+        """
+        if self._watch is not None:
+            self._watch.finish_step()
         self.steps += 1
         if self._live is not None:
             if self._copies is not None:
@@ -128,9 +140,9 @@ class Run:
 
     # --- for survive() --------------------------------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """A membership begins; survive() calls it."""
-        self.steps, self._kept = 0, False
+    def begin(self, earlier: Earlier) -> None:
+        """A membership begins; survive() calls it. earlier: what was there before the function is called."""
+        self.steps, self._kept, self._earlier = 0, False, earlier
         if this_job.membership is not None:
             self.attempt = this_job.membership.generation
             self._lost.update(this_job.membership.lost)
@@ -140,6 +152,7 @@ class Run:
         self._lost_at = time.perf_counter()
         if self._checkpoint is not None:
             self._checkpoint.give_up()
+        self.end()
         for handle in self._hooks:
             handle.remove()
         live, self._live, self._hooks = self._live, None, []
@@ -152,6 +165,28 @@ class Run:
         else:
             self._left = Left.in_memory(live, exact=True)
         self._parts, self._copies = {}, None
+
+    def end(self, returned: bool = False) -> None:
+        """The function was left; survive() calls it."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            (watch.finish if returned else watch.end)()
+
+    def _exchanged(self) -> list[Offer]:
+        """The offers of all ranks, once none has found a mistake in what keep() was given. Collective."""
+        comm = world()
+        problem = misplaced(self._parts, self._earlier, comm, self._place) or untrained(self._parts)
+        found = comm.allgather_object([(self._left.offer, problem)])
+        texts: dict[str, list[int]] = {}
+        for rank, (_, text) in enumerate(found):
+            if text:
+                texts.setdefault(text, []).append(rank)
+        if texts:
+            raise RuntimeError("survive(): " + "; ".join(
+                text if len(ranks) == comm.size else f"on rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}, {text}"
+                for text, ranks in texts.items()))
+        self._place = comm.rank, comm.size
+        return [offer for offer, _ in found]
 
     def _begin_to_remember(self) -> None:
         """Remember the state from here on. Collective."""
@@ -178,6 +213,7 @@ class Run:
         for function in this_job.when_settled:
             function(self.attempt, self.steps)
         self._stepping = False
+        self._watch = Watch(self._parts, self.steps)
         for part in self._parts.values():
             if isinstance(part, OptimizerState):
                 self._hooks.append(part.optimizer.register_step_pre_hook(self._before_step))
@@ -252,17 +288,20 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
         run = Run()                                  # later: a spare must not look for what is put back by then
         membership = this_job.membership
         while True:
-            run.begin()
+            run.begin(Earlier(None, (), {}) if membership is None else Earlier(function, args, settings))
             try:
                 result = function(run, *args, **settings)
+                run.end(returned=True)
                 if membership is None or membership.finish():
                     return result
             except SystemExit as error:
+                run.end()
                 if membership is not None and (isinstance(error, Preempted) or not error.code):
                     membership.finish()
                 raise
             except Exception as error:
                 if membership is None or not is_loss(error) or is_stale(error):
+                    run.end()
                     raise
             run.leave()
             gc.collect()                             # else the model that was is still there when the next one is made

@@ -276,3 +276,20 @@ def test_ranks_that_have_run_out_are_not_compared():
         return model._reducer.check.passes
 
     assert run_ranks(3, check) == [7] * 3
+
+
+@pytest.mark.parametrize("kind, parted", [(optim.SGD, False), (optim.Adam, True)])
+def test_optimizers_part_after_join(kind, parted):
+    def check(comm):
+        model = wrap(make_mlp(), comm, None)
+        optimizer = kind(model.parameters(), lr=0.1)
+        for epoch in range(3):
+            with model.join():
+                for _ in range(3 + comm.rank * (epoch == 0)):
+                    optimizer.zero_grad()
+                    model(ag.ones(2, FEATURES, dtype=ag.float64)).square().mean().backward()
+                    optimizer.step()
+        return model._reducer.check.on
+
+    with pytest.warns(UserWarning, match="have parted since join") if parted else contextlib.nullcontext():
+        assert run_ranks(2, check) == [not parted] * 2

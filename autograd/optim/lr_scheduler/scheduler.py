@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ...base.training import reported
 from ...core.primitive import primitive
 from ...core.tensor import Tensor
 from ...core.types import TensorOrNumber
@@ -92,7 +93,7 @@ class LRScheduler:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "step" in vars(cls):
-            cls.step = primitive(cls.step)             # type: ignore[method-assign]
+            cls.step = primitive(reported("scheduler")(cls.step))        # type: ignore[method-assign]
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
         self.optimizer: Optimizer = checked(optimizer)
@@ -154,6 +155,7 @@ class LRScheduler:
         """The present rates."""
         return values_of(self.optimizer, "lr")
 
+    @reported("scheduler")
     def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch, after optimizer.step().
 

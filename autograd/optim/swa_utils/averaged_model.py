@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from ...base.dtypes import int64
+from ...base.training import reported
 from ...base.types import DeviceLike
 from ...core.modes import no_grad
 from ...core.primitive import primitive
@@ -60,6 +61,7 @@ class AveragedModel(Module):
         return self.module(*args, **kwargs)
 
     @primitive
+    @reported("average")
     @no_grad()
     def update_parameters(self, model: Module) -> None:
         """Take in the present parameters of the model."""

@@ -8,6 +8,7 @@ from collections import deque
 from queue import Empty
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ...base.training import listeners, report
 from ...core.modes import modes
 from ...core.spans import record_function
 from .fetch import reopen
@@ -43,7 +44,10 @@ class LoaderIterator:
 
     def __next__(self) -> Any:
         with record_function(self.waiting):
-            return self.next_batch()
+            batch = self.next_batch()
+        if listeners:
+            report("batch", self)
+        return batch
 
     def next_batch(self) -> Any:
         """The next batch; StopIteration where there is none."""

@@ -1,0 +1,301 @@
+"""Whether a training loop does what run.keep() and run.step() were told: what trains is kept, and no change is made where a
+death would undo or repeat it. Mistakes are found at the first step that shows them; no rank has to die.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from autograd.base.training import listeners
+from autograd.nn import Module
+from autograd.optim import Optimizer
+from autograd.optim.lr_scheduler import LRScheduler
+from autograd.optim.optimizer import register_optimizer_step_pre_hook
+from autograd.utils.data import DataLoader
+
+from ..autograd import Tensor
+from ..checkpoint.parts import OptimizerState, Part
+from ..comm import Communicator
+from ..comm.watchdog.call_site import user_site
+from ..model.wrapped_module import WrappedModule
+from ..sharding import ParameterSlice
+
+FUNCTIONS = (FunctionType, BuiltinFunctionType)
+MANY, MOST = 64, 4000                # a container of more items, and what comes after so many objects, is not looked into
+LONG = 16                            # optimizer steps and batches without a run.step()
+SIZES = ("num_replicas", "world_size", "num_ranks")          # attributes beside `rank`
+
+MSG_MISSING = ("{who} {does}, and run.keep() did not get it: when a rank dies, {lost}. Pass {name}=, a list if there are "
+               "several")
+LOST = {"optimizer": ("takes steps on parameters of a kept model", "its state is lost"),
+        "scheduler": ("sets the learning rate of a kept optimizer", "its count of steps begins again"),
+        "scaler": ("scales losses", "its scale is lost"),
+        "average": ("averages weights", "the average is lost")}
+MSG_PARAMETERS = ("{who} trains a parameter of shape {shape} that is in no model, tensor or list that run.keep() got: when "
+                  "a rank dies, its values are lost. Pass model=, a list if there are several")
+MSG_LOADER = ("run.step() was called within a pass over a DataLoader of a {data} that run.keep() did not get: when a rank "
+              "dies, the pass begins again, and samples are seen twice. Pass loader=, a list if there are several")
+MSG_LATE = ("{who}.step() was called after run.step(): when a rank dies in the next step, that change is undone and not "
+            "made again. Call run.step() last, after optimizer.step(), the schedule, the scaler and counters")
+MSG_NO_STEP = ("{who} has taken {count} steps, and run.step() was not called: when a rank dies, training begins again with "
+               "step {steps}. Call run.step() after each optimizer step")
+MSG_STALE = ("{name} has the communicator of ranks of which one has died: make it in the function under survive(), where "
+             "world() is that of the ranks that are left")
+MSG_BEFORE = ("{name} was made before the function under survive(), for the {size} ranks of then: when a rank dies it would "
+              "keep their shares, and samples would be left out. Make it in the function")
+MSG_SHARE = ("{name} has the share of rank {rank} of {size}, and this is rank {now} of {ranks} since a rank has died: make "
+             "it in the function under survive()")
+
+
+def contents(thing: Any) -> Iterator[Any]:
+    """What an object holds that may hold a communicator in turn."""
+    if isinstance(thing, WrappedModule):             # all else in it is made of these two
+        yield from (thing.comm, thing.module)
+    elif isinstance(thing, DataLoader):
+        yield from (thing.batch_sampler, thing.sampler, thing.dataset, thing.collate_fn)
+    elif isinstance(thing, Optimizer):               # not the parameters, which it does not keep
+        yield from (value for name, value in vars(thing).items() if name not in ("param_groups", "state"))
+    elif isinstance(thing, LRScheduler):             # whose optimizer is a part of its own
+        yield from (value for name, value in vars(thing).items() if name != "optimizer")
+    elif isinstance(thing, dict):
+        yield from thing.values() if len(thing) <= MANY else ()
+    elif isinstance(thing, (list, tuple, set, frozenset)):
+        yield from thing if len(thing) <= MANY else ()
+    elif not isinstance(thing, (type, ModuleType, Tensor, np.ndarray, Communicator)):
+        if callable(thing) and hasattr(thing, "__self__"):
+            yield thing.__self__
+        yield from vars(thing).values() if hasattr(thing, "__dict__") else ()
+
+
+def reachable(things: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """These objects and what they hold, each once, with the one that holds it."""
+    seen: set[int] = set()
+    waiting = [(thing, None) for thing in things][::-1]
+    while waiting and len(seen) < MOST:
+        thing, holder = waiting.pop()
+        if id(thing) in seen or isinstance(thing, (str, bytes, int, float, complex, type(None), *FUNCTIONS)):
+            continue
+        seen.add(id(thing))
+        yield thing, holder
+        waiting.extend((one, thing) for one in contents(thing))
+
+
+def share_of(thing: Any) -> tuple[int, int] | None:
+    """The (rank, size) for which a sampler or dataset was made; None for anything else."""
+    if not (hasattr(type(thing), "__iter__") or hasattr(type(thing), "__getitem__")):
+        return None
+    found = getattr(thing, "__dict__", {})
+    sizes = [found[name] for name in SIZES if isinstance(found.get(name), int)]
+    rank = found.get("rank")
+    return (rank, sizes[0]) if sizes and isinstance(rank, int) else None
+
+
+def communicator_in(thing: Any) -> Any:
+    """The communicator that an object is, or stands for."""
+    found = getattr(thing, "__dict__", {}).get("communicator")
+    return thing if isinstance(thing, Communicator) else found if isinstance(found, Communicator) else None
+
+
+class Earlier:
+    """What was there before the function was called: what its module, its closure and its arguments hold."""
+
+    def __init__(self, function: Any, args: tuple[Any, ...], settings: Mapping[str, Any]) -> None:
+        inner = getattr(function, "__wrapped__", function)
+        cells = [cell.cell_contents for cell in getattr(inner, "__closure__", None) or () if _is_full(cell)]
+        scope = [value for value in getattr(inner, "__globals__", {}).values() if not isinstance(value, (type, ModuleType))]
+        self._there: dict[int, Any] = {id(thing): thing for thing, _ in reachable(
+            [*args, *settings.values(), *cells, *scope])}
+
+    def has(self, thing: Any) -> bool:
+        """Whether it was there."""
+        return self._there.get(id(thing)) is thing
+
+
+def _is_full(cell: Any) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return False
+    return True
+
+
+def things_of(parts: Mapping[str, Part]) -> dict[str, Any]:
+    """The objects that parts stand for."""
+    return {name: getattr(part, field) for name, part in parts.items() for field in ("model", "optimizer", "thing")
+            if hasattr(part, field)}
+
+
+def misplaced(parts: Mapping[str, Part], earlier: Earlier, comm: Communicator, before: tuple[int, int] | None) -> str:
+    """What is wrong with the ranks that the parts were made for; "" if nothing is.
+
+    before: this process's rank and size in the membership before, None in its first.
+    """
+    now = comm.rank, comm.size
+    for name, part in things_of(parts).items():
+        for thing, holder in reachable([part]):
+            found, share = communicator_in(thing), share_of(thing)
+            if found is not None:
+                shown = f"the {type(thing if holder is None else holder).__name__} in {name}="
+                if getattr(found, "abandoned", False):
+                    return MSG_STALE.format(name=shown)
+                if comm.size > 1 and earlier.has(holder):
+                    return MSG_BEFORE.format(name=shown, size=found.size)
+            elif share is not None and comm.size > 1:
+                shown = f"the {type(thing).__name__} in {name}="
+                if share == now and earlier.has(thing):
+                    return MSG_BEFORE.format(name=shown, size=share[1])
+                if share == before != now:
+                    return MSG_SHARE.format(name=shown, rank=share[0], size=share[1], now=comm.rank, ranks=comm.size)
+    return ""
+
+
+def untrained(parts: Mapping[str, Part]) -> str:
+    """An optimizer whose parameters nothing keeps; "" if there is none."""
+    things = list(things_of(parts).values())
+    kept = {id(p) for p in _tensors([*(thing for thing, _ in reachable(things)), *_items(things)])}
+    for part in parts.values():
+        for group in part.optimizer.param_groups if isinstance(part, OptimizerState) else ():
+            for p in group["params"]:
+                if id(p) not in kept and not (isinstance(p, ParameterSlice) and id(p.whole) in kept):
+                    return MSG_PARAMETERS.format(who=type(part.optimizer).__name__, shape=list(p.shape))
+    return ""
+
+
+class Watch:
+    """Follows the steps of a run from run.keep() on. run.step() calls finish_step(), which raises what was found."""
+
+    def __init__(self, parts: Mapping[str, Part], steps: int) -> None:
+        things = list(things_of(parts).values())
+        self.optimizers: list[Any] = [part.optimizer for part in parts.values() if isinstance(part, OptimizerState)]
+        self.loaders: list[Any] = [thing for thing in things if isinstance(thing, DataLoader)]
+        self._held = {id(thing): thing for thing, _ in reachable(things)}        # what is kept, or in what is kept
+        self._params = {id(p) for p in _tensors([*self._held.values(), *_items(things)])}
+        self.steps: int = steps                      # finished ones
+        self._first = steps
+        self._taken: dict[int, int] = {}             # by the kept optimizers since the last finished step
+        self._batches = 0                            # of kept loaders, since then
+        self._passes: dict[int, Any] = {}            # over kept loaders, of their newest batches
+        self._new_pass = False                       # one has begun since the last finished step
+        self._late: Any = None                       # a schedule that has stepped since the last finished step, too early
+        self._was_late = False                       # so in the step before
+        self._foreign: dict[int, tuple[Any, int]] = {}       # passes over other loaders, and the step of their newest batch
+        self._strangers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()   # other optimizers, and when
+        self._problem = ""
+        self._warned: set[str] = set()
+        self._handle = register_optimizer_step_pre_hook(self._optimizer_steps)
+        listeners.append(self._hear)
+
+    def end(self) -> None:
+        """Stop following."""
+        self._handle.remove()
+        if self._hear in listeners:
+            listeners.remove(self._hear)
+
+    def finish_step(self) -> None:
+        """run.step() is called. RuntimeError for what was found."""
+        if self._late is not None and self._batches and not self._new_pass:
+            self._problem = self._problem or MSG_LATE.format(who=type(self._late).__name__)
+        elif self._late is not None and self._was_late and not self.loaders:         # each step may be a pass of its own
+            self._warn(MSG_LATE.format(who=type(self._late).__name__))
+        if self._problem:
+            self.end()
+            raise RuntimeError("survive(): " + self._problem)
+        self._was_late, self._late = self._late is not None, None
+        self.steps += 1
+        self._taken.clear()
+        self._batches, self._new_pass = 0, False
+
+    def finish(self) -> None:
+        """The function has returned."""
+        self.end()
+        if self._taken:
+            self._warn_of_no_step()
+
+    # --- what happens -----------------------------------------------------------------------------------------------------
+
+    def _optimizer_steps(self, optimizer: Any, *_: Any) -> None:
+        if id(optimizer) in self._held:
+            if any(optimizer is one for one in self.optimizers):
+                self._taken[id(optimizer)] = self._taken.get(id(optimizer), 0) + 1
+                if len(self._taken) == len(self.optimizers) and min(self._batches, *self._taken.values()) >= LONG:
+                    self._warn_of_no_step()
+        elif not any(one._stepping for one in self.optimizers):              # else it is one within a kept one
+            if any(id(p) in self._params for group in optimizer.param_groups for p in group["params"]):
+                self._missing("optimizer", optimizer)
+                return
+            if self._strangers.setdefault(optimizer, self.steps) < self.steps:       # not one of a single step
+                self._warn(MSG_PARAMETERS.format(who=type(optimizer).__name__,
+                                                 shape=list(optimizer.param_groups[0]["params"][0].shape)))
+
+    def _hear(self, what: str, thing: Any) -> None:
+        if what == "batch":
+            self._batch(thing)
+        elif id(thing) in self._held:
+            if what == "scheduler" and not self._taken and not self._batches:
+                self._late = thing
+        elif what != "scheduler" or (not thing._is_initial and any(thing.optimizer is one for one in self.optimizers)):
+            self._missing(what, thing)
+
+    def _batch(self, iterator: Any) -> None:
+        progress = iterator.progress
+        for loader in self.loaders:
+            if loader._progress is progress:
+                before, self._passes[id(loader)] = self._passes.get(id(loader)), progress
+                if before is not progress:
+                    self._new_pass = True
+                    if before is not None and before.finished and self._taken:
+                        self._warn_of_no_step()
+                self._batches += 1
+                return
+        _, step = self._foreign.get(id(progress), (progress, self.steps))
+        samplers = iterator.sampler, getattr(iterator.sampler, "sampler", None)
+        if step == self.steps - 1 and not any(id(sampler) in self._held for sampler in samplers if sampler is not None):
+            self._warn(MSG_LOADER.format(data=type(iterator.dataset).__name__))
+        self._foreign = {id(progress): (progress, self.steps)} | {
+            key: entry for key, entry in self._foreign.items() if entry[1] >= self.steps - 1 and key != id(progress)}
+
+    def _missing(self, what: str, thing: Any) -> None:
+        does, lost = LOST[what]
+        text = MSG_MISSING.format(who=type(thing).__name__, does=does, lost=lost, name=what)
+        if what == "average":                        # which may be made for an evaluation only
+            self._warn(text)
+        else:
+            self._problem = self._problem or text
+
+    def _warn_of_no_step(self) -> None:
+        if self.steps > self._first:                 # what one calls a step is the script's decision
+            return
+        who = type(self.optimizers[0]).__name__ if self.optimizers else "an optimizer"
+        self._warn(MSG_NO_STEP.format(who=who, count=max(self._taken.values()), steps=self.steps), once="no step")
+
+    def _warn(self, text: str, once: str = "") -> None:
+        if (once or text) not in self._warned:
+            self._warned.add(once or text)
+            site = user_site()
+            file, line = ("survive()", 1) if site is None else (site.file, site.line)
+            warnings.warn_explicit("survive(): " + text, UserWarning, file, line)
+
+
+def _items(things: Iterable[Any]) -> Iterator[Any]:
+    """What containers hold, however many."""
+    for thing in things:
+        if isinstance(thing, (list, dict)):
+            yield from thing.values() if isinstance(thing, dict) else thing
+
+
+def _tensors(things: Iterable[Any]) -> Iterator[Tensor]:
+    """These objects that are tensors, and the parameters of those that are modules."""
+    for thing in things:
+        if isinstance(thing, Tensor):
+            yield thing
+        elif isinstance(thing, Module):
+            yield from thing.parameters()
+
+
+__all__ = ["Earlier", "Watch", "misplaced", "untrained"]
