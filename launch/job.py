@@ -249,8 +249,8 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     if lost:
         names = f"rank{'s' * (len(lost) > 1)} {', '.join(map(str, lost))}"
         print(f"dprun: {names} of {ranks} ended without finalising MPI: by C's exit() or _exit(), without an exception or "
-              "sys.exit(), or by mpirun, which says why above; others may have waited for what never came",
-              file=sys.stderr)
+              "sys.exit(), or by mpirun, which says why above; others may have waited for what never came"
+              + "".join(f"\n  {line}" for line in places(job.folder)), file=sys.stderr)
         return 1
     return unreported(shell(code, mpi), mpi, job) if code else 0
 

@@ -39,6 +39,7 @@ LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 NO_LIBRARY = ("cannot load MPI library", "libmpi")   # mpi4py >= 4.1's words; the dynamic linker's
 INSTALL = "run: pip install 'dparallel[mpi]'"
 SURVIVES = "DPARALLEL_SURVIVE"                       # set: how many ranks are at work in a job that outlives its ranks
+RUNNERS = (runpy.__file__, "<frozen runpy>")
 leave = os._exit                                     # the real one
 CONNECTED = "PMI_FD"                                 # Hydra (MPICH, Intel MPI) has set it: a rank's connection to mpirun
 
@@ -215,14 +216,15 @@ def left_at(process: int) -> Callable[[int], NoReturn]:
     def left(status: int) -> NoReturn:
         mpi = sys.modules.get("mpi4py.MPI")
         if SURVIVES in os.environ and os.getpid() == process and mpi is not None and mpi.Is_initialized():
+            sys.stderr.write(f"{way_here()}os._exit({status}): rank {announced(RANKS)} dies\n")
+            sys.stderr.flush()
             os.kill(process, signal.SIGKILL)         # a death that the others survive: mpirun ends a job for an exit code
         if status == 0 and os.getpid() == process and mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized():
-            stack = "".join(traceback.format_list(traceback.extract_stack()[:-1][-3:]))
-            end(1, f"Traceback (most recent call last):\n{stack}os._exit(0) while MPI runs: the other ranks are left alone. "
-                   "End with sys.exit(), or call MPI.Finalize() first")
+            end(1, f"{way_here()}os._exit(0) while MPI runs: the other ranks are left alone. End with sys.exit(), or call "
+                   "MPI.Finalize() first")
         ended(process)
         if status and os.getpid() == process:        # its code, which MPICH's mpirun does not tell from a signal's number
-            write(status, "", "")
+            write(status, f"{way_here()}os._exit({status})", "")
         if status == 0 and os.getpid() == process and mpi is not None and mpi.Is_finalized() and CONNECTED in os.environ:
             ctypes.PyDLL(None).exit(0)               # MPICH takes leave in C's exit handlers; else mpirun kills the others
         leave(status)
@@ -230,9 +232,15 @@ def left_at(process: int) -> Callable[[int], NoReturn]:
     return left
 
 
+def way_here() -> str:
+    """The last lines of the script, and of what it called, that led to a call of os._exit()."""
+    frames = [frame for frame in traceback.extract_stack()[:-2] if frame.filename not in (__file__, *RUNNERS)]
+    return "Traceback (most recent call last):\n" + "".join(traceback.format_list(frames[-3:]))
+
+
 def own_frames(trace: TracebackType | None) -> TracebackType | None:
     """The traceback without the frames of this file and of runpy."""
-    while trace is not None and trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__, "<frozen runpy>"):
+    while trace is not None and trace.tb_frame.f_code.co_filename in (__file__, *RUNNERS):
         trace = trace.tb_next
     return trace
 
