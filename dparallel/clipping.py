@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from autograd.base.arguments import listed
 from autograd.nn.utils import clip_grad_norm_ as clip_local_grad_norm_
 from autograd.nn.utils import clip_grads_with_norm_, get_total_norm
 
@@ -50,7 +51,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     comm = None if comm is None else communicator(comm)
     if comm is None or comm.alone:
         return clip_local_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
-    tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    tensors = [parameters] if isinstance(parameters, Tensor) else listed("clip_grad_norm_: `parameters`", parameters)
     grads = [p.grad for p in tensors if p.grad is not None and p.grad.numel()]
     wide_grads, order = [as_tensor(g.array.astype(np.result_type(g.array, np.float64))) for g in grads], float(norm_type)
     local_norm = float(get_total_norm(wide_grads, order)) if wide_grads and order else None

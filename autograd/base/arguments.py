@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 def whole_number(what: str, value: Any, least: int | None = 0) -> int:
@@ -34,4 +38,13 @@ def real_number(what: str, value: Any) -> float:
         raise TypeError(f"{what}={value!r}): a number is needed") from None
 
 
-__all__ = ["real_number", "whole_number", "whole_numbers"]
+def listed(what: str, values: Iterable[T], stacklevel: int = 3) -> list[T]:
+    """The values as a list. Warns if an iterator gives none: it may have been used up before."""
+    found = list(values)
+    if not found and isinstance(values, Iterator):
+        warnings.warn(f"{what} is an empty generator, so nothing is done. A generator gives its elements once: call "
+                      "model.parameters() again, or pass a list.", UserWarning, stacklevel=stacklevel)
+    return found
+
+
+__all__ = ["listed", "real_number", "whole_number", "whole_numbers"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..base.arguments import listed
 from ..core.tensor import Tensor
 
 
@@ -34,7 +35,7 @@ def complete_group(group: dict[str, Any], defaults: dict[str, Any]) -> None:
     if isinstance(params, set):
         raise TypeError("optimizer parameters need to come in an order, and that of a set changes between runs: "
                         "please use a list instead")
-    pairs = [params] if isinstance(params, Tensor) else list(params)
+    pairs = [params] if isinstance(params, Tensor) else listed("a parameter group's 'params'", params, stacklevel=4)
     names = [pair[0] for pair in pairs if isinstance(pair, tuple)]
     if names and len(names) != len(pairs):
         raise ValueError("all optimizer params should be with/without names. Some param names are missing")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd.base.arguments import listed
 from autograd.core.graph import shared_counter
 from autograd.optim import Optimizer
 
@@ -65,7 +66,8 @@ class PeriodicModelAverager:
 def average_parameters(params: Iterable[Tensor | dict[str, Any]], process_group: Communicator | None = None) -> None:
     """Overwrite the parameters, the same ones on each rank, with their means over ranks: one message for each dtype."""
     comm = communicator(process_group)
-    tensors: list[Tensor] = [p for item in params for p in (item["params"] if isinstance(item, dict) else [item])]
+    tensors: list[Tensor] = [p for item in listed("average_parameters: `params`", params)
+                             for p in (item["params"] if isinstance(item, dict) else [item])]
     if comm.size > 1:
         means = map_flattened([p.array / comm.size for p in tensors], lambda x: comm.allreduce([x])[0])
         for p, mean in zip(tensors, means, strict=True):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from math import prod
 from typing import Any
 
+from autograd.base.arguments import listed
 from autograd.optim import Optimizer
 from autograd.optim.state_size import state_bytes
 
@@ -44,7 +45,7 @@ def model_memory(parameters: Iterable[Any], optimizer: Optimizer | None = None, 
     if world_size < 1:
         raise ValueError(f"world_size={world_size} is the number of ranks, at least 1")
     stage = stage_of(shard)
-    seen = {id(p): p for p in parameters}.values()
+    seen = {id(p): p for p in listed("model_memory: `parameters`", parameters)}.values()
     values = sum(map(whole_bytes, seen))
     gradients = sum(whole_bytes(p) for p in seen if p.requires_grad)
     state = 0

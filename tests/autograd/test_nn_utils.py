@@ -141,7 +141,9 @@ def test_clip_grad_norm_at_the_ends_of_the_range(scale):
 
 
 @pytest.mark.parametrize("call", [lambda u, ps: u.clip_grad_norm_(ps, 1.0), lambda u, ps: u.clip_grad_value_(ps, 1.0),
-                                  lambda u, ps: u.get_total_norm(ps), lambda u, ps: u.clip_grads_with_norm_(ps, 1.0, ag.tensor(2.0))])
+                                  lambda u, ps: u.get_total_norm(ps), lambda u, ps: u.clip_grads_with_norm_(ps, 1.0, ag.tensor(2.0)),
+                                  lambda u, ps: u.vector_to_parameters(ag.ones(6), ps), lambda u, ps: ag.optim.SGD([{"params": ps}], 0.1),
+                                  lambda u, ps: ag.optim.SGD([ag.nn.Parameter(ag.ones(1))], 0.1).add_param_group({"params": ps})])
 def test_a_generator_that_is_used_up_is_noticed(call):
     used = ag.nn.Linear(2, 2).parameters()
     list(used)

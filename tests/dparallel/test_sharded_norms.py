@@ -8,7 +8,8 @@ import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
 from autograd.optim.lr_scheduler import StepLR
-from dparallel import Devices, ZeroRedundancyOptimizer, clip_grad_norm_, run_ranks
+from dparallel import Devices, PeriodicModelAverager, ZeroRedundancyOptimizer, clip_grad_norm_, run_ranks
+from dparallel.sharding import model_memory
 
 STAGES = ["optimizer", "gradients", "parameters"]
 
@@ -66,6 +67,18 @@ def test_clipping_of_complex_gradients_over_ranks():
 
     (norm, _), (other, clipped) = run_ranks(2, check)
     assert norm == other == 5 and clipped == pytest.approx([0.6, 0.8j], rel=1e-5)
+
+
+def test_generators_that_are_used_up_are_noticed():
+    def check(comm):
+        for call in (lambda ps: clip_grad_norm_(ps, 1.0, comm=comm), lambda ps: PeriodicModelAverager(1, process_group=comm).average_parameters(ps),
+                     lambda ps: model_memory(ps)):
+            used = make_mlp().parameters()
+            list(used)
+            with pytest.warns(UserWarning, match="empty generator"):
+                call(used)
+
+    check(Devices(1))
 
 
 # --- ZeroRedundancyOptimizer ----------------------------------------------------------------------------------------------

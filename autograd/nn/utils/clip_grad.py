@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ...base.arguments import real_number
+from ...base.arguments import listed, real_number
 from ...base.dtypes import result_type
 from ...core.graph import shared_counter
 from ...core.primitive import primitive
@@ -28,11 +28,7 @@ def _as_list(tensors: Any) -> list[Tensor]:
         return [tensors]
     if not isinstance(tensors, Iterable):
         raise TypeError(MSG_TENSORS.format(type(tensors).__name__))
-    found = list(tensors)
-    if not found and isinstance(tensors, Iterator):
-        warnings.warn("`parameters` is an empty generator, no gradient clipping will occur. A generator gives its elements "
-                      "once: pass model.parameters() again, or a list.", UserWarning, stacklevel=3)
-    return found
+    return listed("clipping: `parameters`", tensors, stacklevel=4)
 
 
 def _grads(parameters: Iterable[Tensor]) -> list[Tensor]:

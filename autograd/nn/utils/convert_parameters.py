@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...base.arguments import listed
 from ...core.tensor import Tensor
 from ...ops.shape import cat, reshape
 
@@ -44,7 +45,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected Tensor, but got: {type(vec).__name__}")
     start = 0
-    for parameter in parameters:
+    for parameter in listed("vector_to_parameters: `parameters`", parameters):
         end = start + parameter.numel()
         parameter.data = reshape(vec.detach()[start:end], parameter.shape)
         start = end
