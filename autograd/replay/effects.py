@@ -58,9 +58,9 @@ class Effects(Values):
         self.fixed(array)
         self._note_write(array)
         parts = parts_of(index)
-        arrays = any(isinstance(p, (Tensor, np.ndarray, list, tuple, range)) for p in parts)
-        places = [self.argument(p) if isinstance(p, (Tensor, np.ndarray)) else p for p in parts] if arrays else [parts]
-        self.calls.append(Call(assign_parts if arrays else np.ndarray.__setitem__,
+        simple = all(isinstance(p, (int, slice, type(None))) or p is ... for p in parts) and sum(p is ... for p in parts) < 2
+        places = [parts] if simple else [self.argument(p) if isinstance(p, (Tensor, np.ndarray)) else p for p in parts]
+        self.calls.append(Call(np.ndarray.__setitem__ if simple else assign_parts,
                                (self.operand(array), *places, self.argument(source)), label="setitem"))
         self.gradients.record_write(array)
 

@@ -301,3 +301,23 @@ def test_memory_of_gradients_of_convolutions_with_one_element():
     finally:
         tracemalloc.stop()
     close(w.grad.numpy(), np.tile(x.numpy().sum((0, 2))[None, :, None], (128, 1, 1)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_channels_last_stays(dtype):
+    """What PyTorch hands on with the channels last, in planes of two and of three dimensions."""
+    def lies(x):
+        return x.is_contiguous(memory_format=ag.channels_last if x.ndim == 4 else ag.channels_last_3d)
+
+    for dims, form in ((2, ag.channels_last), (3, ag.channels_last_3d)):
+        x = ag.randn(2, 4, *[6] * dims, dtype=getattr(ag, dtype)).contiguous(memory_format=form)
+        conv, back = getattr(F, f"conv{dims}d"), getattr(F, f"conv_transpose{dims}d")
+        pool, adaptive = getattr(F, f"max_pool{dims}d"), [getattr(F, f"adaptive_{kind}_pool{dims}d") for kind in ("max", "avg")]
+        weight = ag.randn(4, 4, *[3] * dims, dtype=x.dtype)
+        for name, y in (("cat", ag.cat([x, x[:, :2]], 1)), ("cat of samples", ag.cat([x, x])), ("group_norm", F.group_norm(x, 2)),
+                        ("batch_norm", F.batch_norm(x, None, None, training=True)), ("conv", conv(x, weight)), ("transposed", back(x, weight)),
+                        ("max_pool", pool(x, 2)), ("overlapping", pool(x, 3, 2, 1)), ("with indices", pool(x, 2, return_indices=True)[0]),
+                        ("recorded", pool(x.clone().requires_grad_(), 2, return_indices=True)[0]), ("adaptive max", adaptive[0](x, 2)),
+                        ("adaptive avg", adaptive[1](x, 2)), ("dropout", F.dropout(x, 0.5)), ("flip", x.flip(2)), ("roll", x.roll(1, 2))):
+            assert lies(y), (name, dims, y.stride())
+            assert y.reshape(-1).tolist() == y.contiguous().reshape(-1).tolist()

@@ -1,6 +1,8 @@
 """Element types: promotion, limits, the default dtype, conversions, and what a tensor says of itself."""
 
+import copy
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -150,3 +152,35 @@ def test_without_ml_dtypes_code_may_compare_with_bfloat16(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ml_dtypes", None)
     assert ag.ones(1).dtype not in (ag.float16, ag.bfloat16) and repr(ag.bfloat16) == "bfloat16"
     assert np.dtype("float32") == ag.float32 and isinstance(ag.float32, ag.dtype)
+
+
+@pytest.mark.parametrize("kind", [*NAMES, "bfloat16", "uint16", "uint32", "uint64"])
+def test_what_a_dtype_says_like_pytorch(kind):
+    torch = pytest.importorskip("torch")
+
+    def told(t):
+        d = getattr(t, kind)
+        same = [pickle.loads(pickle.dumps(d)), copy.copy(d), copy.deepcopy(d), t.zeros(2, dtype=d).dtype, t.empty(0, dtype=d).clone().dtype]
+        try:
+            wide = repr(d.to_complex())
+        except RuntimeError:
+            wide = "no complex one"
+        return (repr(d), str(d), f"{d}", d.is_floating_point, d.is_complex, d.is_signed, d.itemsize, wide, repr(d.to_real()),
+                [s is d for s in same], isinstance(d, t.dtype), {d: 1}[d], d == d, d != t.bool, d in (t.float32, d))
+
+    mine, theirs = told(ag), told(torch)
+    if kind == "float16":                            # NumPy has no complex32
+        mine, theirs = (told[:7] + told[8:] for told in (mine, theirs))
+    assert mine == theirs
+
+
+@pytest.mark.parametrize("kind", [*NAMES, "bfloat16"])
+def test_numpy_takes_a_dtype_for_its_own(kind):
+    d, own = getattr(ag, kind), np.dtype(getattr(ag, kind))
+    assert type(own) is type(np.dtype(own)) and np.zeros(2, d).dtype == d and np.zeros(2).astype(d).dtype is np.zeros(0, own).dtype
+    assert d == own and own == d and hash(d) == hash(own) and d in {own: 1} and own in {d: 1} and ag.zeros(2, dtype=own).dtype is d
+    assert (d.kind, d.name, d.char, d.type) == (own.kind, own.name, own.char, own.type) and np.result_type(d, d) == d
+    assert d == own.type and (kind == "bfloat16" or d == kind) and d != "nonsense" and d is not None and ag.dtype(kind) is d
+    assert ag.zeros(2, dtype=d).numpy().dtype == d and ag.as_tensor(np.zeros(2, d)).dtype is d
+    with pytest.raises(TypeError, match="tensors hold"):
+        ag.dtype("U3")

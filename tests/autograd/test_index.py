@@ -39,6 +39,77 @@ def test_like_pytorch():
             np.testing.assert_array_equal(mine.numpy(), theirs.numpy(), err_msg=str(index))
 
 
+WAYS = ("read", "read and differentiate", "write", "write and differentiate", "write tangents", "replay")
+
+
+def used(t, way, index, many):
+    """What x[index] gives, or what x is after x[index] = value, and the gradient or tangent of x."""
+    x = t.from_numpy(np.arange(30.0).reshape(5, 3, 2))
+    if way == "read":
+        return x[index], None
+    if way == "read and differentiate":
+        y = x.requires_grad_() * 1
+        return y[index], t.autograd.grad((y[index] ** 2).sum(), x)[0]
+    value = t.arange(x[index].numel(), dtype=t.float64).reshape(x[index].shape) if many else t.tensor(7.0, dtype=t.float64)
+    if way == "write tangents":
+        with t.autograd.forward_ad.dual_level():
+            y = t.autograd.forward_ad.make_dual(x, x * 10) * 1
+            y[index] = t.autograd.forward_ad.make_dual(value, value * 3)
+            return tuple(part.clone() for part in t.autograd.forward_ad.unpack_dual(y))
+
+    def step(x):
+        y = x * 1
+        y[index] = value
+        return y
+
+    if way == "write and differentiate":
+        y = step(x.requires_grad_())
+        return y, t.autograd.grad((y ** 2).sum(), x)[0]
+    if t is ag and way == "replay":
+        step = ag.trace_step(step, x)
+        step(x * 2)
+    return step(x), None
+
+
+@pytest.mark.skipif(torch is None, reason="PyTorch, the yardstick, is not installed")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", WAYS)
+def test_every_use_reads_an_index_the_same_way(way):
+    """Single pieces, tuples and lists of pieces: a list that holds sequences counts as a tuple."""
+    parts = [2, -1, slice(1, 3), None, ..., [0, 2], (0, 2), [[0, 2], [2, 1]], range(2), lambda t: np.array([[0, 2]]), lambda t: t.tensor([2, 0]),
+             lambda t: t.tensor(1)]
+    parts = parts[:-1] if way == "replay" else parts             # a trace refuses to read a number from a tensor
+    indices = [*([p] for p in parts), *([a, b] for a in parts for b in parts)]
+    for many, parts in itertools.product((False, True), indices):
+        for form in (tuple, list):
+            def index(t, parts=parts, form=form):
+                made = [p(t) if callable(p) else p for p in parts]
+                return made[0] if form is list and len(made) == 1 else form(made)
+
+            outcomes = []
+            for t in (torch, ag):
+                try:
+                    outcomes.append([v if v is None else v.detach().numpy() for v in used(t, way, index(t), many)])
+                except (IndexError, TypeError, ValueError) as error:
+                    outcomes.append(type(error))
+            theirs, mine = outcomes
+            if isinstance(theirs, type) or isinstance(mine, type):
+                assert mine is theirs, (parts, form)
+            else:
+                for a, b in zip(mine, theirs, strict=True):
+                    np.testing.assert_array_equal(a, b, err_msg=f"{parts} as a {form.__name__}")
+
+
+def test_overwritten_values_get_no_gradient():
+    """Of several values for one element the last is written, and alone has a derivative; PyTorch's gradient counts both."""
+    x, value = ag.zeros(4, dtype=ag.float64), ag.tensor([1.0, 2.0, 3.0], dtype=ag.float64, requires_grad=True)
+    assert ag.gradcheck(lambda v: x.index_put((ag.tensor([1, 3, 1]),), v), (value,))
+    assert ag.gradgradcheck(lambda v: x.index_put((ag.tensor([1, 3, 1]),), v) ** 2, (value,))
+    y = x * value.sum()
+    y[[1, 1]] = value[0]
+    assert ag.autograd.grad(y.sum(), value)[0].tolist() == [1.0, 0.0, 0.0]
+
+
 def test_lists_tuples_and_numbers():
     x = ag.arange(12.0).reshape(3, 4)
     assert x[[0, 2]].shape == (2, 4) and x[(0, 2)].item() == 2 and x[[]].shape == (0, 4) and x[range(2)].shape == (2, 4)

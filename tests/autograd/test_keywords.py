@@ -19,6 +19,23 @@ CALLS = {
     "frobenius": lambda t, x: t.frobenius_norm(x, 1, True), "nuclear": lambda t, x: t.nuclear_norm(x), "fill": lambda t, x: t.fill(x, 3),
     "empty": lambda t, x: t.cumulative_trapezoid(x[:0], dim=0), "float_power": lambda t, x: t.float_power(x, exponent=2j),
     "square": lambda t, x: t.square(x > 2), "topk": lambda t, x: x.topk(k=2, dim=1, largest=False, sorted=True)[0],
+    # numbers by position: PyTorch deprecates them before the last tensor
+    "add 3": lambda t, x: t.add(x, 2, 3), "add between": lambda t, x: t.add(x, 2, x), "add method": lambda t, x: x.add(2, x), "add_": lambda t, x: x.clone().add_(2, x),
+    "sub 3": lambda t, x: t.sub(x, 2, 3), "sub between": lambda t, x: t.sub(x, 2, x), "rsub": lambda t, x: t.rsub(x, 1, 2), "subtract": lambda t, x: t.sub(x, 0.5, x),
+    "addmm": lambda t, x: t.addmm(2, x[:, :2], 3, x, x.T), "addmm beta": lambda t, x: t.addmm(2, x[:, :2], x, x.T), "addmm method": lambda t, x: x[:, :2].addmm(2, 3, x, x.T),
+    "addmm_": lambda t, x: x[:, :2].clone().addmm_(2, 3, x, x.T), "addmv": lambda t, x: t.addmv(2, x[:, 0], 3, x, x[0]), "addr": lambda t, x: t.addr(2, x, 3, x[:, 0], x[0]),
+    "addbmm": lambda t, x: t.addbmm(2, x[:, :2], 3, x[None], x.T[None]), "baddbmm": lambda t, x: t.baddbmm(2, x[None, :, :2], 3, x[None], x.T[None]),
+    "addcmul": lambda t, x: t.addcmul(x, 2, x, x), "addcdiv": lambda t, x: t.addcdiv(x, 2, x, x), "addcmul_": lambda t, x: x.clone().addcmul_(2, x, x),
+    # differences with inf: a weight of 0 must not meet it
+    **{f"gradient {h} {order}": lambda t, x, h=h, order=order: t.gradient(t.tensor([1, np.inf, 3, -np.inf, 5, 8], dtype=t.float64), spacing=h, edge_order=order)
+       for h in (1, 2.5, np.inf, 0.0) for order in (1, 2)},
+    "gradient of places": lambda t, x: t.gradient(t.tensor([1.0, np.inf, 3, 4]), spacing=[t.tensor([0.0, 1, 3, np.inf])]),
+    # nothing written, and nothing read
+    **{f"{name} of none": lambda t, x, name=name, args=args: getattr(x, name)(1, t.zeros(0, dtype=t.int64), *[a(t) for a in args])
+       for name, args in (("index_add", [lambda t: t.zeros(2, 0, dtype=t.float64)]), ("index_copy", [lambda t: t.zeros(2, 0, dtype=t.float64)]),
+                          ("index_add_", [lambda t: t.zeros(2, 0, dtype=t.float64)]), ("index_fill", [lambda t: 3.0]), ("index_select", []),
+                          ("index_reduce", [lambda t: t.zeros(2, 0, dtype=t.float64), lambda t: "prod"]))},
+    "scatter_add of none": lambda t, x: x.scatter_add(1, t.zeros(2, 0, dtype=t.int64), t.zeros(2, 0, dtype=t.float64)),
 }
 
 

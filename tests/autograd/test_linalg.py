@@ -23,7 +23,7 @@ SINGULAR = ag.tensor([[1.0, 2.0], [2.0, 4.0]])
 @pytest.mark.parametrize("call, error, words", [
     (lambda: ag.mm(ag.ones(2), ag.ones(2, 2)), RuntimeError, "self must be a matrix"),
     (lambda: ag.bmm(ag.ones(2, 3, 4), ag.ones(3, 4, 2)), RuntimeError, r"\[2, 4\] but got: \[3, 4\]"),
-    (lambda: ag.ones(2, 2) @ ag.ones(2, 2, dtype=ag.float64), RuntimeError, "float32 != float64"),
+    (lambda: ag.ones(2, 2) @ ag.ones(2, 2, dtype=ag.float64), RuntimeError, "torch.float32 != torch.float64"),
     (lambda: ag.ones(2, 2, dtype=ag.bool) @ ag.ones(2, 2, dtype=ag.bool), NotImplementedError, "Bool"),
     (lambda: ag.dot(ag.ones(2), ag.ones(3)), RuntimeError, "same number of elements, but got 2 and 3"),
     (lambda: ag.outer(ag.ones(2, 2), ag.ones(3)), RuntimeError, "Expected 1-D argument self"),
@@ -41,13 +41,13 @@ SINGULAR = ag.tensor([[1.0, 2.0], [2.0, 4.0]])
     (lambda: linalg.cross(ag.ones(4), ag.ones(4)), RuntimeError, "length 3. Got 4 and 4"),
     (lambda: linalg.inv(ag.ones(2, 3)), RuntimeError, "square matrices, but they are 2 by 3"),
     (lambda: linalg.inv(ag.ones(2)), RuntimeError, "at least 2 dimensions"),
-    (lambda: linalg.det(ag.ones(2, 2, dtype=ag.int64)), RuntimeError, "floating point or complex tensor as input. Got int64"),
+    (lambda: linalg.det(ag.ones(2, 2, dtype=ag.int64)), RuntimeError, "floating point or complex tensor as input. Got torch.int64"),
     (lambda: linalg.svd(ag.ones(2, 2, dtype=ag.float16)), RuntimeError, "Low precision"),
     (lambda: linalg.inv(SINGULAR), linalg.LinAlgError, r"diagonal element 2 is zero.*\[2, 2\]"),
     (lambda: linalg.inv(ag.stack([ag.eye(2), SINGULAR])), linalg.LinAlgError, "Batch element 1"),
     (lambda: linalg.solve(SINGULAR, ag.ones(2)), linalg.LinAlgError, "singular"),
     (lambda: linalg.solve(ag.eye(2), ag.ones(3, 1)), RuntimeError, "2x2 and 3x1"),
-    (lambda: linalg.solve(ag.eye(2), ag.ones(2, 1, dtype=ag.float64)), RuntimeError, "A of type float32 and B of type float64"),
+    (lambda: linalg.solve(ag.eye(2), ag.ones(2, 1, dtype=ag.float64)), RuntimeError, "A of type torch.float32 and B of type torch.float64"),
     (lambda: linalg.lu_factor(SINGULAR), linalg.LinAlgError, r"U\[2,2\] is zero"),
     (lambda: linalg.cholesky(-ag.eye(2)), linalg.LinAlgError, "minor of order 1"),
     (lambda: linalg.eigh(ag.eye(2), "X"), RuntimeError, "'L' or 'U', but got X"),
@@ -131,6 +131,20 @@ def test_lstsq_of_every_driver():
         assert out.rank.tolist() == ([] if driver == "gels" else [3, 3])
         assert out.residuals.shape == ((0,) if driver in (None, "gelsy") else (2, 2))
         assert out.singular_values.shape == ((2, 3) if driver in ("gelsd", "gelss") else (0,))
+
+
+def test_rcond_of_lstsq_by_driver():
+    """"gels" has no rank; LAPACK's "gelsd" reads numbers outside of (0, 1), "gelss" negative ones, as machine precision."""
+    u, v = (np.linalg.qr(random(n, 3, seed=n).numpy())[0] for n in (5, 3))
+    a, b = ag.tensor(u @ np.diag([1.0, 1e-2, 1e-5]) @ v.T), random(5, 2)
+    for driver, rcond, rank in ((None, 1e-3, 2), ("gelsy", 0.1, 1), ("gelsd", 1e-3, 2), ("gelss", 1e-3, 2), ("gelss", 0.1, 1), ("gelsd", 0.0, 3),
+                                ("gelsd", 1.0, 3), ("gelsd", -1.0, 3), ("gelss", -1, 3), ("gels", 0.1, 3), (None, np.float64(1e-3), 2)):
+        out = linalg.lstsq(a, b, rcond, driver=driver)
+        kept = np.diag([1.0, 1e2, 1e5] * (np.arange(3) < rank))
+        np.testing.assert_allclose(out.solution.numpy(), v @ kept @ u.T @ b.numpy(), rtol=1e-6, err_msg=f"{driver} {rcond}")
+        assert driver == "gels" or out.rank.item() == rank
+    with pytest.raises(TypeError, match="'rcond' must be float, not str"):
+        linalg.lstsq(a, b, "0.1")
 
 
 def test_qr_without_q_and_square_q():

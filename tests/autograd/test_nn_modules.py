@@ -210,6 +210,21 @@ def test_errors_like_pytorch():
     assert errors(ag) == errors(torch)
 
 
+SIZES = {"Conv1d": "in_channels=3 out_channels=4 kernel_size=3 groups=1", "ConvTranspose2d": "in_channels=3 out_channels=4 kernel_size=3", "Linear": "in_features=3 out_features=4",
+         "Bilinear": "in1_features=2 in2_features=3 out_features=4", "BatchNorm2d": "num_features=3", "InstanceNorm1d": "num_features=3", "GroupNorm": "num_groups=2 num_channels=4",
+         "Embedding": "num_embeddings=3 embedding_dim=4", "EmbeddingBag": "num_embeddings=3 embedding_dim=4"}
+
+
+@pytest.mark.parametrize("layer", SIZES)
+def test_sizes_are_whole_numbers(layer):
+    sizes = {name: int(size) for name, size in (pair.split("=") for pair in SIZES[layer].split())}
+    assert getattr(ag.nn, layer)(**sizes) and getattr(ag.nn, layer)(**{name: np.int64(size) for name, size in sizes.items()})
+    for name in sizes:
+        for value in (None, "3", 3.0, True):
+            with pytest.raises(TypeError, match=rf"{layer}\({name}={value!r}\): a whole number is needed"):
+                getattr(ag.nn, layer)(**{**sizes, name: value})
+
+
 def test_what_cannot_be_is_refused_by_name():
     for call, name in (("Linear(1, 1, device='cuda')", "device='cuda'"), ("BatchNorm1d(1, device='cuda')", "device='cuda'"), ("Unflatten('c', (1, 2))", "dim='c'")):
         with pytest.raises(NotImplementedError, match=name):

@@ -384,6 +384,41 @@ def make_wrappers(lib):
 
 
 @needs_torch
+def test_a_wrapper_need_not_call_the_base_class():
+    class Lookahead(optim.Optimizer):
+        def __init__(self, base):
+            self.base, self.param_groups, self.state = base, base.param_groups, base.state
+
+        def step(self, closure=None):
+            return self.base.step(closure)
+
+    class Lars(optim.Optimizer):
+        def __init__(self, base):
+            self.base = base
+
+        param_groups = property(lambda self: self.base.param_groups)
+        state = property(lambda self: self.base.state)
+        step = Lookahead.step
+
+    for wrapper in (Lookahead, Lars):
+        p = nn.Parameter(ag.tensor([1.0, 2.0]))
+        o = wrapper(optim.SGD([p], lr=0.1, momentum=0.9))
+        schedule = optim.lr_scheduler.StepLR(o, 1, 0.5)
+        called = []
+        handles = [o.register_step_pre_hook(lambda *a: called.append("pre")), o.register_step_post_hook(lambda *a: called.append("post"))]
+        for _ in range(2):
+            o.zero_grad()
+            (p * p).sum().backward()
+            o.step()
+            schedule.step()
+        assert called == ["pre", "post"] * 2 and np.allclose(p.tolist(), [0.63, 1.26])
+        assert o.state_dict()["param_groups"][0]["lr"] == 0.025 and type(o).__name__ in repr(o)
+        handles[0].remove()
+        o.load_state_dict(o.state_dict())
+        with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+            _ = o.nonsense
+
+
 def test_optimizers_around_optimizers():
     for a, b in zip(make_wrappers(ag), make_wrappers(torch), strict=True):
         p = [nn.Parameter(ag.tensor(v)) for v in values([(3, 2), (2,)])]
