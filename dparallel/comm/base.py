@@ -856,6 +856,9 @@ class Communicator(Messages, Groups):
         Returns:
             A Handle, after whose wait() the vectors have the sums.
 
+        Raises:
+            TypeError: something else than an array is passed, such as a Tensor; on this place alone.
+
         Example:
             >>> import numpy as np, dparallel
             >>> xs = [np.array([1.0, 2.0]), np.array([10.0, 20.0])]
@@ -1044,6 +1047,14 @@ class Communicator(Messages, Groups):
         return f"<{type(self).__name__} of {self.size} places, holding {', '.join(map(str, self.held))}>"
 
 
+def vectors_of(arrays: Sequence[Array]) -> Sequence[Array]:
+    """The arrays of a sum in place. TypeError for anything else: autograd would not see what is written into a Tensor."""
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"sum_in_place: {TENSOR if isinstance(array, Tensor) else f'{array!r} is not an array'}")
+    return arrays
+
+
 def _as_place(root: Any) -> int:
     """The root as an int; -1 if it is not an integer, which its Call reports on all places."""
     try:
@@ -1107,4 +1118,4 @@ def _pickled(obj: Any) -> tuple[Array, str]:
         return np.empty(0, np.uint8), f"{type(obj).__name__} can't be pickled: {error}"
 
 
-__all__ = ["Array", "Communicator", "Handle"]
+__all__ = ["Array", "Communicator", "Handle", "vectors_of"]

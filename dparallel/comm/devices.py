@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Array, Communicator, Handle
+from .base import Array, Communicator, Handle, vectors_of
 from .header import ROOT_RESULT, Call, CollectiveError, check
 from .reference import combined, is_half, results
 
@@ -92,7 +92,7 @@ class Devices(Communicator):
         Returns:
             A Handle.
         """
-        first = arrays[0]
+        first = vectors_of(arrays)[0]
         if is_half(first.dtype):
             first[...] = combined(arrays, "sum")
         else:

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 
 from autograd.kernels.halves import converted, copy_into
 
-from .base import Array, Communicator, Handle
+from .base import Array, Communicator, Handle, vectors_of
 from .header import Call
 from .job import communicator
 from .reference import is_half
@@ -83,7 +83,7 @@ class Hierarchical(Communicator):
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """Sum the vectors in two levels."""
-        array = arrays[0]
+        array = vectors_of(arrays)[0]
         reduced = self._node_comm.start_reduce([converted(array, np.float32) if is_half(array.dtype) else array])
 
         def finish() -> None:

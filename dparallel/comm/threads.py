@@ -13,7 +13,7 @@ import numpy as np
 
 from autograd.core.random import Generator, branches, using_generator
 
-from .base import Array, Communicator, Handle
+from .base import Array, Communicator, Handle, vectors_of
 from .handle import obligations
 from .header import ROOT_RESULT, Call, collective_error, mismatch
 from .messages import may_stay_unreceived
@@ -213,7 +213,7 @@ class ThreadComm(Communicator):
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """The sum in rank order."""
-        array = arrays[0]
+        array = vectors_of(arrays)[0]
         collect, test = self._put(Call("sum_in_place", self.size, array), array.copy())
         return Handle(lambda: np.copyto(array, combined(collect()[1], "sum")), test)
 

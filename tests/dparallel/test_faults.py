@@ -443,3 +443,17 @@ def unpickled_at(where):
 
 
 HERE = threading.local()
+
+
+def test_a_sum_in_place_takes_arrays_only(on_places):
+    """MPI would write into a Tensor's memory, and autograd would not see it."""
+    def check(comm):
+        for wrong in (ag.ones(2), None, [1.0, 2.0]):
+            for call in (comm.sum_in_place, lambda xs: comm.start_sum_in_place(xs).wait()):
+                with pytest.raises(TypeError, match="sum_in_place: "):
+                    call([wrong for _ in comm.held])
+        xs = [np.ones(2) for _ in comm.held]
+        comm.sum_in_place(xs)
+        assert all(x.tolist() == [comm.size] * 2 for x in xs)
+
+    on_places(check)

@@ -24,7 +24,7 @@ from mpi4py import MPI
 from autograd.core.spans import MESSAGE, number_of
 from autograd.kernels.halves import converted, copy_into
 
-from ..base import Array, Communicator, Handle
+from ..base import Array, Communicator, Handle, vectors_of
 from ..groups import Freed
 from ..handle import obligations, outlive_python
 from ..header import (
@@ -422,7 +422,7 @@ class MpiComm(MpiMessages, Communicator):
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """Iallreduce in place; float16 and bfloat16 are summed in float32."""
-        array = arrays[0]
+        array = vectors_of(arrays)[0]
         try:
             self.enter_sum(array)
             if is_half(array.dtype):
@@ -435,7 +435,7 @@ class MpiComm(MpiMessages, Communicator):
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
         """The blocking Allreduce, which is faster than starting and waiting."""
-        if is_half(arrays[0].dtype):
+        if is_half(vectors_of(arrays)[0].dtype):
             self.start_sum_in_place(arrays).wait()
             return
         blocked("sum_in_place", arrays, self.flight, self._sum_in_place, arrays[0])
