@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from typing import Any
 from urllib.parse import urlparse
 
@@ -101,25 +105,62 @@ def load_state_dict_from_url(url: str, model_dir: Any = None, map_location: Any 
     return serialization.load(path, map_location=map_location, weights_only=weights_only)
 
 
-def load(repo_or_dir: str, model: str, *args: Any, **kwargs: Any) -> Any:
-    """Refused: no code is downloaded.
+@contextmanager
+def _first_on_path(folder: str) -> Iterator[None]:
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+def load(repo_or_dir: str, model: str, *args: Any, source: str = "github", trust_repo: bool | str = "check",
+         force_reload: bool = False, verbose: bool = True, skip_validation: bool = False, **kwargs: Any) -> Any:
+    """Call a function of a folder's hubconf.py, which makes a model. Nothing is downloaded.
 
     Args:
-        repo_or_dir (str): What the error names.
-        model (str): What the error names.
-        *args: Not used.
-        **kwargs: Not used.
+        repo_or_dir (str): The folder.
+        model (str): The name of the function.
+        *args: What the function is called with.
+        source (str): "local". "github", the default, is refused.
+        trust_repo (bool or str): For downloads only. Default: "check".
+        force_reload (bool): For downloads only. Default: False.
+        verbose (bool): For downloads only. Default: True.
+        skip_validation (bool): For downloads only. Default: False.
+        **kwargs: What the function is called with.
+
+    Returns:
+        What the function returns.
 
     Raises:
-        NotImplementedError: always.
+        NotImplementedError: source is "github".
+        ValueError: source is another word.
+        FileNotFoundError: the folder has no hubconf.py.
+        RuntimeError: hubconf.py has no such function, or names a package that is not installed in `dependencies`.
 
     Example:
         >>> ag.hub.load('pytorch/vision', 'resnet18')
         Traceback (most recent call last):
             ...
-        NotImplementedError: hub.load('pytorch/vision', 'resnet18'): no code is downloaded
+        NotImplementedError: hub.load('pytorch/vision', 'resnet18'): no code is downloaded; ...
     """
-    raise NotImplementedError(f"hub.load({repo_or_dir!r}, {model!r}): no code is downloaded")
+    if source.lower() not in ("github", "local"):
+        raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
+    if source.lower() == "github":
+        raise NotImplementedError(f"hub.load({repo_or_dir!r}, {model!r}): no code is downloaded; clone the repository and "
+                                  'pass its folder with source="local"')
+    folder = os.path.expanduser(repo_or_dir)
+    spec: Any = spec_from_file_location("hubconf", os.path.join(folder, "hubconf.py"))
+    module = module_from_spec(spec)
+    with _first_on_path(folder):
+        spec.loader.exec_module(module)
+        missing = [name for name in getattr(module, "dependencies", None) or () if find_spec(name) is None]
+        if missing:
+            raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
+        entry = getattr(module, model, None)
+        if not callable(entry):
+            raise RuntimeError(f"Cannot find callable {model} in hubconf of {folder}")
+        return entry(*args, **kwargs)
 
 
 __all__ = ["HASH_REGEX", "download_url_to_file", "get_dir", "load", "load_state_dict_from_url", "set_dir", "urlparse"]

@@ -4,6 +4,7 @@ import paths, decorators, devices."""
 import contextlib
 import importlib
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -92,6 +93,27 @@ def test_import_paths(path):
         assert all(hasattr(found, name) for name in names.split(","))
     if module.startswith("autograd"):                # the same objects, not a second copy of the core
         assert importlib.import_module("autograd.autograd").Function is ag.Function
+
+
+def test_models_of_a_local_folder(tmp_path):
+    """hub.load(source="local") runs a function of hubconf.py, with the folder on the path for its imports."""
+    (tmp_path / "helper_of_hubconf.py").write_text("WIDTH = 3\n")
+    (tmp_path / "hubconf.py").write_text("import helper_of_hubconf\ndependencies = ['numpy']\nnumber = 3\n"
+                                         "def net(lib, *, depth=1):\n    return [lib.nn.Linear(helper_of_hubconf.WIDTH, 2) for _ in range(depth)]\n")
+    (tmp_path / "lacks").mkdir()
+    (tmp_path / "lacks" / "hubconf.py").write_text("dependencies = ['numpy', 'no_such_package']\ndef net(): pass\n")
+    for t in (ag, torch):
+        before = list(sys.path)
+        assert len(t.hub.load(str(tmp_path), "net", t, source="local", depth=2)) == 2
+        for folder, name, how, error, words in (
+                (tmp_path, "number", {"source": "local"}, RuntimeError, "Cannot find callable number"), (tmp_path, "none", {"source": "local"}, RuntimeError, "none"),
+                (tmp_path / "lacks", "net", {"source": "local"}, RuntimeError, "no_such_package"), (tmp_path / "no", "net", {"source": "local"}, FileNotFoundError, "hubconf"),
+                (tmp_path, "net", {"source": "nowhere"}, ValueError, "Unknown source")):
+            with pytest.raises(error, match=words):
+                t.hub.load(str(folder), name, **how)
+        assert sys.path == before
+    with pytest.raises(NotImplementedError, match="no code is downloaded"):
+        ag.hub.load("pytorch/vision", "resnet18")
 
 
 def test_nothing_hangs_on_an_accelerator():
