@@ -304,7 +304,7 @@ comm.barrier()
 
 @pytest.mark.parametrize("what, code, words", [
     ("killed", 137, [r"rank 0 has waited .* in barrier\(\) at .*script.py:16", r"rank 1 is not in a collective; it is at .*script.py:[89], in lost"]),
-    ("code", 9, ["dprun: rank 1 of 2 failed with exit code 9", r"script.py\", line 12, in <module>\n    os._exit\(9\)"]),        # the code that MPICH's mpirun has for SIGKILL, too
+    ("code", 9, ["dprun: rank 1 of 2 failed with exit code 9", r"script.py\", line 13, in <module>\n    os._exit\(9\)"]),        # the code that MPICH's mpirun has for SIGKILL, too
     ("ring", 1, ["deadlock: rank 0 waits for rank 1, which waits for rank 0; the job is ended"])], ids=lambda x: x if isinstance(x, str) else "")
 def test_where_the_ranks_were(tmp_path, what, code, words):
     """A killed rank; a deadlock that nothing can resolve, which does not wait for the limit."""
