@@ -2,17 +2,17 @@
 
     python examples/cifar_resnet.py                                      digits on photographs, see below
     dprun -n 2 examples/cifar_resnet.py
-    dprun -n 2 examples/cifar_resnet.py --data cifar-10-batches-py --epochs 30 --depth 20 --width 16
+    dprun -n 2 examples/cifar_resnet.py --data cifar-10-batches-bin --epochs 30 --depth 20 --width 16
 
---data is a folder with CIFAR-10's files: those for Python (data_batch_1 ... test_batch) or the binary ones (*.bin). Without
-it the images are made of real ones that scikit-learn carries, as MNIST-M's are (Ganin & Lempitsky 2015): 1,797 handwritten
-digits, in white on darkened pieces of two photographs. Other digits, on other parts of the photographs, are held out.
+--data is a folder with CIFAR-10's binary files (data_batch_1.bin ... test_batch.bin); those for Python are pickles, which
+can run code, and are not read. Without it the images are made of real ones that scikit-learn carries, as MNIST-M's are
+(Ganin & Lempitsky 2015): 1,797 handwritten digits, in white on darkened pieces of two photographs. Other digits, on other
+parts of the photographs, are held out.
 
 Batches, augmentation and, by SyncBatchNorm, the statistics of the layers are those of one process on any number of ranks.
 """
 
 import argparse
-import pickle
 import time
 from pathlib import Path
 
@@ -94,12 +94,8 @@ class Images(Dataset):
 def cifar10(folder):
     """Images and classes to train on, and those held out, of CIFAR-10's files."""
     def read(name):
-        if (path := Path(folder) / f"{name}.bin").exists():
-            rows = np.fromfile(path, np.uint8).reshape(-1, 1 + 3072)
-            return rows[:, 1:], rows[:, 0]
-        with open(Path(folder) / name, "rb") as file:                    # a pickle may run code: be sure whose it is
-            batch = pickle.load(file, encoding="bytes")
-        return batch[b"data"], batch[b"labels"]
+        rows = np.fromfile(Path(folder) / f"{name}.bin", np.uint8).reshape(-1, 1 + 3072)
+        return rows[:, 1:], rows[:, 0]
 
     parts = [read(f"data_batch_{i}") for i in range(1, 6)], [read("test_batch")]
     joined = [[np.concatenate(arrays) for arrays in zip(*part, strict=True)] for part in parts]
@@ -122,7 +118,7 @@ def digits_on_photographs():
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", help="a folder with CIFAR-10's files")
+    parser.add_argument("--data", help="a folder with CIFAR-10's binary files")
     parser.add_argument("--depth", type=int, default=8, help="layers: 8, 14, 20, ...")
     parser.add_argument("--width", type=int, default=16, help="channels of the first stage")
     parser.add_argument("--epochs", type=int, default=8)

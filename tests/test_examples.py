@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import re
 import runpy
 import shutil
@@ -183,20 +182,20 @@ def test_cifar_resnet_recognises_digits():
     assert first > 2 and last < 1.6
 
 
-def test_cifar_resnet_reads_both_formats_of_cifar_10(tmp_path):
+def test_cifar_resnet_reads_cifar_10(tmp_path):
     """Of 25 images to a file, whose class is which colour is bright, and how bright."""
-    rng, (python, binary) = np.random.default_rng(0), (tmp_path / name for name in ("python", "binary"))
-    python.mkdir()
+    rng, binary, rows = np.random.default_rng(0), tmp_path / "binary", []
     binary.mkdir()
     for name in (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"):
         y, x = rng.integers(0, 6, 25), rng.integers(0, 60, (25, 3, 32, 32)).astype(np.uint8)
         for image, which in zip(x, y):
             image[which % 3] += np.uint8(90 + 90 * (which // 3))
-        (python / name).write_bytes(pickle.dumps({b"data": x.reshape(25, 3072), b"labels": y.tolist()}))
-        np.concatenate([y[:, None].astype(np.uint8), x.reshape(25, 3072)], 1).tofile(binary / f"{name}.bin")
-    for one, other in zip(LARGE["cifar_resnet"].cifar10(python), LARGE["cifar_resnet"].cifar10(binary)):
-        assert all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in zip(one, other))
-    text, _ = LARGE["said"](LARGE["cifar_resnet"], "--data", python, "--width", 4, "--batch", 25, "--epochs", 4, "--log", tmp_path / "log")
+        rows.append(np.concatenate([y[:, None].astype(np.uint8), x.reshape(25, 3072)], 1))
+        rows[-1].tofile(binary / f"{name}.bin")
+    trained, held_out = LARGE["cifar_resnet"].cifar10(binary)
+    for (x, y), wanted in ((trained, np.concatenate(rows[:5])), (held_out, rows[5])):
+        assert np.array_equal(y, wanted[:, 0]) and np.array_equal(x.reshape(-1, 3072), wanted[:, 1:]) and x.dtype == np.uint8
+    text, _ = LARGE["said"](LARGE["cifar_resnet"], "--data", binary, "--width", 4, "--batch", 25, "--epochs", 4, "--log", tmp_path / "log")
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert lines[0]["images"] == 125 and lines[-2]["loss"] < 0.8 * lines[0]["loss"], text
 

@@ -571,6 +571,45 @@ train()
 KINDS = {"plain": [], "survive": ["--survive", "--grow", "--spares", "1"], "timeline": ["--report"], "torchrun": None}
 
 
+ATTACK = """
+import os, socket, sys
+port, processes, *paths = sys.argv[1:]
+def opened(path):
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+        print("opened", path)
+    except OSError:
+        pass
+for path in paths:
+    opened(path)
+for process in processes.split(","):
+    for name in ("environ", "mem", "fd/0", "fd/1", "maps"):
+        try:
+            data = open(f"/proc/{process}/{name}", "rb", 0).read(1)
+            print(*[("read", process, name)] * bool(data), end="")       # of one that has ended there is nothing
+        except OSError:
+            pass
+try:
+    with socket.create_connection(("127.0.0.1", int(port)), 5) as client:
+        client.recv(4096)
+        client.sendall(b"dparallel: proof" + bytes(64))
+        while piece := client.recv(4096):
+            print("answered", piece)
+except OSError:
+    pass
+"""
+
+
+def as_another_user(code, *arguments):
+    """What a program of another user prints; None where this one can't start any."""
+    command = ["setpriv", f"--reuid={OTHER}", f"--regid={OTHER}", "--clear-groups", sys.executable, "-c"]
+    try:
+        subprocess.run([*command, ""], check=True, timeout=60, stderr=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return subprocess.run([*command, code, *arguments], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
 def reachable(path, below):
     """Whether another user can get at a file: neither it nor a folder above it is closed. below: folders that are everybody's."""
     path = Path(path)
@@ -659,12 +698,17 @@ def test_what_a_job_shows_to_others(kind, tmp_path):
         others = {(program, address) for program, address in sockets if address != "127.0.0.1"}
         assert {program for program, _ in others} <= {"prterun"}, sockets             # mpirun itself: docs/security.md
         assert any(program != "prterun" for program, _ in sockets)                    # the store
+        tokens = {line for process in processes for line in Path(f"/proc/{process}/environ").read_bytes().split(b"\0") if line.startswith(b"DPARALLEL_TOKEN=")}
+        assert len(tokens) == (KINDS[kind] is not None)
+        commands = b"".join(Path(f"/proc/{process}/cmdline").read_bytes() for process in processes)
+        assert not any(token.partition(b"=")[2] in commands for token in tokens)
         for running in (True, False):
             left = set(temporary.rglob("*")) | {Path("/dev/shm", name) for name in set(os.listdir("/dev/shm")) - before}
             everything = left | {Path(path) for path in paths if running and Path(path).exists() and tmp_path not in Path(path).parents}
             wrong = [reachable(path, {temporary, Path("/dev/shm"), Path("/tmp")}) for path in everything if path.exists()]
             assert not any(wrong), sorted(filter(None, wrong))
             assert left or not running
+            assert as_another_user(ATTACK, port, ",".join(map(str, processes)), *map(str, everything)) in ("", None)
             for job in jobs:
                 job.kill()
                 job.wait()
@@ -674,3 +718,13 @@ def test_what_a_job_shows_to_others(kind, tmp_path):
                 os.kill(process, signal.SIGKILL)
         for path in [temporary, *(Path("/dev/shm", name) for name in set(os.listdir("/dev/shm")) - before if name.startswith(("dprun-", "dparallel-")))]:
             shutil.rmtree(path, ignore_errors=True)
+
+
+# --- the page -----------------------------------------------------------------------------------------------------------
+
+def test_the_page_lists_what_is_unpickled():
+    """Each file of ours that unpickles, how often, with a reason; and none that the page does not name."""
+    listed = dict(re.findall(r"^\| `([\w/]+\.py)` \| (\d+) \| \w", (ROOT / "docs" / "security.md").read_text(), re.M))
+    found = {str(path.relative_to(ROOT)): str(count) for path in sources()
+             if (count := len(re.findall(r"(?:pickle\.(?:loads?|Unpickler)|marshal\.loads?|joblib\.load)\(|allow_pickle=True", path.read_text())))}
+    assert found == listed

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
-import pickle
 import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -82,17 +82,18 @@ class MemoryCopies:
         if to is not None:
             shapes = {name: (array.dtype.name, array.shape) for name, array in job.arrays.items()}
             flat = [raw(array) for array in job.arrays.values()]
-            comm.send(np.frombuffer(pickle.dumps((job._replace(arrays={}), shapes)), np.uint8), to, TAG)
+            about = json.dumps([job._replace(arrays={}), shapes]).encode()
+            comm.send(np.frombuffer(about, np.uint8), to, TAG)
             comm.send(np.concatenate([np.frombuffer(piece, np.uint8) for piece in flat] or [np.empty(0, np.uint8)]), to, TAG)
         jobs = []
         for rank in of:
-            theirs, shapes = pickle.loads(comm.recv(rank, TAG).tobytes())
+            theirs, shapes = json.loads(comm.recv(rank, TAG).tobytes())
             rest = comm.recv(rank, TAG)
             arrays = {}
             for name, (dtype, shape) in shapes.items():
                 size = int(np.prod(shape, dtype=int)) * named_dtype(dtype).itemsize
                 arrays[name], rest = rest[:size].copy().view(named_dtype(dtype)).reshape(shape), rest[size:]
-            jobs.append(theirs._replace(arrays=arrays))
+            jobs.append(Job(*theirs)._replace(arrays=arrays))
         return jobs
 
     def keep(self, job: Job, neighbours: Sequence[Any]) -> None:
