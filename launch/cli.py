@@ -21,7 +21,7 @@ from .environment import environment
 from .hosts import answering, hosts_of, ranks_on
 from .installation import faults
 from .job import RENEWED, Job, run
-from .mpirun import LaunchError, Mpi, changes_for, command, find, limits, memory_folder, remote, session, survives
+from .mpirun import LaunchError, Mpi, changes_for, command, find, is_local, limits, memory_folder, remote, session, survives
 from .prediction import check_prediction, recording, report, sizes
 from .rank import DIRECTORY, INSTALL
 from .report import progress
@@ -287,7 +287,7 @@ def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts, states: 
     except OSError as error:
         raise LaunchError(f"no folder for temporary files ({error}); set TMPDIR to one that can be written") from error
     with made as folder, memory_folder() as memory:
-        own = {} if remote(options) else session(folder, memory, changes)
+        own = {} if remote(options) else session(folder, memory if is_local(options) else "", changes)
         words = [*["-m"] * options.module, options.script, *options.args]
         describe(folder, options.np, options.spares, words, remote(options))
         recorded = timelines.Recorded(options, folder, restarts.count) if options.timeline or options.report else None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from . import private, rank
 from .environment import THREADS, environment
-from .hosts import hosts_of
+from .hosts import hosts_of, is_here
 from .slurm import allocation
 
 FAMILIES = {"openmpi": ("Open MPI", "OpenRTE", "PRRTE"), "mpich": ("HYDRA", "MPICH", "Intel", "MVAPICH")}
@@ -164,7 +164,8 @@ def session(folder: str, memory: str, changes: dict[str, str]) -> dict[str, str]
     """
     if not sys.platform.startswith("linux"):         # macOS has long paths of temporary folders; sockets have short ones
         return {}
-    return {"TMPDIR": folder, rank.TEMPORARY: changes.get("TMPDIR", environment.temporary), **shared_in(memory)}
+    return {"TMPDIR": folder, rank.TEMPORARY: changes.get("TMPDIR", environment.temporary),
+            **(shared_in(memory) if memory else {})}
 
 
 def shared_in(memory: str) -> dict[str, str]:
@@ -190,6 +191,11 @@ def remote(options: argparse.Namespace) -> bool:
     if options.hosts or options.hostfile:
         return True
     return len(hosts_of(options)) > 1
+
+
+def is_local(options: argparse.Namespace) -> bool:
+    """Whether all ranks run on this machine. A Slurm allocation of one host may be of another."""
+    return not remote(options) and all(is_here(host.name) for host in hosts_of(options))
 
 
 def share(options: argparse.Namespace) -> int:
@@ -222,7 +228,7 @@ def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: lis
         flags += ["--bind-to", {"socket": "package" if mpi.major >= 5 else "socket"}.get(options.bind, "none")]
     elif "--bind-to" not in own:
         flags += ["--map-by", f"slot:PE={options.threads or 1}" + ":OVERSUBSCRIBE" * (mpi.major >= 5), "--bind-to", "core"]
-    if not remote(options) and not transports_chosen(options, own):
+    if is_local(options) and not transports_chosen(options, own):
         flags += ["--mca", "pml", "ob1", "--mca", "btl", "self,sm" if mpi.major >= 5 else "self,vader"]
     if options.ssh:
         flags += ["--mca", "plm_ssh_agent" if mpi.major >= 5 else "plm_rsh_agent", options.ssh]
