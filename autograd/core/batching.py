@@ -56,11 +56,12 @@ class Batched(Tensor):
 
     @property
     def value(self) -> Tensor:
-        """All samples."""
+        """A Tensor of all samples."""
         return self.array.value                      # type: ignore[no-any-return]
 
     @property
     def requires_grad(self) -> bool:
+        """Whether the samples do."""
         return self.value.requires_grad
 
     @requires_grad.setter
@@ -70,10 +71,12 @@ class Batched(Tensor):
 
     @property
     def is_leaf(self) -> bool:
+        """Whether no operation made the samples."""
         return self.value.is_leaf
 
     @property
     def grad_fn(self) -> Any:
+        """The node that made the samples."""
         return self.value.grad_fn
 
     def detach(self) -> Tensor:
@@ -81,12 +84,15 @@ class Batched(Tensor):
         return self.array.tensor()                   # type: ignore[no-any-return]
 
     def item(self) -> NoReturn:
+        """Refused: each sample has its own."""
         raise RuntimeError(MSG_ITEM.format(what=".item()"))
 
     def tolist(self) -> NoReturn:
+        """Refused: each sample has its own."""
         raise RuntimeError(MSG_ITEM.format(what=".tolist()"))
 
     def numpy(self, *, force: bool = False) -> NoReturn:
+        """Refused: each sample has its own."""
         raise RuntimeError(MSG_ITEM.format(what=".numpy()"))
 
     def __index__(self) -> NoReturn:

@@ -436,7 +436,7 @@ def _product_each(x: Array, y: Array) -> Array:
 
 
 def linear_each(x: Any, weight: Any, bias: Any = None) -> Any:
-    """LinearEach."""
+    """x @ weight^T + bias, by a LinearEach node."""
     return LinearEach.apply(x, weight, bias)
 
 

@@ -142,16 +142,16 @@ def _place_of_each(level: Level, call: Any, args: Any, settings: Any) -> Any:
     return call(level.raw(a), dim[0] + 1, **settings) if dim else call(level.raw(a).reshape(level.size, -1), 1, **settings)
 
 
-@primitive
-@maps(_place_of_each)
-def _argmax(a: Array, dim: Any = None, keepdims: bool = False) -> Any:
-    return a.argmax(dim, keepdims=keepdims)
+def _finder(name: str) -> Callable[..., Any]:
+    """NumPy's method of this name, as a primitive."""
+    def find(a: Array, dim: int | None = None, keepdims: bool = False) -> Any:
+        return getattr(a, name)(dim, keepdims=keepdims)
+
+    find.__name__ = find.__qualname__ = name
+    return primitive(maps(_place_of_each)(find))     # type: ignore[no-any-return]
 
 
-@primitive
-@maps(_place_of_each)
-def _argmin(a: Array, dim: Any = None, keepdims: bool = False) -> Any:
-    return a.argmin(dim, keepdims=keepdims)
+_argmax, _argmin = _finder("argmax"), _finder("argmin")
 
 
 def _along(operation: type[TakeAlong], x: Tensor, dim: Any, keepdim: bool, find: Callable[..., Any],
