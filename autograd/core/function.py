@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -137,6 +138,12 @@ class FunctionNode(Node):
             if tensor.counter is not None:
                 return tuple(unpack(self, True))
         return saved                                 # plain tensors that nobody wrote to
+
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """saved_tensors, by the name that it had before PyTorch 0.4."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Declare inputs that forward changed in place; forward must return them.

@@ -72,7 +72,7 @@ for _name in PROVIDED:
 
 def __getattr__(name: str) -> Any:
     """The plugin's function or class of this name, bound on first access."""
-    if name in PROVIDED:
+    if name in PROVIDED or name in ("distributed", "scatter_gather"):
         return sys.modules[f"{__name__}.{name}"]
     if name not in NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

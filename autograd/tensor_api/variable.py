@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,23 @@ class ImperativeEngine:
             if gradient is None and not allow_unreachable:
                 raise RuntimeError(MSG_UNUSED.format(index=index))
         return tuple(found)
+
+
+def _tensor_or_tensors_to_tuple(tensors: Any, length: int) -> tuple[Any, ...]:
+    """A tensor, a sequence or None as a tuple, as backward() completes its gradients in PyTorch's source."""
+    if tensors is None:
+        return (None,) * length
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def _make_grads(outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool = False) -> tuple[Any, ...]:
+    """The gradients that a pass starts from: 1 for an output of one element whose gradient is None."""
+    return tuple(roots_and_seeds(list(outputs), grads, is_grads_batched)[1])
+
+
+def _engine_run_backward(t_outputs: Sequence[Any], *args: Any, **kwargs: Any) -> tuple[Any, ...] | None:
+    """run_backward() of the engine, as backward() and grad() call it in PyTorch's source."""
+    return ImperativeEngine.run_backward(tuple(t_outputs), *args, **kwargs)
 
 
 class _AnyTensor(type):

@@ -209,11 +209,10 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group = None, tag: int 
 
     def finish(received: tuple[int, Any]) -> list[Tensor]:
         sender.append(pg.ranks[received[0]])
-        value = received[1]
-        if value.dtype != tensor.dtype or value.size != tensor.array.size:
-            raise RuntimeError(f"recv from rank {sender[0]}: {value.dtype} {value.shape} came, for a tensor of "
-                               f"{tensor.dtype} {tuple(tensor.shape)}; both ranks pass tensors of one dtype and number of "
-                               "elements")
+        value, room = received[1], tensor.array
+        if value.dtype != room.dtype or value.size != room.size:
+            raise RuntimeError(f"recv from rank {sender[0]}: {value.dtype} {value.shape} came, for a tensor of {room.dtype} "
+                               f"{room.shape}; both ranks pass tensors of one dtype and number of elements")
         overwritten(tensor, "recv of dparallel.distributed")
         return [write(tensor, value)]
 

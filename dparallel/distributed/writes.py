@@ -12,7 +12,7 @@ import numpy as np
 
 from autograd.core.graph import shared_counter
 from autograd.core.primitive import value_written
-from autograd.core.views import MSG_OVERLAP, overlaps
+from autograd.core.views import MSG_OVERLAP, check_writable, overlaps
 
 from ..autograd import Function, Tensor, is_grad_enabled
 
@@ -38,6 +38,13 @@ class Overwritten(Function):
                            "call a recorded collective (dparallel.distributed.nn, dparallel.AllReduce and its like)")
 
 
+def in_graph(tensor: Tensor) -> bool:
+    """Whether a write to the tensor now has to change its place in the graph. One to a leaf that requires grad, or to a view
+    of one, has not: the gradient is that of the new value."""
+    base = tensor if tensor.base is None else tensor.base
+    return is_grad_enabled() and tensor.grad_fn is not None and not (base.is_leaf and base.requires_grad)
+
+
 def check_output(tensor: Tensor, name: str) -> None:
     """ValueError or RuntimeError if the argument `name` can't be overwritten."""
     array = tensor.array
@@ -46,12 +53,13 @@ def check_output(tensor: Tensor, name: str) -> None:
                          "NumPy array that it was made from; pass a copy (x.clone())")
     if 0 in array.strides and array.size and overlaps(array):
         raise RuntimeError(f"{name}: {MSG_OVERLAP}")
+    if in_graph(tensor):
+        check_writable(tensor, 0)
 
 
 def overwritten(tensor: Tensor, writer: str) -> None:
     """A collective writes into the tensor, now or until it is waited for."""
-    base = tensor if tensor.base is None else tensor.base
-    if is_grad_enabled() and tensor.grad_fn is not None and not (base.is_leaf and base.requires_grad):
+    if in_graph(tensor):
         Overwritten.apply(tensor, writer=writer)
     shared_counter(tensor).count_write(writer)
 

@@ -111,6 +111,21 @@ def test_run_backward_needs_to_know_where_gradients_go():
         engine.run_backward((y,), (ag.ones(2),), False, False, (w,))
 
 
+def test_backward_step_by_step_as_in_pytorchs_source():
+    """What torch.autograd.backward() does, written out."""
+    w, y, _ = setup()
+    grads = module._tensor_or_tensors_to_tuple(None, 1)
+    assert grads == (None,) and module._tensor_or_tensors_to_tuple(y, 1) == (y,) and module._tensor_or_tensors_to_tuple([y], 1) == (y,)
+    (one,) = module._make_grads((y,), grads, is_grads_batched=False)
+    assert one.item() == 1.0 and one.dtype == ag.float64
+    assert module._engine_run_backward([y], (one,), False, False, (), allow_unreachable=True, accumulate_grad=True) is None
+    assert w.grad.tolist() == [2.0, 4.0]
+    with pytest.raises(RuntimeError, match="scalar outputs"):
+        module._make_grads((w * 2,), (None,))
+    parameters = list(inspect.signature(ag.backward).parameters)
+    assert parameters == ["tensors", "grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs"]
+
+
 def test_callbacks_queued_in_a_pass_run_at_its_end():
     seen = []
     w, y, one = setup()
@@ -162,7 +177,9 @@ def test_nodes_of_functions_and_leaves():
     assert leaf.variable is x and leaf.name().endswith("AccumulateGrad") and number == 0 and nothing == (None, 0)
     assert node.needs_input_grad == (False, True, False) and node.saved_tensors[0] is x
     assert [g if g is None else g.tolist() for g in node.apply(ag.ones(2))] == [None, [6.0, 12.0], [1.0, 1.0]]
-    assert (x * 2).grad_fn.next_functions[0][0] is leaf or (x * 2).grad_fn.next_functions[0][0].variable is x
+    assert x.expand_as(x).grad_fn.next_functions[0][0].variable is x
+    with pytest.warns(DeprecationWarning, match="saved_tensors"):
+        assert node.saved_variables[0] is x
 
     class Once(Function):
         @staticmethod
@@ -245,6 +262,8 @@ def test_scatter_replicate_apply_and_gather_as_the_texts_do_it():
     assert net.weight.grad.tolist() == [[5.0] * 3] * 2 and net.bias.grad.tolist() == [5.0] * 2
     (first, scale), (_, again) = nn.parallel.scatter((batch, 2.0), target_gpus=devices, dim=0)
     assert first.shape == (3, 3) and scale == again == 2.0
+    assert nn.parallel.scatter_gather.scatter is nn.parallel.scatter
+    assert nn.parallel.distributed.DistributedDataParallel is nn.parallel.DistributedDataParallel
     both = nn.parallel.parallel_apply([net, net], [(batch,), (batch,)], [{}, {}], devices)
     assert [y.shape for y in both] == [(5, 2)] * 2
 

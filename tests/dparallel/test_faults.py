@@ -69,6 +69,7 @@ CALLS = {
         "bits of floats": lambda r, n: dist.all_reduce(x(), ReduceOp.BAND),
         "read-only": lambda r, n: dist.all_reduce(read_only(2)),
         "expanded": lambda r, n: dist.all_reduce(expanded(2)),
+        "one of several views of a graph": lambda r, n: dist.all_reduce((ag.ones(4, requires_grad=True) * 2).chunk(2)[0]),
         "dtype that can't be sent": lambda r, n: dist.all_reduce(ag.ones(2).to(ag.complex64), MAX),
         "another collective": lambda r, n: dist.barrier(),
         **{f"{name} for a tensor": lambda r, n, v=v: dist.all_reduce(v) for name, v in NO_TENSORS.items()}}),
