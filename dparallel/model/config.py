@@ -116,6 +116,7 @@ class Config(Generic[Wrapped]):
         self.output_place = root_of(self.places if self.local is None else self.local, self.output_device)
         self.stage = stage_of(self.shard)
         self._check_batch()
+        self._check_wrapped()
         self._check_sharding()
         self.wire = wire_dtype(self.mixed_precision)
 
@@ -123,6 +124,19 @@ class Config(Generic[Wrapped]):
     def local_only(self) -> bool:
         """Whether the places are local devices, without other ranks."""
         return isinstance(self.places, Devices)
+
+    @property
+    def how(self) -> str:
+        """The arguments by which gradients are summed otherwise than in buckets; for error texts."""
+        if self.stage or self.reproducible is not None:
+            return f"shard={self.shard!r}" if self.stage else f"reproducible={self.reproducible}"
+        return (f"{self.local.size} local devices" if self.local is not None and self.local.size > 1
+                else "batch='own'" if self.per_rank else "batch='root'")
+
+    @property
+    def copied(self) -> bool:
+        """Whether replicas of the module run, whose gradients are summed in the graph."""
+        return self.reproducible is not None or (not self.per_rank and self.places.size > 1)
 
     def trained(self) -> list[tuple[str, Any]]:
         """The parameters whose gradients are averaged, with their names."""
@@ -254,6 +268,23 @@ class Config(Generic[Wrapped]):
         self.per_rank = batch == "own"
         if self.per_rank and len(self.places.held) > 1:
             raise ValueError("batch='own' needs one place per process; on local devices the batch is scattered")
+
+    def _check_wrapped(self) -> None:
+        """NotImplementedError for a module that is wrapped already, where this wrapper can't take it over."""
+        for name, p in self.module.named_parameters():
+            if hasattr(p, "joins"):                  # which a Unit has given it
+                raise NotImplementedError(f"DataParallel: parameter {name!r} is sharded already, by another DataParallel; "
+                                          "construct the module again, and load the state_dict() of that one")
+        replicated = self.copied or self.stage or (self.local is not None and self.local.size > 1)
+        for name, part in self.module.named_modules():
+            inner = vars(part).get("_config")
+            if isinstance(inner, Config) and (replicated or inner.copied):
+                raise NotImplementedError(f"DataParallel with {self.how}: {name or 'the module'} is a "
+                                          f"{type(part).__name__} with {inner.how} already; pass its .module")
+            if isinstance(inner, Config) and inner.average != self.average and self.places.size > 1:
+                raise ValueError(f"DataParallel with average={self.average!r}: {name or 'the module'} is a "
+                                 f"{type(part).__name__} with average={inner.average!r} already, so ranks do not count the "
+                                 "same in both; pass its .module, or the same average=")
 
     def _check_sharding(self) -> None:
         """ValueError or NotImplementedError, naming both, for what does not go together with shard= or verify_every=."""

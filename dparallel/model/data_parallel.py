@@ -10,6 +10,7 @@ from autograd.core.primitive import side_effect
 from ..autograd import Tensor, is_grad_enabled
 from ..comm import Devices
 from ..consistency.verification import verify
+from ..reduction.shared_parameters import refuse_taken, take_over
 from ..reduction.stats import LoggedModel
 from ..reduction.unused import UnusedParameters
 from ..replicas.virtual_shards import VirtualShards
@@ -202,6 +203,8 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
                                           self._buffer_sync, config.check(type(self).__name__))
         self._compute = module_compute(config)
         self._without_reducer = self._virtual is None and self._needs_reducer()
+        if config.copied:
+            take_over(self.module.parameters(), config.how)
         self._complete()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -209,6 +212,8 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         recording = is_grad_enabled()
         if recording:
             self._complete()
+            if self._config.copied:
+                refuse_taken(self.module.parameters(), self._config.how)
         if self.verify_every and recording:
             self._verify_weights()
         if self._summed_forward is not None and recording:

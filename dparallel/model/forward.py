@@ -112,13 +112,15 @@ class SummedForward:
     def before_forward(self, rows: float, training: bool) -> ForwardCall:
         """What this rank does, and tells the others, before its module runs; what the call counts."""
         reducer, weights, root = self.reducer, self.reducer.weights, 0
+        if reducer.superseded:
+            raise RuntimeError(reducer.superseded)
         reducer.stats.forward_begins(rows)
         if reducer.skipping is not None:
             reducer.skipping.barrier()
         if reducer.joined is not None:
             root = reducer.joined.forward_begins()
-        weights.problem = weights.problem or self.watch.look()
         call = weights.override if weights.override is not None else ForwardCall(rows)
+        call.problem = call.problem or self.watch.look()
         if training:
             self.buffers.broadcast(root)
         call.evaluated = (not training and bool(self.buffers.buffers())) or self.watch.evaluates()

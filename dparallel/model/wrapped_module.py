@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -80,6 +80,29 @@ class WrappedModule(Module):
             (name, Tensor) pairs.
         """
         return self.module.named_buffers(prefix, recurse, remove_duplicate)
+
+    def _tensor_paths(self, names: Iterable[str]) -> dict[str, str]:
+        """The paths from this module to the tensors of these names, which may begin with "module." or not; for
+        functional_call().
+
+        Args:
+            names (Iterable[str]): Names of parameters and buffers.
+
+        Returns:
+            A dict from name to path.
+
+        Raises:
+            NotImplementedError: the model is sharded, so its parameters are slices.
+        """
+        if self._sharded is not None:
+            raise NotImplementedError(f"functional_call() of a DataParallel with shard={self.shard}: its parameters are "
+                                      "slices; call model.module, inside model.summon_full_params()")
+        inner: Any = self.module
+        own = {name for name, _ in [*inner.named_parameters(remove_duplicate=False),
+                                    *inner.named_buffers(remove_duplicate=False)]}
+        bare = {name: name if name in own else name.removeprefix("module.") for name in names}
+        paths = inner._tensor_paths(bare.values()) if isinstance(inner, WrappedModule) else {n: n for n in bare.values()}
+        return {name: f"module.{paths[key]}" for name, key in bare.items()}
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
         """The module's state, whole, names without a prefix. With shard="parameters" all ranks call it together.

@@ -36,6 +36,7 @@ class BucketListener(Protocol):
     """The interface of a reducer for its buckets."""
 
     shared: SharedParameters
+    superseded: str                                  # why the reducer can't be used any longer; "" if it can
 
     def begin(self) -> Any:
         """A pass is about to change the .grad of a parameter, and the bucket does not count that pass yet."""

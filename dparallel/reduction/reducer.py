@@ -113,6 +113,7 @@ class Reducer:
         self.delayed: frozenset[str] = delayed
         self.cap: float = cap_mb * 2**20
         self.enabled = True                          # False in no_sync(); read when a pass begins
+        self.superseded = ""                         # see take_over()
         self.grad_in_bucket = True                   # whether .grad is a view of its bucket
         self.skipping: StepGuard | None = None       # of the model.skipping() block that runs
         self.joined: JoinedStep | None = None        # of the model.join() block that runs
@@ -196,11 +197,13 @@ class Reducer:
 
     def _begin_pass(self, backward_pass: BackwardPass, call: ForwardCall | None, arrived: Tensor | None) -> None:
         """Begin a pass that accumulates in .grad."""
+        if self.superseded:
+            raise RuntimeError(self.superseded)
         if self.watch is not None:
             self.watch.begins(self.enabled)
         self._drop_unfinished_pass()
         state, weights = self.state, self.weights
-        weights.calls.clear()
+        weights.begin_pass()
         if call is not None:
             weights.calls.add(call)
         state.backward_pass, state.counts_nothing, state.unannounced = backward_pass, False, False

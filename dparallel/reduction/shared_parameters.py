@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from autograd.core.engine import BackwardPass, running
-from autograd.core.grad_buffers import counter_of
+from autograd.core.grad_buffers import counter_of, set_counter, set_grad_buffer
 
 from ..autograd import Tensor
 from .accumulation import Accumulation
@@ -21,6 +22,30 @@ MSG_WEIGHTS = ("one backward pass comes from two DataParallels that share {name}
                "or wrap both in one module")
 MSG_WAITING = ("gradients of {name} wait to be summed with those of another DataParallel, which shares it and whose "
                "no_sync() they come from; sum them first, by a backward() of that one outside of no_sync()")
+
+MSG_SUPERSEDED = ("parameter {name!r} of this DataParallel was wrapped again, by a DataParallel with {wrapper}, which sums "
+                  "its gradients from then on; use that one, or wrap the module again")
+MSG_TAKEN = ("parameter {name!r} of this DataParallel, with {wrapper}, was wrapped again, by a DataParallel that sums its "
+             "gradients over ranks from then on; use that one, or wrap the module again")
+
+
+def take_over(params: Iterable[Tensor], wrapper: str) -> None:
+    """Take parameters from the reducers that sum their gradients, for a wrapper that sums them in another way. Those
+    reducers raise when they are used again."""
+    for p in params:
+        bucket = counter_of(p)
+        if isinstance(bucket, GradientBucket):
+            bucket.listener.superseded = MSG_SUPERSEDED.format(name=bucket.names[bucket.number_of[p]], wrapper=wrapper)
+            set_counter(p, None)
+            set_grad_buffer(p, None)
+
+
+def refuse_taken(params: Iterable[Tensor], wrapper: str) -> None:
+    """RuntimeError if a reducer has taken one of the parameters of a wrapper that sums their gradients in another way."""
+    for p in params:
+        bucket = counter_of(p)
+        if isinstance(bucket, GradientBucket):
+            raise RuntimeError(MSG_TAKEN.format(name=bucket.names[bucket.number_of[p]], wrapper=wrapper))
 
 
 class SharedParameters:

@@ -28,15 +28,17 @@ class ForwardCall:
     """One call of the module. BackwardSignals of its outputs carry it, so that it counts only in backward passes from them.
 
     rows: the number of rows, or (if given) the weight of the user. evaluated: whether the module, or a layer of it, was in
-    evaluation mode and left out collectives of training.
+    evaluation mode and left out collectives of training. problem: a mistake in this call, which backward passes from it
+    raise on all ranks.
     """
 
-    __slots__ = ("evaluated", "given", "rows")
+    __slots__ = ("evaluated", "given", "problem", "rows")
 
-    def __init__(self, rows: float, given: bool = False) -> None:
+    def __init__(self, rows: float, given: bool = False, problem: str = "") -> None:
         self.rows: float = rows
         self.given: bool = given
         self.evaluated: bool = False
+        self.problem: str = problem
 
 
 class Weights:
@@ -50,7 +52,20 @@ class Weights:
         self.passes: list[float] = []                # the weights of the waiting passes
         self.given: bool = False                     # whether the user gave one of those
         self.scale: float = 1.0
-        self.problem: str = ""                       # a mistake, to be raised on all ranks
+        self.problem: str = ""                       # a mistake in the running pass, to be raised on all ranks
+        self.waiting_problem: str = ""               # one in a waiting pass
+
+    def begin_pass(self) -> None:
+        """A pass begins: forget the calls and the mistakes of one that ended in an exception."""
+        self.calls.clear()
+        self.problem = self.waiting_problem
+
+    def _note_problem(self, calls: Collection[ForwardCall]) -> str:
+        """The mistake of a pass that comes from these calls."""
+        if not self.problem:
+            known = calls if self.override is None else [self.override, *calls]
+            self.problem = next((call.problem for call in known if call.problem), "")
+        return self.problem
 
     def weight_of(self, calls: Collection[ForwardCall]) -> tuple[float, bool]:
         """The weight of one pass that comes from these calls, and whether the user gave it."""
@@ -72,8 +87,7 @@ class Weights:
     def overridden(self, weight: Any) -> Iterator[None]:
         """In the block `weight` is what counts, see DataParallel.weighted(). One that can't be is a problem for backward."""
         value, problem = checked_weight(weight)
-        self.problem = self.problem or problem
-        before, self.override = self.override, ForwardCall(value, True)
+        before, self.override = self.override, ForwardCall(value, True, problem)
         try:
             yield
         finally:
@@ -86,12 +100,14 @@ class Weights:
             self.scale = weight
         self.passes.append(weight)
         self.given = self.given or given
+        self.waiting_problem = self._note_problem(self.calls)
         self.calls.clear()
 
     def forget(self) -> None:
         """Forget the waiting passes."""
         self.passes.clear()
         self.given = False
+        self.waiting_problem = ""
 
     def factor_and_weight(self) -> tuple[float, float]:
         """The factor by which gradients are multiplied before the sum, and the weight that is sent with them. The result
@@ -111,7 +127,7 @@ class Weights:
             total = sum(passes) + weight
             if not given:
                 total /= len(passes) + 1
-        if self.problem or not math.isfinite(total):
+        if self._note_problem(calls) or not math.isfinite(total):
             return 0.0, REFUSED if self.problem else total
         if self.average == "sum":
             return (1.0, 0.0) if not given else (float(total > 0.0), total)

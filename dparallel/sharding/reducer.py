@@ -25,6 +25,7 @@ from ..comm import Communicator
 from ..consistency.checksum import ROOM, WeightCheck
 from ..reduction.pass_state import PassKind
 from ..reduction.reducer import Reducer
+from ..reduction.shared_parameters import take_over
 from ..reduction.transport import Transport
 from ..reduction.unused import UnusedParameters
 from ..reduction.weights import ForwardCall
@@ -80,7 +81,7 @@ class ShardedReducer(Reducer):
 
     Raises:
         ValueError: units in another stage than 3.
-        NotImplementedError: a parameter is no plain Parameter, is sharded already, or has float16.
+        NotImplementedError: a parameter is no plain Parameter, or has float16.
 
     Example:
         >>> import dparallel
@@ -107,12 +108,12 @@ class ShardedReducer(Reducer):
         self._left = {id(p) for name, p in module.named_parameters() if name in ignored}
         self._sharded = [(name, p) for name, p in module.named_parameters() if name not in ignored]
         for name, p in self._sharded:
-            if type(p) is not Parameter or hasattr(p, "joins"):          # which a Unit has given it
-                raise NotImplementedError(f"shard: {name!r} is a {type(p).__name__}; only plain Parameters are sharded, and "
-                                          "each by one DataParallel only")
+            if type(p) is not Parameter:
+                raise NotImplementedError(f"shard: {name!r} is a {type(p).__name__}; only plain Parameters are sharded")
             if p.dtype.char == "e":
                 raise NotImplementedError(f"shard with float16 parameters: {name!r} is one, and gradients times rows may "
                                           "overflow; train in float32 with autograd.amp")
+        take_over((p for _, p in self._sharded), f"shard={stage}")
         self.optimizers: Any = weakref.WeakSet()
         super().__init__([(name, p) for name, p in self._sharded if p.requires_grad], comm, cap_mb, average, rebuild=False,
                          unused=unused, check=check if stage < 3 else None)

@@ -232,3 +232,122 @@ def test_kept_values_live_as_long_as_the_nodes():
     assert version() is None and b.counter.kept.first is None
     overwrite([b], [np.ones(1000)])                  # nobody has saved it: nothing is copied
     assert b.counter.kept.current(b._version) is None
+
+
+# --- passes that are never differentiated -------------------------------------------------------------------------------
+
+def swap(net):
+    kept = net.fc.weight
+    net.fc.weight = nn.Parameter(ag.zeros(2, 3, dtype=ag.float64))
+    return lambda: setattr(net.fc, "weight", kept)
+
+
+def take(net):
+    kept = net.fc.bias
+    net.fc.bias = None
+    return lambda: setattr(net.fc, "bias", kept)
+
+
+def add(net):
+    net.extra = nn.Parameter(ag.ones(1))
+    return lambda: delattr(net, "extra")
+
+
+@pytest.mark.parametrize("wrapper", ["rows", "optimizer", "gradients", "reproducible"])
+@pytest.mark.parametrize("change", [swap, take, add])
+def test_a_forward_of_a_changed_model_is_its_own(on_ranks, wrapper, change):
+    """The model is changed for one forward pass: only a backward pass from that one is an error."""
+    def check(comm):
+        if wrapper == "reproducible" and comm.size & (comm.size - 1):
+            return
+        net, one = WithBuffer("mul"), WithBuffer("mul")
+        model = WRAPPERS[wrapper](net, comm)
+        for turn in range(2):
+            model.zero_grad()
+            back = change(net)
+            y = model(batch(comm.rank, 1))
+            back()
+            loss(model, comm.rank, 1).backward()
+            if not turn:
+                for r in range(comm.size):
+                    (loss(one, r, 1) / comm.size).backward()
+            for g, p in zip(whole_gradients(model, net), one.parameters(), strict=True):
+                np.testing.assert_allclose(g, p.grad.numpy(), rtol=1e-12)
+            if wrapper == "rows" and comm.size > 1:
+                with pytest.raises(RuntimeError, match="after the model was wrapped"):
+                    y.sum().backward()
+
+    on_ranks(check)
+
+
+def test_a_weight_that_can_not_be_counts_in_its_own_block(on_ranks):
+    def check(comm):
+        model = DataParallel(WithBuffer("mul"), comm=comm)
+        with model.weighted(float("nan")):
+            y = model(batch(comm.rank, 0))           # never differentiated
+        loss(model, comm.rank, 1).backward()
+        if comm.size > 1:
+            with pytest.raises(RuntimeError, match="a weight is a finite number"):
+                y.sum().backward()
+            with model.no_sync(), model.weighted(-1):
+                loss(model, comm.rank, 1).backward()
+            with pytest.raises(RuntimeError, match="a weight is a finite number"):
+                loss(model, comm.rank, 1).backward()
+            loss(model, comm.rank, 1).backward()
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("wrapper", ["rows", "nn", "reproducible"])
+@pytest.mark.parametrize("prefix", ["", "module."])
+def test_functional_call(on_ranks, wrapper, prefix):
+    """By names with and without "module."; gradients by the given tensors stay on the rank."""
+    def check(comm):
+        if wrapper == "reproducible" and comm.size & (comm.size - 1):
+            return
+        net, one = WithBuffer("mul"), WithBuffer("mul")
+        model = nn.DataParallel(net, comm=comm) if wrapper == "nn" else WRAPPERS[wrapper](net, comm)
+        given = {prefix + name: p.detach() * 2 for name, p in one.named_parameters()}
+        bare = {name.removeprefix("module."): p for name, p in given.items()}
+        x = batch(comm.rank, 0)
+
+        def call(model, tensors):
+            return ag.func.functional_call(model, tensors, (x,)).sin().mean()
+
+        for _ in range(2):
+            with ag.no_grad():
+                assert call(model, given).allclose(call(one, bare))
+            if wrapper != "reproducible":            # which averages over ranks in the graph
+                gradients, expected = ag.func.grad(call, argnums=1)(model, given), ag.func.grad(call, argnums=1)(one, bare)
+                tangents = [ag.func.jvp(lambda tensors, m=m: call(m, tensors), (tensors,), (tensors,))[1]
+                            for m, tensors in ((model, given), (one, bare))]
+                assert tangents[0].allclose(tangents[1])
+                assert all(gradients[prefix + name].allclose(g) for name, g in expected.items())
+            model.zero_grad()
+            loss(model, comm.rank, 1).backward()
+        one.zero_grad()
+        for r in range(comm.size):
+            (loss(one, r, 1) / comm.size).backward()
+        for p, q in zip(model.parameters(), one.parameters(), strict=True):
+            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-12)
+        with pytest.raises(RuntimeError, match="Unexpected key.*nothing"):
+            ag.func.functional_call(model, {"nothing": x}, (x,), strict=True)
+        twice = DataParallel(DataParallel(WithBuffer("mul"), comm=comm), comm=comm)
+        assert call(twice, given).allclose(call(one, bare))
+        if wrapper == "rows":
+            assigned = {f"{prefix}scale": ag.zeros(1, 2, dtype=ag.float64)}
+            net.change = lambda net: own_rank(net, 0)
+            ag.func.functional_call(model, assigned, (x,))
+            assert assigned[f"{prefix}scale"].tolist() == [[1, 1]] and net.scale.tolist() == [[1, 2]]
+
+    on_ranks(check)
+
+
+def test_functional_call_of_a_sharded_model_says_what_to_do(on_ranks):
+    def check(comm):
+        model = DataParallel(WithBuffer("mul"), comm=comm, shard="optimizer")
+        if comm.size > 1:
+            with pytest.raises(NotImplementedError, match="its parameters are slices; call model.module"):
+                ag.func.functional_call(model, dict(model.named_parameters()), (batch(0, 0),))
+
+    on_ranks(check)

@@ -75,7 +75,13 @@ def _tied(tensors: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
 def _replaced(module: Any, tensors: dict[str, Any], tie_weights: bool, strict: bool) -> Iterator[None]:
     """Inside, the module holds the given tensors; what the call itself assigns to their names is put into `tensors`."""
     named = _named(module)
-    every = _tied(tensors, named) if tie_weights else tensors
+    if hasattr(module, "_tensor_paths"):              # a wrapper, which has several names for a tensor
+        own, spelling = module._tensor_paths(named), {path: name for name, path in module._tensor_paths(tensors).items()}
+        named = {own[name]: tensor for name, tensor in named.items()}
+    else:
+        spelling = {name: name for name in tensors}
+    given = {path: tensors[name] for path, name in spelling.items()}
+    every = _tied(given, named) if tie_weights else given
     if strict:
         lists = {"Unexpected": [n for n in every if n not in named], "Missing": [n for n in named if n not in every]}
         if any(lists.values()):
@@ -97,8 +103,8 @@ def _replaced(module: Any, tensors: dict[str, Any], tie_weights: bool, strict: b
         yield
     finally:
         for name, held, attribute, before, parameters in reversed(undo):
-            if name in tensors:
-                tensors[name] = held[attribute]
+            if name in spelling:
+                tensors[spelling[name]] = held[attribute]
             held[attribute] = before
             if parameters is None:
                 held.pop("_replica_parameters", None)
