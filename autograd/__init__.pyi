@@ -26,6 +26,7 @@ from . import graph as graph
 from . import hub as hub
 from . import jit as jit
 from . import kernels as kernels
+from . import library as library
 from . import linalg as linalg
 from . import mps as mps
 from . import multiprocessing as multiprocessing
@@ -33,12 +34,16 @@ from . import nn as nn
 from . import onnx as onnx
 from . import ops as ops
 from . import optim as optim
+from . import overrides as overrides
 from . import profiler as profiler
 from . import random as random
 from . import serialization as serialization
 from . import signal as signal
 from . import special as special
+from . import storage as storage
 from . import tensor_api as tensor_api
+from . import testing as testing
+from . import types as types
 from . import utils as utils
 from . import variable as variable
 from . import version as version
@@ -74,6 +79,8 @@ from .base.devices import get_default_device as get_default_device
 from .base.devices import layout as layout
 from .base.devices import memory_format as memory_format
 from .base.devices import set_default_device as set_default_device
+from .base.dtypes import TensorDType
+from .base.dtypes import TensorDType as dtype
 from .base.dtypes import can_cast as can_cast
 from .base.dtypes import finfo as finfo
 from .base.dtypes import get_default_dtype as get_default_dtype
@@ -148,10 +155,10 @@ from .tensor_api.printing import set_printoptions as set_printoptions
 from .tensor_api.tensor_types import TensorType
 from .tensor_api.tensor_types import set_default_tensor_type as set_default_tensor_type
 from .tensor_api.variable import Variable as Variable
-from .transforms.func import vmap as vmap
 from .transforms.gradcheck import GradcheckError as GradcheckError
 from .transforms.gradcheck import gradcheck as gradcheck
 from .transforms.gradcheck import gradgradcheck as gradgradcheck
+from .transforms.vmap import vmap as vmap
 from .version import __version__ as __version__
 from builtins import bool as _bool
 from builtins import float as _float
@@ -162,7 +169,6 @@ from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
-from numpy import dtype as dtype
 from types import EllipsisType
 from typing import Any
 from typing import Literal
@@ -198,9 +204,9 @@ def adaptive_avg_pool1d(input: Tensor, output_size: SizeLike) -> Tensor:
     """The means over output_size windows that cover input (n, c, l) or (c, l) evenly."""
 def adaptive_max_pool1d(input: Tensor, output_size: SizeLike) -> tuple[Tensor, Tensor]:
     """(values, indices) of the maxima over output_size windows: torch.adaptive_max_pool1d, unlike nn.functional's."""
-def add(input: TensorOrArray | Number, other: TensorOrArray | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def add(input: TensorOrArray | Number, other: TensorOrArray | Number, alpha: Number = 1, *, out: Tensor | None = None) -> Tensor:
     """input + alpha * other."""
-def add_(input: Tensor, /, other: TensorOrArray | Number, *, alpha: Number = 1) -> Tensor:
+def add_(input: Tensor, /, other: TensorOrArray | Number, alpha: Number = 1) -> Tensor:
     """In place: input + alpha * other."""
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * the sum of all batch1[i] @ batch2[i]."""
@@ -367,7 +373,7 @@ def bernoulli(input: Tensor, p: Tensor | _float | None = None, *, generator: Gen
     """1 with the probabilities in input, else 0; with `p` that is the probability everywhere, and input gives the shape."""
 def bernoulli_(input: Tensor, /, p: TensorOrNumber = 0.5, *, generator: Generator | None = None) -> Tensor:
     """In place: 1 with the probabilities in input, else 0; with `p` that is the probability everywhere, and input gives the shape."""
-bfloat16: np.dtype[Any]
+bfloat16: TensorDType
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """out[..., k] = input1 weight[k] input2 + bias[k]: input1 (..., i), input2 (..., j), weight (k, i, j)."""
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
@@ -402,7 +408,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix with the tensors as blocks along its diagonal, zeros elsewhere; vectors count as rows."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The products of two stacks of matrices, (b, n, k) and (b, k, m)."""
-bool: np.dtype[Any]
+bool: TensorDType
 def broadcast_shapes(*shapes: SizeLike) -> tuple[_int, ...]:
     """The shape that tensors of these shapes broadcast to. RuntimeError if there is none."""
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -419,7 +425,7 @@ def cauchy_(input: Tensor, /, median: _float = 0.0, sigma: _float = 1.0, *, gene
     """Draws from the Cauchy distribution, written into this tensor's memory; returns self."""
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
     """The p-norm distance of each row of x1 (..., n, d) from each row of x2 (..., m, d): (..., n, m)."""
-cdouble: np.dtype[Any]
+cdouble: TensorDType
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smallest integer that is not below input."""
 def ceil_(input: Tensor, /) -> Tensor:
@@ -428,7 +434,7 @@ def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """input where positive, alpha (exp(input / alpha) - 1) elsewhere."""
 def celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """celu, in place."""
-cfloat: np.dtype[Any]
+cfloat: TensorDType
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """multi_dot(matrices), under its older name."""
 def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
@@ -471,8 +477,8 @@ def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) ->
     """All choices of r elements of a vector, in order, as rows."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """real + i imag."""
-complex128: np.dtype[Any]
-complex64: np.dtype[Any]
+complex128: TensorDType
+complex64: TensorDType
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
     """Tensors put end to end along `dim`; their other sizes agree. Legacy empty vectors, shape (0,), are left out."""
 def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | None = None, out: Tensor | None = None) -> Tensor:
@@ -603,7 +609,7 @@ def divide_(input: Tensor, /, other: TensorOrArray | Number, *, rounding_mode: s
     """In place: input / other, as it is or rounded to an integer: "trunc" towards 0, "floor" down."""
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sum of input * tensor, for two vectors."""
-double: np.dtype[Any]
+double: TensorDType
 def dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """Each element is 0 with probability p, else divided by 1 - p; input itself if not training."""
 def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
@@ -690,10 +696,10 @@ def fliplr(input: Tensor) -> Tensor:
     """A copy of input, reversed along its second dimension."""
 def flipud(input: Tensor) -> Tensor:
     """A copy of input, reversed along its first dimension."""
-float: np.dtype[Any]
-float16: np.dtype[Any]
-float32: np.dtype[Any]
-float64: np.dtype[Any]
+float: TensorDType
+float16: TensorDType
+float32: TensorDType
+float64: TensorDType
 def float_power(input: Tensor | Number, exponent: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
     """input ** exponent in double precision, whatever their dtypes."""
 def float_power_(input: Tensor, /, exponent: Tensor | Number | Array | np.generic) -> Tensor:
@@ -770,7 +776,7 @@ def gt(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tenso
     """input > other."""
 def gt_(input: Tensor, /, other: Tensor | Number | Array | np.generic) -> Tensor:
     """In place: input > other."""
-half: np.dtype[Any]
+half: TensorDType
 def hamming_window(window_length: _int, periodic: _bool = True, alpha: _float = 0.54, beta: _float = 0.46, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """alpha - beta cos(2 pi i / n)."""
 def hann_window(window_length: _int, periodic: _bool = True, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
@@ -835,11 +841,11 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of all vectors along the last dimensions: shape input.shape[:-1] + other.shape[:-1]."""
 def instance_norm(input: Tensor, weight: Tensor, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool = False) -> Tensor:
     """Each channel of each sample standardized; see nn.functional.instance_norm."""
-int: np.dtype[Any]
-int16: np.dtype[Any]
-int32: np.dtype[Any]
-int64: np.dtype[Any]
-int8: np.dtype[Any]
+int: TensorDType
+int16: TensorDType
+int32: TensorDType
+int64: TensorDType
+int8: TensorDType
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """linalg.inv() under its older name."""
 def is_complex(input: Tensor) -> _bool:
@@ -980,7 +986,7 @@ def logsumexp(input: Tensor, dim: Dims, keepdim: _bool = False, *, out: Tensor |
 @overload
 def logsumexp(input: Tensor, *, axis: Dims, keepdim: _bool = False, out: Tensor | None = None, keepdims: _bool | None = None) -> Tensor:
     """log of the sum of exp(input) over `dim`, without overflow."""
-long: np.dtype[Any]
+long: TensorDType
 def lt(input: Tensor, other: Tensor | Number | Array | np.generic, *, out: Tensor | None = None) -> Tensor:
     """input < other."""
 def lt_(input: Tensor, /, other: Tensor | Number | Array | np.generic) -> Tensor:
@@ -1295,7 +1301,7 @@ def resolve_conj(input: Tensor) -> Tensor:
     """The input itself: conjugation is never lazy here."""
 def resolve_neg(input: Tensor) -> Tensor:
     """The input itself: negation is never lazy here."""
-def result_type(tensor1: TensorOrNumber, tensor2: TensorOrNumber) -> np.dtype[Any]:
+def result_type(tensor1: TensorOrNumber, tensor2: TensorOrNumber) -> TensorDType:
     """The dtype of an arithmetic operation on two tensors or numbers."""
 def rms_norm(input: Tensor, normalized_shape: Sequence[_int], weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """The last dimensions over the square root of their mean square; times weight. eps: the dtype's own if None."""
@@ -1317,7 +1323,7 @@ def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(input)."""
 def rsqrt_(input: Tensor, /) -> Tensor:
     """In place: 1 / sqrt(input)."""
-def rsub(input: Tensor, other: TensorOrNumber, *, alpha: Number = 1) -> Tensor:
+def rsub(input: Tensor, other: TensorOrNumber, alpha: Number = 1) -> Tensor:
     """other - alpha * input."""
 def scalar_tensor(s: Number | Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A 0-d tensor of one number, of the default dtype."""
@@ -1353,7 +1359,7 @@ def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sign of a real number, z / |z| of a complex one; 0 at 0."""
 def sgn_(input: Tensor, /) -> Tensor:
     """In place: the sign of a real number, z / |z| of a complex one; 0 at 0."""
-short: np.dtype[Any]
+short: TensorDType
 def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / (1 + exp(-input))."""
 def sigmoid_(input: Tensor, /) -> Tensor:
@@ -1436,13 +1442,13 @@ def std_mean(input: Tensor, dim: Dims | _bool = None, unbiased: _bool | None = N
 def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
     """The Fourier transforms of windows of n_fft points, one each hop_length, of (..., L): (..., frequencies, windows)."""
 strided: layout
-def sub(input: TensorOrArray | Number, other: TensorOrArray | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def sub(input: TensorOrArray | Number, other: TensorOrArray | Number, alpha: Number = 1, *, out: Tensor | None = None) -> Tensor:
     """input - alpha * other."""
-def sub_(input: Tensor, /, other: TensorOrArray | Number, *, alpha: Number = 1) -> Tensor:
+def sub_(input: Tensor, /, other: TensorOrArray | Number, alpha: Number = 1) -> Tensor:
     """In place: input - alpha * other."""
-def subtract(input: TensorOrArray | Number, other: TensorOrArray | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def subtract(input: TensorOrArray | Number, other: TensorOrArray | Number, alpha: Number = 1, *, out: Tensor | None = None) -> Tensor:
     """input - alpha * other."""
-def subtract_(input: Tensor, /, other: TensorOrArray | Number, *, alpha: Number = 1) -> Tensor:
+def subtract_(input: Tensor, /, other: TensorOrArray | Number, alpha: Number = 1) -> Tensor:
     """In place: input - alpha * other."""
 def sum(input: Tensor, dim: Dims = None, keepdim: _bool = False, *, dtype: DTypeLike | None = None, out: Tensor | None = None, axis: Dims = None, keepdims: _bool = False) -> Tensor:
     """The sum of all elements, or over the dimensions `dim`; integers and booleans add up in int64."""
@@ -1528,10 +1534,10 @@ def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded towards 0."""
 def trunc_(input: Tensor, /) -> Tensor:
     """In place: rounded towards 0."""
-uint16: np.dtype[Any]
-uint32: np.dtype[Any]
-uint64: np.dtype[Any]
-uint8: np.dtype[Any]
+uint16: TensorDType
+uint32: TensorDType
+uint64: TensorDType
+uint8: TensorDType
 def unbind(input: Tensor, dim: _int = 0, *, axis: _int | None = None) -> tuple[Tensor, ...]:
     """The slices of input along `dim`, views."""
 def unbind_copy(input: Tensor, dim: _int = 0, *, axis: _int | None = None, out: Sequence[Tensor] | None = None) -> tuple[Tensor, ...]:
@@ -1588,7 +1594,7 @@ def view_as_real(input: Tensor) -> Tensor:
 def view_copy(input: Tensor, size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], out: Tensor | None=None) -> Tensor:
     """view() as a copy."""
 @overload
-def view_copy(input: Tensor, dtype: np.dtype[Any] | type, *, out: Tensor | None=None) -> Tensor:
+def view_copy(input: Tensor, dtype: TensorDType | np.dtype[Any] | type, *, out: Tensor | None=None) -> Tensor:
     """view() as a copy."""
 def vsplit(input: Tensor, indices_or_sections: SizeLike) -> tuple[Tensor, ...]:
     """tensor_split() along the first dimension, in equal parts."""

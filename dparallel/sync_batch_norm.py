@@ -79,7 +79,7 @@ class Standardized(Collective):
         variance = squares / max(count, 1)
         if count:
             observe(mean, variance, count)
-        dtype = xs[0].dtype
+        dtype = xs[0].array.dtype
         mean, scale = mean.astype(dtype), (1 / np.sqrt(variance + eps)).astype(dtype)
         zs = [as_tensor(_standardized(x.array, mean, scale)) for x in xs]
         outputs = (*zs, as_tensor(scale))

@@ -146,7 +146,10 @@ def bfloat16_or_name() -> Any:
 
 # --- the dtypes that users see -------------------------------------------------------------------------------------
 
-class TensorDType:
+AnyBase: Any = object                                # checkers let it stand wherever NumPy's dtype may
+
+
+class TensorDType(AnyBase):  # type: ignore[misc]
     """The dtype of a tensor, with PyTorch's attributes; NumPy takes it for its own dtype, which it equals.
 
     There is one object for each dtype, which pickles and copies to itself. `dtype("float32")` is that object; what NumPy's

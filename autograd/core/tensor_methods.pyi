@@ -2,6 +2,7 @@
 
 import numpy as np
 from ..base.devices import device as _device
+from ..base.dtypes import TensorDType
 from ..base.size import Size
 from ..base.types import Array
 from ..base.types import DTypeLike
@@ -25,6 +26,8 @@ from ..ops.pointwise.powers import MantissaExponent
 from ..ops.reductions.extremes import MinMax
 from ..ops.reductions.take_along import ValuesIndices
 from ..ops.statistics.histograms import Histogram
+from ..tensor_api.storage import TypedStorage
+from ..tensor_api.storage import UntypedStorage
 from builtins import bool as _bool
 from builtins import float as _float
 from builtins import int as _int
@@ -124,6 +127,8 @@ class TensorMethods(TensorBase):
     def _is_view(self) -> _bool: ...
     def _repr_html_(self) -> str:
         """What a notebook shows: type, shape and dtype, and below the text that print() shows, which leaves out many values."""
+    def _typed_storage(self) -> TypedStorage:
+        """The elements of the memory that this tensor is a view of."""
     def abs(self) -> Tensor:
         """The absolute value; of a complex number its modulus."""
     def abs_(self) -> Self:
@@ -140,9 +145,9 @@ class TensorMethods(TensorBase):
         """The inverse hyperbolic cosine."""
     def acosh_(self) -> Self:
         """In place: the inverse hyperbolic cosine."""
-    def add(self, other: TensorOrArray | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    def add(self, other: TensorOrArray | Number, alpha: Number = 1, *, out: Tensor | None = None) -> Tensor:
         """input + alpha * other."""
-    def add_(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Self:
+    def add_(self, other: TensorOrArray | Number, alpha: Number = 1) -> Self:
         """In place: input + alpha * other."""
     def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """beta * input + alpha * the sum of all batch1[i] @ batch2[i]."""
@@ -1178,6 +1183,8 @@ class TensorMethods(TensorBase):
         """The square root of the variance."""
     def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
         """The Fourier transforms of windows of n_fft points, one each hop_length, of (..., L): (..., frequencies, windows)."""
+    def storage(self) -> TypedStorage:
+        """The elements of the memory that this tensor is a view of."""
     def storage_offset(self) -> _int:
         """How many elements before the first one belong to the memory that this tensor is a view of."""
     @overload
@@ -1186,13 +1193,13 @@ class TensorMethods(TensorBase):
     @overload
     def stride(self, dim: _int) -> _int:
         """The strides in elements: how far apart neighbours along each dimension, or along `dim`, are in memory."""
-    def sub(self, other: TensorOrArray | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    def sub(self, other: TensorOrArray | Number, alpha: Number = 1, *, out: Tensor | None = None) -> Tensor:
         """input - alpha * other."""
-    def sub_(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Self:
+    def sub_(self, other: TensorOrArray | Number, alpha: Number = 1) -> Self:
         """In place: input - alpha * other."""
-    def subtract(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Tensor:
+    def subtract(self, other: TensorOrArray | Number, alpha: Number = 1) -> Tensor:
         """input - alpha * other."""
-    def subtract_(self, other: TensorOrArray | Number, *, alpha: Number = 1) -> Self:
+    def subtract_(self, other: TensorOrArray | Number, alpha: Number = 1) -> Self:
         """In place: input - alpha * other."""
     def sum(self, dim: Dims = None, keepdim: _bool = False, *, dtype: DTypeLike | None = None, axis: Dims = None, keepdims: _bool = False) -> Tensor:
         """The sum of all elements, or over the dimensions `dim`; integers and booleans add up in int64."""
@@ -1272,7 +1279,7 @@ class TensorMethods(TensorBase):
     def type(self, dtype: None=None, non_blocking: _bool=False) -> str:
         """PyTorch's name of the type, such as "torch.FloatTensor"; with `dtype` (a dtype or such a name) the tensor as that."""
     @overload
-    def type(self, dtype: np.dtype[Any] | _type | str, non_blocking: _bool=False) -> Tensor:
+    def type(self, dtype: TensorDType | np.dtype[Any] | _type | str, non_blocking: _bool=False) -> Tensor:
         """PyTorch's name of the type, such as "torch.FloatTensor"; with `dtype` (a dtype or such a name) the tensor as that."""
     def type_as(self, other: Tensor | Number | Array | np.generic) -> Tensor:
         """This tensor in the dtype of another."""
@@ -1314,7 +1321,7 @@ class TensorMethods(TensorBase):
     @overload
     def unsqueeze_(self, *, axis: _int) -> Self:
         """input with a dimension of size 1 put in at `dim`. A view."""
-    def untyped_storage(self) -> Any:
+    def untyped_storage(self) -> UntypedStorage:
         """Raises NotImplementedError: the memory of a tensor is its NumPy array, x.array."""
     def var(self, dim: Dims | _bool = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None, axis: Dims | _bool | None = None, keepdims: _bool | None = None) -> Tensor:
         """The variance: squared distances from the mean, added up, over (count - correction)."""
@@ -1327,7 +1334,7 @@ class TensorMethods(TensorBase):
     def view(self) -> Tensor:
         """reshape() that never copies: RuntimeError where the memory layout does not allow it. view(dtype): the same bytes read as another dtype, without a gradient."""
     @overload
-    def view(self, dtype: np.dtype[Any] | _type) -> Tensor:
+    def view(self, dtype: TensorDType | np.dtype[Any] | _type) -> Tensor:
         """reshape() that never copies: RuntimeError where the memory layout does not allow it. view(dtype): the same bytes read as another dtype, without a gradient."""
     def view_as(self, other: Tensor) -> Tensor:
         """input seen in the shape of `other`."""

@@ -31,8 +31,8 @@ def also(**names: str) -> Callable[[F], F]:
     return decorate
 
 
-def older_order(*names: str) -> Callable[[F], F]:
-    """Let a function of three Tensors take numbers between them too, in the order of `names`.
+def older_order(*numbers: str) -> Callable[[F], F]:
+    """Let a function of three Tensors take numbers between them too, in the order of `numbers`.
 
     PyTorch deprecates such calls: addmm(beta, input, alpha, mat1, mat2).
     """
@@ -41,9 +41,9 @@ def older_order(*names: str) -> Callable[[F], F]:
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             if len(args) > 3:
-                numbers = [a for a in args if isinstance(a, NUMBERS)]
-                given = dict(zip(names, numbers, strict=False))
-                if len(args) == 3 + len(numbers) and len(given) == len(numbers) and not given.keys() & kwargs.keys():
+                values = [a for a in args if isinstance(a, NUMBERS)]
+                given = dict(zip(numbers, values, strict=False))
+                if len(args) == 3 + len(values) and len(given) == len(values) and not given.keys() & kwargs.keys():
                     warnings.warn(f"{function.__name__}(): pass {', '.join(given)} by name; numbers by position are "
                                   "deprecated", UserWarning, stacklevel=2)
                     args = tuple([a for a in args if not isinstance(a, NUMBERS)])

@@ -348,7 +348,7 @@ def _jacobian_row(number: int, out: Tensor, inputs: Sequence[Tensor], create_gra
     """The derivatives of one output with respect to each input."""
     columns: list[list[Any]] = [[] for _ in inputs]
     for position in range(out.numel()):
-        seed = np.zeros(out.numel(), out.dtype)
+        seed: Any = np.zeros(out.numel(), out.dtype)
         seed[position] = 1
         grads = dependent_gradients((out,), inputs, (result(seed.reshape(out.shape)),), create_graph, retain_graph=True)
         for index, (column, g, x) in enumerate(zip(columns, grads, inputs, strict=True)):

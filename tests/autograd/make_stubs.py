@@ -21,8 +21,6 @@ import types
 import typing
 from pathlib import Path
 
-import numpy as np
-
 import autograd as ag
 from autograd import ops
 from autograd.base import plugins
@@ -43,7 +41,8 @@ KNOWN = {**{name: f"autograd.base.types:{name}" for name in base_types.__all__},
          "overload": "typing:overload", "Literal": "typing:Literal", "Self": "typing_extensions:Self", "Tensor": "autograd.core.tensor:Tensor",
          "TensorBase": "autograd.core.tensor:TensorBase", "EllipsisType": "types:EllipsisType",
          "UntypedStorage": "autograd.tensor_api.storage:UntypedStorage",
-         "TypedStorage": "autograd.tensor_api.storage:TypedStorage", "Number": "autograd.base.types:Number", "Size": "autograd.base.size:Size"}
+         "TypedStorage": "autograd.tensor_api.storage:TypedStorage", "Number": "autograd.base.types:Number", "Size": "autograd.base.size:Size",
+         "TensorDType": "autograd.base.dtypes:TensorDType"}
 
 VALUE = "Tensor | Number | Array | np.generic"                       # an operand beside a Tensor
 INDEX = "int | slice | EllipsisType | Tensor | Array | list[Any] | range | tuple[Any, ...] | None"
@@ -277,7 +276,7 @@ def full_signature(function: typing.Any) -> inspect.Signature:
         if file == "dims" and "writing" in free:
             names = NUMPY_NAMES
         if file == "_names":
-            names = free["names"]
+            names = free.get("names", {})
         for other, name in names.items():
             if name in parameters and parameters[name].default is not inspect.Parameter.empty:
                 added(other, annotated(parameters[name].annotation), parameters)
@@ -293,7 +292,7 @@ def required_aliases(function: typing.Any) -> dict[str, str]:
     while not hasattr(function, "__signature__") and hasattr(function, "__wrapped__"):
         file, cells = Path(function.__code__.co_filename).stem, dict(
             zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        if file == "_names":
+        if file == "_names" and "names" in cells:
             found.update(cells["names"].cell_contents)
         elif file == "dims" and "writing" in cells:
             found.update(NUMPY_NAMES)
@@ -381,13 +380,13 @@ FORMS: dict[str, list[str]] = {
     "random_": [f"(self: Tensor, {given}*, generator: Generator | None = None) -> Tensor"
                 for given in ("", "to: int, ", "from_: int, to: int | None, ")],
     "view": [f"(self: Tensor, size: {SIZES}, *more: {SIZES}) -> Tensor", "(self: Tensor) -> Tensor",
-             "(self: Tensor, dtype: np.dtype[Any] | type) -> Tensor"],
+             "(self: Tensor, dtype: TensorDType | np.dtype[Any] | type) -> Tensor"],
     "view_copy": [f"(input: Tensor, size: {SIZES}, *more: {SIZES}, {OUT}) -> Tensor",
-                  f"(input: Tensor, dtype: np.dtype[Any] | type, *, {OUT}) -> Tensor"],
+                  f"(input: Tensor, dtype: TensorDType | np.dtype[Any] | type, *, {OUT}) -> Tensor"],
     "nonzero": [f"(input: Tensor, *, {OUT}, as_tuple: Literal[False] = False) -> Tensor",
                 "(input: Tensor, *, out: None = None, as_tuple: Literal[True]) -> tuple[Tensor, ...]"],
     "stride": ["(self: Tensor) -> tuple[int, ...]", "(self: Tensor, dim: int) -> int"],
-    "type": ["(self: Tensor, dtype: None = None, non_blocking: bool = False) -> str", "(self: Tensor, dtype: np.dtype[Any] | type | str, non_blocking: bool = False) -> Tensor"],
+    "type": ["(self: Tensor, dtype: None = None, non_blocking: bool = False) -> str", "(self: Tensor, dtype: TensorDType | np.dtype[Any] | type | str, non_blocking: bool = False) -> Tensor"],
     "to": [f"(self: Tensor, {first}, non_blocking: bool = False, copy: bool = False, *, "
            "memory_format: MemoryFormat | None = ...) -> Tensor"
            for first in ("device: DeviceLike, dtype: DTypeLike = None", "dtype: DTypeLike", "other: Tensor")] +
@@ -539,13 +538,13 @@ def package() -> Stub:
             stub.imports.setdefault(".", set()).add(f"{name} as {name}")
         elif isinstance(value, Constant):
             stub.lines.append(f"{name}: {type(value).__name__}")
-        elif isinstance(value, np.dtype) or name == "bfloat16":
-            stub.lines.append(f"{name}: {stub.type('np.dtype[Any]', {})}")
+        elif isinstance(value, ag.dtype) or name == "bfloat16":
+            stub.lines.append(f"{name}: {stub.type('TensorDType', {})}")
         elif name in origin:
             home, _, original = origin[name].partition(":")
             stub.imports.setdefault(home if home != "autograd" else ".", set()).add(f"{original} as {name}")
-        elif name in ("dtype", "e", "inf", "nan", "pi"):
-            stub.imports.setdefault("numpy" if name == "dtype" else "math", set()).add(f"{name} as {name}")
+        elif name in ("e", "inf", "nan", "pi"):
+            stub.imports.setdefault("math", set()).add(f"{name} as {name}")
         elif name == "newaxis":
             stub.lines.append("newaxis: None")
         else:

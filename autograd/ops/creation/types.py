@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ...base import dtypes
+from ...base.dtypes import TensorDType
 from ...core.inference import is_inference
 from ...core.primitive import value_read
 from ...core.tensor import Tensor
 from ...core.types import TensorOrNumber
 
 
-def result_type(tensor1: TensorOrNumber, tensor2: TensorOrNumber) -> dtypes.TensorDType:
+def result_type(tensor1: TensorOrNumber, tensor2: TensorOrNumber) -> TensorDType:
     """The dtype of an arithmetic operation on two tensors or numbers.
 
     >>> result_type(tensor([1, 2]), 1.0)             # float32: a number of a higher kind has the default dtype

@@ -178,7 +178,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> InvEx:
         return InvEx(Inverse.apply(A), result(no_info(A)))
     except LinAlgError:
         safe, info = _regular("linalg.inv_ex", A, check_errors)
-        nan = np.array(np.nan, A.dtype)
+        nan: Any = np.array(np.nan, A.dtype)
         return InvEx(where((info > 0)[..., None, None], nan, Inverse.apply(safe)), result(info))
 
 

@@ -261,7 +261,7 @@ def embedding_bag(input: Any, weight: Tensor, offsets: Any = None, max_norm: flo
     out = EmbeddingBag.apply(rows, groups, n=len(lengths))
     if mode == "sum":
         return out
-    counts = np.maximum(np.bincount(groups, minlength=len(lengths)), 1).astype(weight.dtype)
+    counts: Any = np.maximum(np.bincount(groups, minlength=len(lengths)), 1).astype(weight.dtype)
     return out / counts[:, None]
 
 

@@ -198,7 +198,7 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
         line = np.linspace(-1, 1, length) if length > 1 else np.zeros(1)
         axes.append(line if align_corners else line * (length - 1) / length)
     points = np.meshgrid(*axes, indexing="ij")[::-1]
-    base = np.stack([*points, np.ones(plane)], -1).reshape(1, -1, len(plane) + 1).astype(theta.dtype)
+    base: Any = np.stack([*points, np.ones(plane)], -1).reshape(1, -1, len(plane) + 1).astype(theta.dtype)
     made = matmul(result(base) if isinstance(theta, Tensor) else base, transpose(theta, 1, 2))
     return reshape(made, (n, *plane, len(plane)))
 

@@ -462,7 +462,7 @@ def fractional_max_pool(name: str, dims: int, input: Tensor, kernel_size: SizeLi
     n = 1 if input.ndim == dims + 1 else input.shape[0]
     shape = (n, input.shape[-dims - 1], dims)
     if samples is None:
-        drawn = drawing(None).random(shape).astype(input.dtype)
+        drawn: Any = drawing(None).random(shape).astype(input.dtype)
     else:
         if samples.dtype != input.dtype:
             raise RuntimeError(f"{name}: expected _random_samples to have the same dtype as input, {input.dtype}, but got "
