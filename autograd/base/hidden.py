@@ -82,7 +82,7 @@ class Hidden:
 
 
 def _refusing(name: str) -> Any:
-    def method(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    def method(self: Hidden, *args: Any, **kwargs: Any) -> NoReturn:
         self.refuse(name)
     return method
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from types import MethodDescriptorType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -33,6 +34,7 @@ Args = tuple[Any, ...]
 Settings = dict[str, Any]
 ndarray = np.ndarray
 ARRAYS = (TensorBase, np.ndarray, Hidden)             # what has dimensions
+of_methods: dict[Any, Call] = {}                     # rules of NumPy's methods, which take no attributes
 said: set[str] = set()                               # what has been warned of
 
 MSG_ENDED = "vmap: {what} of a tensor of a vmap() call that has ended: return tensors from the function, don't keep them"
@@ -228,7 +230,7 @@ def run(level: Level, call: Call, owner: Any, args: Args, settings: Settings) ->
         raise RuntimeError(MSG_ENDED.format(what=name_of(owner)))
     if settings.get("out") is not None:
         raise RuntimeError(f"vmap: {name_of(owner)}(out=) is not supported inside vmap; use the result")
-    rule = getattr(owner, "batched", None)
+    rule = getattr(owner, "batched", None) or of_methods.get(owner)
     inner, here.level = here.level, level.outer
     try:
         out = NotImplemented if rule is None else rule(level, call, args, settings)
@@ -289,7 +291,10 @@ def side_by_side(level: Level, outs: list[Any]) -> Any:
 def maps(rule: Call) -> Call:
     """Declare the rule of a function of arrays: below @primitive or @shortcut."""
     def declared(function: Any) -> Any:
-        function.batched = rule
+        if isinstance(function, MethodDescriptorType):
+            of_methods[function] = rule
+        else:
+            function.batched = rule
         return function
     return declared
 

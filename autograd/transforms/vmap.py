@@ -24,7 +24,7 @@ from ..core.batching import (
 from ..core.function import Function
 from ..core.interceptors import Interceptor, install, remove, this_thread
 from ..core.random import get_rng_state, set_rng_state
-from ..core.spans import count_batching
+from ..core.spans import count_batching, entered
 from ..core.tensor import Tensor
 from ..ops.index import is_basic
 from ..ops.shape import cat, expand, movedim, narrow, stack, unbind
@@ -169,6 +169,7 @@ def _mapped(func: Callable[..., Any], args: Any, batches: Sequence[Any], dims: S
     level = Level(size, randomness)
     watch = level.watch = Watch()
     count_batching(1, dispatch)
+    entered()                                        # what another thread's vmap() may have left
     install(watch)
     here.level = level
     try:

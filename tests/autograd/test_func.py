@@ -601,3 +601,87 @@ def test_what_vmap_returns():
         assert lib.func.vmap(lambda v: (v, w), out_dims=(0, None))(x)[1].shape == (3,)
         with pytest.raises(ValueError, match="BatchedTensor when out_dim is None"):
             lib.func.vmap(lambda v: v, out_dims=None)(x)
+
+
+def x_of(l, *shape):
+    return l.arange(float(np.prod(shape))).reshape(shape) / 10
+
+
+# what a table of operations does not reach: which arguments have samples, and how forms of calls go together
+FORMS = {
+    "index batched tensor": lambda l: l.func.vmap(lambda v, i:v[i])(x_of(l, 3,4),l.tensor([[0,1],[1,2],[3,3]])),
+    "index shared by batched": lambda l: l.func.vmap(lambda i, v:v[:,i],in_dims=(0,None))(l.tensor([[0,1],[1,2],[3,3]]),x_of(l, 2,4)),
+    "two indices": lambda l: l.func.vmap(lambda v,i,j:v[i,:,j])(x_of(l, 3,4,2,5),l.tensor([[0,1],[1,2],[3,3]]),l.tensor([[0,1],[1,2],[3,3]])),
+    "nonadjacent unbatched idx": lambda l: l.func.vmap(lambda v:v[l.tensor([0,1]),:,l.tensor([1,2])])(x_of(l, 3,4,2,5)),
+    "gather": lambda l: l.func.vmap(lambda v, i:l.gather(v,0,i))(x_of(l, 3,4),l.tensor([[0,1],[1,2],[3,3]])),
+    "where scalar": lambda l: l.func.vmap(lambda v:l.where(v>0.3,v,0.))(x_of(l, 3,4)),
+    "int div": lambda l: l.func.vmap(lambda a:a//2)(l.arange(6).reshape(3,2)),
+    "cat mixed": lambda l: l.func.vmap(lambda a:l.cat([a,l.zeros(2)]))(x_of(l, 3,4)),
+    "stack": lambda l: l.func.vmap(lambda a, b:l.stack([a,b],1),in_dims=(0,None))(x_of(l, 3,4),x_of(l, 4)),
+    "einsum": lambda l: l.func.vmap(lambda a, b:l.einsum('ij,jk->ki',a,b),in_dims=(0,None))(x_of(l, 3,4,2),x_of(l, 2,5)),
+    "sort": lambda l: l.func.vmap(lambda a:l.sort(a,descending=True)[0])(x_of(l, 3,4)),
+    "topk idx": lambda l: l.func.vmap(lambda a:l.topk(a,2)[1])(x_of(l, 3,4)),
+    "argmax all": lambda l: l.func.vmap(lambda a:a.argmax())(x_of(l, 3,4,2)),
+    "argmax dim": lambda l: l.func.vmap(lambda a:a.argmax(1))(x_of(l, 3,4,2)),
+    "any": lambda l: l.func.vmap(lambda a:(a>0.5).any())(x_of(l, 3,4)),
+    "sum int": lambda l: l.func.vmap(lambda a:a.sum())(l.arange(6).reshape(3,2)),
+    "one_hot": lambda l: l.func.vmap(lambda a:l.nn.functional.one_hot(a,5))(l.tensor([[0,1],[2,3]])),
+    "isclose": lambda l: l.func.vmap(lambda a, b:l.isclose(a,b),in_dims=(0,None))(x_of(l, 3,4),x_of(l, 4)),
+    "x.T": lambda l: l.func.vmap(lambda a:a.T)(x_of(l, 3,4,2)),
+    "t()": lambda l: l.func.vmap(lambda a:a.t())(x_of(l, 3,4,2)),
+    "view": lambda l: l.func.vmap(lambda a:a.view(-1,2))(x_of(l, 3,4,2)),
+    "in_dims=1 view": lambda l: l.func.vmap(lambda a:a.reshape(-1),in_dims=1)(x_of(l, 3,4,2)),
+    "expand": lambda l: l.func.vmap(lambda a:a.expand(3,2,4))(x_of(l, 3,4)),
+    "iter": lambda l: l.func.vmap(lambda a:sum(r*r for r in a))(x_of(l, 3,4)),
+    "unbatched out": lambda l: l.func.vmap(lambda a:l.ones(2))(x_of(l, 3,4)),
+    "shape": lambda l: l.func.vmap(lambda a:a*a.shape[0]+a.numel()+a.dim())(x_of(l, 3,4)),
+    "new_zeros": lambda l: l.func.vmap(lambda a:a.new_zeros(2)+a[:2])(x_of(l, 3,4)),
+    "zeros_like": lambda l: l.func.vmap(lambda a:l.zeros_like(a)+1)(x_of(l, 3,4)),
+    "masked_fill": lambda l: l.func.vmap(lambda a:a.masked_fill(a>0.5,0))(x_of(l, 3,4)),
+    "masked_fill_": lambda l: l.func.vmap(lambda a:a.clone().masked_fill_(a>0.5,0))(x_of(l, 3,4)),
+    "scatter_": lambda l: l.func.vmap(lambda a, i:a.clone().scatter_(0,i,9.))(x_of(l, 3,4),l.tensor([[0,1],[1,2],[3,3]])),
+    "index_add": lambda l: l.func.vmap(lambda a:a.index_add(0,l.tensor([0,0]),l.ones(2)))(x_of(l, 3,4)),
+    "clamp_": lambda l: l.func.vmap(lambda a:a.clone().clamp_(0.1,0.5))(x_of(l, 3,4)),
+    "setitem tensor idx": lambda l: l.func.vmap(lambda a:(lambda b:(b.__setitem__(l.tensor([0,2]),1.),b)[1])(a.clone()))(x_of(l, 3,4)),
+    "norm": lambda l: l.func.vmap(lambda a:a.norm())(x_of(l, 3,4)),
+    "std": lambda l: l.func.vmap(lambda a:a.std())(x_of(l, 3,4)),
+    "cumsum": lambda l: l.func.vmap(lambda a:a.cumsum(-1))(x_of(l, 3,4)),
+    "det": lambda l: l.func.vmap(l.linalg.det)(x_of(l, 3,2,2)),
+    "solve vec": lambda l: l.func.vmap(lambda a, b:l.linalg.solve(a+l.eye(2),b),in_dims=(None,0))(x_of(l, 2,2),x_of(l, 3,2)),
+    "solve": lambda l: l.func.vmap(lambda a:l.linalg.solve(a+l.eye(2),l.ones(2)))(x_of(l, 3,2,2)),
+    "inv": lambda l: l.func.vmap(lambda a:l.linalg.inv(a+l.eye(2)))(x_of(l, 3,2,2)),
+    "svdvals": lambda l: l.func.vmap(lambda a:l.linalg.svdvals(a))(x_of(l, 3,2,2)),
+    "fft": lambda l: l.func.vmap(lambda a:l.fft.fft(a).abs())(x_of(l, 3,4)),
+    "hessian": lambda l: l.func.vmap(l.func.hessian(lambda a:(a**3).sum()*a[0]))(x_of(l, 3,4)),
+    "hessian of vmap": lambda l: l.func.hessian(lambda w:l.func.vmap(lambda a:(a*w).sin().sum())(x_of(l, 3,4)).sum())(x_of(l, 4)),
+    "jacfwd(vmap)": lambda l: l.func.jacfwd(lambda w:l.func.vmap(lambda a:(a*w).sin().sum())(x_of(l, 3,4)))(x_of(l, 4)),
+    "vmap(jvp)": lambda l: l.func.vmap(lambda a, v:l.func.jvp(lambda z:z.sin()*z,(a,),(v,))[1])(x_of(l, 3,4),x_of(l, 3,4)),
+    "vmap(vjp fn)": lambda l: (lambda p: l.func.vmap(p)(l.eye(4))[0])(l.func.vjp(lambda a:a.sin()*a.sum(),x_of(l, 4))[1]),
+    "jacrev aux chunk": lambda l: l.func.jacrev(lambda a:(a.sin(),a),has_aux=True,chunk_size=2)(x_of(l, 4))[0],
+    "3 levels": lambda l: l.func.vmap(l.func.vmap(l.func.vmap(lambda a, b:a*b,(None,0)),(0,None)))(x_of(l, 2,3),x_of(l, 2,4)),
+    "MAML": lambda l: l.func.grad(lambda w:l.func.vmap(lambda a, b:((w-0.1*l.func.grad(lambda u:((u*a)**2).sum())(w))*b).sum()**2)(x_of(l, 3,4),x_of(l, 3,4)).mean())(x_of(l, 4)),
+    "bn eval": lambda l: l.func.vmap(l.nn.BatchNorm1d(4).eval())(x_of(l, 3,5,4)),
+    "interp": lambda l: l.func.vmap(lambda a:l.nn.functional.interpolate(a[None],scale_factor=2,mode="bilinear"))(x_of(l, 3,2,4,4)),
+    "pad": lambda l: l.func.vmap(lambda a:l.nn.functional.pad(a,(1,2)))(x_of(l, 3,4)),
+    "unfold": lambda l: l.func.vmap(lambda a:a.unfold(0,2,1))(x_of(l, 3,4)),
+    "bmm": lambda l: l.func.vmap(l.bmm,in_dims=(0,None))(x_of(l, 3,2,4,5),x_of(l, 2,5,3)),
+    "addmm": lambda l: l.func.vmap(l.addmm,in_dims=(None,0,0))(x_of(l, 3),x_of(l, 2,4,5),x_of(l, 2,5,3)),
+    "cosine": lambda l: l.func.vmap(lambda a, b:l.nn.functional.cosine_similarity(a,b,dim=0))(x_of(l, 3,4)+1,x_of(l, 3,4)+2),
+    "cdist": lambda l: l.func.vmap(lambda a:l.cdist(a,a+1))(x_of(l, 3,4,2)),
+    "logsumexp": lambda l: l.func.vmap(lambda a:l.logsumexp(a,0))(x_of(l, 3,4)),
+    "softmax grads": lambda l: l.func.vmap(l.func.jacrev(lambda a:l.softmax(a,0)))(x_of(l, 3,4)),
+    "maxpool idx": lambda l: l.func.vmap(lambda a:l.nn.functional.max_pool2d(a,2,return_indices=True)[1])(x_of(l, 3,2,4,4)),
+    "complex": lambda l: l.view_as_real(l.func.vmap(lambda a:a*(1+2j))(x_of(l, 3,4))),
+    "dict": lambda l: l.func.vmap(lambda d:d["a"]*d["b"],in_dims=({"a":0,"b":None},))({"a":x_of(l, 3,4),"b":x_of(l, 4)}),
+    "0 batch": lambda l: l.func.vmap(lambda a:a.sum())(l.zeros(0,4)),
+    "out_dims neg": lambda l: l.func.vmap(lambda a:a*2,out_dims=-1)(x_of(l, 3,4,2)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:vmap. no batched rule", "ignore:There is a performance drop")
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_as_pytorch(name):
+    ours, *theirs = [FORMS[name](lib).detach().numpy() for lib in LIBS]
+    for other in theirs:
+        assert ours.shape == other.shape
+        np.testing.assert_allclose(ours, other, atol=1e-5)

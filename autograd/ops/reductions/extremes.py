@@ -142,16 +142,7 @@ def _place_of_each(level: Level, call: Any, args: Any, settings: Any) -> Any:
     return call(level.raw(a), dim[0] + 1, **settings) if dim else call(level.raw(a).reshape(level.size, -1), 1, **settings)
 
 
-def _finder(name: str) -> Callable[..., Any]:
-    """NumPy's method of this name, as a primitive."""
-    def find(a: Array, dim: int | None = None, keepdims: bool = False) -> Any:
-        return getattr(a, name)(dim, keepdims=keepdims)
-
-    find.__name__ = find.__qualname__ = name
-    return primitive(maps(_place_of_each)(find))     # type: ignore[no-any-return]
-
-
-_argmax, _argmin = _finder("argmax"), _finder("argmin")
+_argmax, _argmin = [primitive(maps(_place_of_each)(find)) for find in (np.ndarray.argmax, np.ndarray.argmin)]
 
 
 def _along(operation: type[TakeAlong], x: Tensor, dim: Any, keepdim: bool, find: Callable[..., Any],
