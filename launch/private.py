@@ -32,6 +32,9 @@ def folder(path: str, make: bool = True) -> str:
             os.mkdir(path, 0o700)
     if not hasattr(os, "geteuid"):                   # Windows: temporary files lie in the user's own folder
         return path
+    above = os.stat(os.path.dirname(os.path.abspath(path)))
+    if make and (above.st_uid not in (0, os.geteuid()) or above.st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH):
+        raise PermissionError(f"{path} lies in a folder in which another user can rename it: it is not used")
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | NO_FOLLOW | CLOSED)
     except NotADirectoryError:                       # so says Linux of a link, too

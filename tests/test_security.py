@@ -32,6 +32,7 @@ from dparallel.checkpoint.errors import Ranks
 from dparallel.checkpoint.reading import Saved
 from dparallel.comm import world
 from dparallel.distributed import stores
+from dparallel.survival.recovery import check_parts, left_by_the_job_before
 from launch import mpirun, private, rank, restarts, top
 
 ROOT = Path(__file__).parent.parent
@@ -97,6 +98,20 @@ def test_a_planted_file_is_refused(how, tmp_path):
     with pytest.raises(FileExistsError):
         private.new_file(str(path))
     assert (tmp_path / "target").stat().st_size == 0
+
+
+@pytest.mark.parametrize("how", [0o777, pytest.param("owner", marks=root)])
+def test_a_folder_that_others_could_replace_is_refused(how, tmp_path):
+    (tmp_path / "above").mkdir()
+    if how == "owner":
+        os.chown(tmp_path / "above", OTHER, OTHER)
+    else:
+        (tmp_path / "above").chmod(how)
+    with pytest.raises(PermissionError, match="can rename it"):
+        private.folder(str(tmp_path / "above" / "made"))
+    if how == 0o777:
+        (tmp_path / "above").chmod(0o1777)
+        private.folder(str(tmp_path / "above" / "made"))
 
 
 def test_what_is_made_is_closed_to_others(tmp_path):
@@ -205,6 +220,27 @@ def test_the_word_in_the_folder(shm, tmp_path):
 
 
 # --- what a job leaves to the next one ----------------------------------------------------------------------------------
+
+def test_what_is_no_data_can_not_be_left_to_another_job():
+    """run.keep() says so under --grow, before the loop."""
+    with pytest.raises(CheckpointError, match=r"run.keep\(\): under --grow .* obj\['things'\]\['f'\] is a function"):
+        check_parts(parts_of({"things": {"f": lambda: 0}}))
+    check_parts(parts_of({"things": {"f": 1, "x": np.ones(2)}}))
+
+
+@pytest.mark.parametrize("left", ["", "5" * 32])
+def test_a_job_reads_what_dprun_names_only(left, shm, monkeypatch):
+    """A state under every name that could be guessed, and under the one that is given, but another user's."""
+    for name in [f"dparallel-{socket.gethostname()}-{number}-state" for number in range(50)]:
+        (shm / name).write_bytes(b"\x80\x04cos\nsystem\n")
+    monkeypatch.setenv("DPARALLEL_SURVIVE_FROM", left)
+    if left:
+        (shm / (private.LEFT + left)).mkdir(mode=0o755)
+        with pytest.raises(CheckpointError, match="is not used"):
+            left_by_the_job_before(parts_of({"things": {"x": 1}}))
+    else:
+        assert left_by_the_job_before(parts_of({"things": {"x": 1}})) is None
+
 
 def test_the_names_of_states_are_random_and_given_by_dprun(shm):
     states = restarts.States()
@@ -728,3 +764,13 @@ def test_the_page_lists_what_is_unpickled():
     found = {str(path.relative_to(ROOT)): str(count) for path in sources()
              if (count := len(re.findall(r"(?:pickle\.(?:loads?|Unpickler)|marshal\.loads?|joblib\.load)\(|allow_pickle=True", path.read_text())))}
     assert found == listed
+
+
+@pytest.mark.parametrize("step", [-1, 1.0, True, "1", None, float("nan")])
+def test_steps_are_integers_of_0_or_more(step, tmp_path):
+    with Checkpointer(tmp_path, state={"x": 1}) as checkpoint:
+        checkpoint.save(1)
+        for call in (checkpoint.save, lambda step: checkpoint.every(step, steps=1), *([] if step is None else [checkpoint.restore])):
+            with pytest.raises(ValueError, match="a number of steps"):
+                call(step)
+        assert checkpoint.steps() == [1]

@@ -141,8 +141,7 @@ class Checkpointer:
             CheckpointError: it failed, or the one before (see on_error); on all ranks.
             ValueError: step is no number of steps, or disk is False without memory=True.
         """
-        if isinstance(step, bool) or not isinstance(step, int) or step < 0:
-            raise ValueError(f"save(step={step!r}): a number of steps")
+        check_step("save", step)
         if not disk and self._memory is None:
             raise ValueError("save(disk=False) needs Checkpointer(..., memory=True)")
         with record_function("Checkpointer.save"):
@@ -204,8 +203,9 @@ class Checkpointer:
 
         Raises:
             CheckpointError: the save failed, or the one before (see on_error); on all ranks.
-            ValueError: steps and seconds are both given or both not, or not above 0.
+            ValueError: step is no number of steps, or steps and seconds are both given or both not, or not above 0.
         """
+        check_step("every", step)
         if (steps is None) == (seconds is None):
             raise ValueError("every(steps=n) or every(seconds=t): one of them")
         value = steps if seconds is None else seconds
@@ -291,7 +291,10 @@ class Checkpointer:
         Raises:
             CheckpointError: a file is damaged (it names the file; an older state is had by restore(step), see steps()) or
                 does not fit, or there is no complete state of that step; on all ranks.
+            ValueError: step is no number of steps.
         """
+        if step is not None:
+            check_step("restore", step)
         self.wait()
         found = self.ranks.from_first(next((one for one in reversed(self._complete) if step in (None, one.step)), None))
         saved = None if self._memory is None else self._memory.newest(step, found)
@@ -355,6 +358,12 @@ def take_back(parts: Mapping[str, Part], saved: Saved, ranks: Ranks) -> None:
                 raise CheckpointError(told(error, f"{saved.title}: {name} does not take back what was saved")) from error
     for part in parts.values():
         part.finish()
+
+
+def check_step(call: str, step: Any) -> None:
+    """ValueError unless step is a number of steps: an integer of 0 or more."""
+    if isinstance(step, bool) or not isinstance(step, int) or step < 0:
+        raise ValueError(f"{call}(step={step!r}): a number of steps, 0 or more")
 
 
 def _several(thing: Any) -> Iterable[Any]:

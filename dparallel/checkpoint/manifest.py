@@ -252,7 +252,7 @@ class _Checker:
         else:
             if type(items) is not (dict if mapping else list):
                 self.fault(f"{where}.items", items, f"the contents of a {kind}")
-            for key, item in items.items() if mapping else enumerate(items):
+            for key, item in items.items() if isinstance(items, dict) else enumerate(items):
                 self.tree(item, f"{where}.items[{key!r:.100}]", names)
                 if kind in (SEQUENCES[set], SEQUENCES[frozenset]):
                     self.hashable(item, f"{where}.items[{key!r}]")

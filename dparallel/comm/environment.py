@@ -17,6 +17,8 @@
 | DPRUN_REPORT_DIR, DPRUN_RANK | dprun's folder for reports of failed ranks, and this rank's number in it | |
 | DPARALLEL_PLACES_JOB | the pytest plugin's: the folder of the job that this process is a rank of | |
 | OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE, MPI_LOCALNRANKS | ranks that an MPI launcher has started | |
+| OMPI_WORLD_SIZE, OMPI_WORLD_LOCAL_SIZE, OMPI_VERSION | whether Open MPI 5 has all ranks on this host | |
+| OMPI_MCA_btl, OMPI_MCA_pml, OMPI_MCA_mtl | transports that were chosen | |
 | PMIX_RANK with SLURM_NTASKS | the same of srun with PMIx; PMIX_RANK alone of another PMIx launcher | |
 | the pairs of OTHER_LAUNCHERS in job.py | size and rank of other launchers, to warn of processes that MPI does not join | |
 | SLURM_PTY_PORT | a shell that `srun --pty` opened: no launcher of many | |
@@ -33,7 +35,7 @@ import math
 import os
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 # Open MPI; MPICH, Intel MPI and srun's PMI-1 and 2 (Hydra tells each node's number too); MVAPICH
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
@@ -161,6 +163,24 @@ class Environment:
         new = {"RANK": rank, "WORLD_SIZE": size, "ROLE_RANK": rank, "ROLE_WORLD_SIZE": size, "LOCAL_RANK": local_rank,
                "LOCAL_WORLD_SIZE": local_size}
         os.environ.update({name: str(value) for name, value in new.items() if name in os.environ})
+
+    @contextlib.contextmanager
+    def transports(self) -> Iterator[None]:
+        """Around the start of MPI: let ranks use shared memory only, as dprun does, where Open MPI 5 has started all of them
+        on this host and no transport was chosen. Else each listens on all of the host's addresses."""
+        here = self.number("OMPI_WORLD_LOCAL_SIZE") == self.number("OMPI_WORLD_SIZE") > 0
+        chosen = any(f"OMPI_MCA_{kind}" in os.environ for kind in ("btl", "pml", "mtl"))
+        major = self.text("OMPI_VERSION").partition(".")[0]
+        if not here or chosen or not major.isdigit() or int(major) < 5:
+            yield
+            return
+        new = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm"}
+        os.environ.update(new)
+        try:
+            yield
+        finally:                                     # a program that this one starts may be a job on several hosts
+            for name in new:
+                del os.environ[name]
 
     def update(self, variables: Mapping[str, str]) -> None:
         """Set variables, for MPI to read when it starts."""

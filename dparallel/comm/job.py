@@ -124,8 +124,9 @@ def _joined() -> Communicator:
     leave_mark("world", f"world(){at_site(user_site())}")
     alone = "; for processes that train each by itself pass comm=Devices(1)" if started.variable else ""
     try:
-        from .mpi.communicator import MpiComm, mpi_size
-        from .mpi.membership import launched_membership
+        with environment.transports():               # MPI starts when it is imported
+            from .mpi.communicator import MpiComm, mpi_size
+            from .mpi.membership import launched_membership
     except (ImportError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         by = f", by {started.name} ({started.variable})" if started.variable else ""
