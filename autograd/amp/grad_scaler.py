@@ -401,7 +401,7 @@ def _unscaled(optimizer: OptimizerLike, factor: Tensor | None, half: bool, scale
     for p in parameters:
         if not isinstance(p, Tensor):
             raise AssertionError(f"expected param to be Tensor, got {type(p).__name__}")
-    gradients = [p.grad for p in parameters if p.grad is not None]
+    gradients = [p._grad for p in parameters if p._grad is not None]
     sliced = [p for p in parameters if hasattr(p, "norm_over_ranks")]        # this rank's parts, maybe none, of parameters
     if not half and any(x.dtype == float16 for x in (*gradients, *sliced)):  # so that all ranks raise
         raise ValueError("Attempting to unscale FP16 gradients.")

@@ -298,7 +298,7 @@ class Cast(Operation, name="ToCopy"):
     def forward(ctx: Any, x: Any, *, dtype: Any) -> Any:
         """NumPy's astype, always a copy. Floats too large for float16 become infinite without a warning."""
         ctx.dtype = x.dtype
-        x = np.asarray(x)
+        x = np.asanyarray(x)
         return converted(x.real if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb" else x, dtype)
 
     @staticmethod

@@ -554,7 +554,8 @@ def result(array: Any) -> Tensor:
     if type(array) is not ndarray:
         if type(array) is Hidden:
             return array.tensor()                    # of vmap(): see batching.py
-        array = np.asarray(array)
+        if not (isinstance(array, ndarray) and getattr(array, "part_of", None)):         # dparallel's SliceArray stays one
+            array = np.asarray(array)
     tensor: Tensor = _made.__new__(_made)
     tensor.array = array
     tensor.edge = None

@@ -97,6 +97,6 @@ def as_arrays(a: Array | Number, b: Array | Number) -> tuple[Any, Any]:
         raise TypeError(f"one operand must be a Tensor; {a!r} and {b!r} are Python numbers")
     if not isinstance(a, ARRAYS):
         a = np.asarray(a, getattr(b, "dtype", None))
-    return np.asarray(a), np.asarray(b, a.dtype)
+    return np.asanyarray(a), np.asanyarray(b, a.dtype)
 
 

@@ -165,6 +165,7 @@ def block(array: Array, indent: int, short: bool, form: Any) -> str:
 
 def elements(array: Array, indent: int) -> str:
     """The elements of an array that has some."""
+    array = np.asarray(array)                        # of a part of a gradient too, which refuses reductions
     short = array.size > options.threshold
     shown = single(edges(array) if short else array)
     return block(array, indent, short, (ComplexFormat if array.dtype.kind == "c" else Format)(shown))

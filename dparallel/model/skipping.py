@@ -125,7 +125,7 @@ class Skipping:
         try:
             self.barrier()
             if self.reducer is None:
-                self.check([p.grad.array for p in self.model.parameters() if p.grad is not None], True)
+                self.check([p._grad.array for p in self.model.parameters() if p._grad is not None], True)
         except StepSkipped as skipped:
             return skipped
         return None

@@ -23,6 +23,7 @@ from autograd.nn import Parameter
 from ..autograd import Tensor
 from ..clipping import norm_over_ranks
 from ..comm import Communicator
+from .gradients import SliceArray, plain
 
 
 class StepListener(Protocol):
@@ -92,6 +93,7 @@ class ParameterSlice(Parameter):
     whole: Parameter
     owner: StepListener
     gradient: Tensor | None = None
+    shown: tuple[Tensor, Tensor] | None = None       # the gradient, and the Tensor that p.grad is
 
     def __init__(self, array: Any, shard: Shard, whole: Parameter, owner: StepListener) -> None:
         super().__init__(array.reshape(len(array), *(1,) * (len(shard.shape) - 1)), whole.requires_grad)
@@ -103,9 +105,24 @@ class ParameterSlice(Parameter):
 
     @_grad.setter
     def _grad(self, value: Any) -> None:
-        self.gradient = value
+        self.gradient = value if value is None or type(value.array) is not SliceArray else result(plain(value.array))
+        self.shown = None
         if value is None:
             set_grad(self.whole, None)
+
+    @property
+    def grad(self) -> Tensor | None:
+        """This rank's elements of the gradient. What is not element by element, such as a norm, raises: see SliceArray."""
+        found = self.gradient
+        if found is None or self.shard.comm.size == 1 or found.edge is not None:
+            return found
+        if self.shown is None or self.shown[0] is not found:
+            self.shown = found, result(found.array.view(SliceArray))
+        return self.shown[1]
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        Tensor.grad.__set__(self, value)             # type: ignore[attr-defined]
 
     @property
     def data(self) -> Tensor:

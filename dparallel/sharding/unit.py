@@ -189,8 +189,8 @@ class Unit(GradientBucket):
             self.grads = np.empty(self.total, self.dtype)
         elif not self.collecting:
             for s in self.slices:
-                if s.grad is not None and s.grad.array.base is self.grads:
-                    set_grad(s, result(s.grad.array.copy()))
+                if s._grad is not None and s._grad.array.base is self.grads:
+                    set_grad(s, result(s._grad.array.copy()))
         self.collecting = True
         return self.grads[self.parts[number]].reshape(self.shapes[number])
 
@@ -241,8 +241,8 @@ class Unit(GradientBucket):
         for i, s in enumerate(self.slices):
             if self.used[i]:
                 view = piece[self.local_part(i)].reshape(s.array.shape)
-                if s.grad is not None:
-                    view += s.grad.array
+                if s._grad is not None:
+                    view += s._grad.array
                 set_grad(s, result(view))
         return bool((self.used == ranks).all())
 

@@ -81,6 +81,38 @@ def test_generators_that_are_used_up_are_noticed():
     check(Devices(1))
 
 
+WHOLE = {                                            # what would be another number on each rank
+    "norm": lambda g: g.norm(), "function": lambda g: ag.norm(g, 2.0), "linalg": lambda g: ag.linalg.vector_norm(g, float("inf")), "l1": lambda g: g.norm(1),
+    "pow": lambda g: g.pow(2).sum(), "**": lambda g: (g ** 2).sum(), "product": lambda g: (g * g).sum(), "square": lambda g: ag.sum(g.square()),
+    "largest": lambda g: g.abs().max(), "detached": lambda g: g.detach().norm(), "data": lambda g: g.data.norm(2), "float": lambda g: g.float().norm(),
+    "clone": lambda g: g.clone().norm(), "cat": lambda g: ag.cat([g.flatten(), g.flatten()]).norm(), "total": lambda g: nn.utils.get_total_norm([g]),
+    "mean": lambda g: g.pow(2).mean(), "std": lambda g: g.std(), "dot": lambda g: g.view(-1).dot(g.view(-1)), "matmul": lambda g: g.view(-1) @ g.view(-1),
+    "einsum": lambda g: ag.einsum("i,i->", g.view(-1), g.view(-1)), "vector": lambda g: nn.utils.parameters_to_vector([g]).norm()}
+ELEMENTWISE = {
+    "mul_": lambda p: p.grad.mul_(2), "clamp_": lambda p: p.grad.clamp_(-1, 1), "assigned": lambda p: setattr(p, "grad", p.grad * 0.5), "copy_": lambda p: p.grad.copy_(ag.ones_like(p)),
+    "momentum": lambda p: ag.zeros_like(p).mul_(0.9).add_(p.grad, alpha=0.1).norm(), "finite": lambda p: bool(ag.isfinite(p.grad).all()), "repr": lambda p: repr(p.grad),
+    "numpy": lambda p: np.linalg.norm(p.grad.numpy()), "sign": lambda p: ag.where(p.grad > 0, p.grad.sign(), 0.0), "equal": lambda p: ag.equal(p.grad, p.grad)}
+
+
+@pytest.mark.parametrize("shard", STAGES)
+def test_norms_of_slices_are_refused_and_elementwise_code_runs(shard):
+    def check(comm):
+        model = one_backward(comm, shard)
+        p = max((p for p in model.parameters() if p.grad is not None), key=lambda p: p.numel())
+        for name, call in WHOLE.items():
+            with pytest.raises(RuntimeError, match="this rank's elements of the gradient"):
+                call(p.grad)
+                raise AssertionError(name)
+        for call in ELEMENTWISE.values():
+            call(p)
+        assert p.grad.numpy().max() == 1 and type(p.grad.numpy()) is np.ndarray and p.grad is p.grad
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        nn.utils.clip_grad_value_(model.parameters(), 0.5)
+        optim.AdamW(model.parameters()).step()
+
+    run_ranks(2, check)
+
+
 # --- ZeroRedundancyOptimizer ----------------------------------------------------------------------------------------------
 
 

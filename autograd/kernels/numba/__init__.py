@@ -46,7 +46,7 @@ def kernels_for(*arrays: Any, of: int = 0, dtype: Any = FLOAT32) -> Any:
     if arrays[0].size < WORTH and of < WORTH:
         return None
     for array in arrays:
-        if array is not None and (array.dtype is not dtype or not array.flags.carray):
+        if array is not None and (array.dtype is not dtype or type(array) is not np.ndarray or not array.flags.carray):
             return None
     return numba.library()
 

@@ -33,7 +33,7 @@ def _as_list(tensors: Any) -> list[Tensor]:
 
 def _grads(parameters: Iterable[Tensor]) -> list[Tensor]:
     try:
-        return [p.grad for p in parameters if p.grad is not None]
+        return [p._grad for p in parameters if p._grad is not None]            # of a slice, without SliceArray's refusals
     except AttributeError:
         wrong = next((p for p in parameters if not isinstance(p, Tensor)), None)
         if wrong is None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def _in_order(x: Array, order: str) -> Array:
     if order in "KC":
-        return np.array(x, order=order)  # type: ignore[call-overload]
+        return np.array(x, order=order, subok=True)  # type: ignore[call-overload]
     return np.moveaxis(np.array(np.moveaxis(x, 1, -1), order="C"), -1, 1)      # "last": channels after all else
 
 
