@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Parameter, Tensor
+from ..nn.module import Module
 from .kinds import KIND, MAPPINGS, SEQUENCES, atom_of
 from .refusal import refuse
 from .safetensors import CODES, METADATA, checksums
 from .sharing import shared_views
 from .source import Array
+from .whole import HoldsModule
 
 Path = tuple[Any, ...]
 
@@ -29,7 +31,10 @@ class Encoder:
         self.arrays: dict[str, Array] = {}
         self.names: dict[int, str] = {}              # of tensors by id: one that occurs twice is one object again
         self.open: set[int] = set()                  # the containers that we are in
+        self.refused: tuple[Any, Path] | None = None
         self.tree: Any = self.value(state, ())
+        if self.refused:
+            refuse(*self.refused)
 
     def value(self, value: Any, path: Path) -> Any:
         """The JSON of one value; path: the keys that lead to it."""
@@ -42,7 +47,10 @@ class Encoder:
         if isinstance(value, Tensor) or kind is np.ndarray:
             return self.tensor(value, path)
         if kind is not list and kind not in SEQUENCES and kind not in MAPPINGS:
-            refuse(value, path)
+            if isinstance(value, Module):
+                raise HoldsModule(kind)
+            self.refused = self.refused or (value, path)     # raised below, unless a module follows
+            return None
         if id(value) in self.open:
             refuse(value, path, "it holds itself")
         self.open.add(id(value))

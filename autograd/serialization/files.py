@@ -18,6 +18,7 @@ from .encode import encode
 from .location import check_location
 from .safetensors import Entry, blocks, read_header
 from .source import Source
+from .whole import MAGIC, HoldsModule, load_whole, save_whole
 
 STRUCTURE, CHECKSUM = "autograd.structure", "autograd.structure.crc32"
 FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, RuntimeError, MemoryError,
@@ -35,8 +36,11 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
     with dots between them, and any reader of safetensors reads them; everything else is JSON in the file's metadata.
     TypeError for objects of other classes.
 
+    A module, or a state that holds one, is written as a pickle, with a warning: its class must be importable at loading,
+    and load() reads it only with `weights_only=False`.
+
     Tensors that share memory are each written in full, and share memory again after load(). Strides are not kept: a
-    tensor that shares no memory comes back row by row. No pickle is written: `pickle_protocol` has no effect.
+    tensor that shares no memory comes back row by row. `pickle_protocol` has no effect.
 
     Args:
         obj (Tensor or number or sequence): The state, such as {"model": model.state_dict(), "epoch": 3}.
@@ -58,7 +62,11 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
         raise NotImplementedError(f"save(pickle_module={pickle_module!r}): files hold no pickles")
     if not _use_new_zipfile_serialization:
         raise NotImplementedError("save(_use_new_zipfile_serialization=False): files are safetensors")
-    arrays, structure = encode(obj)
+    try:
+        arrays, structure = encode(obj)
+    except HoldsModule as found:
+        save_whole(obj, f, found.args[0])
+        return
     text = json.dumps(structure, separators=(",", ":"), allow_nan=False)
     metadata = {"format": "pt", STRUCTURE: text, CHECKSUM: f"{zlib.crc32(text.encode()):08x}"}
     with record_function("autograd.save"):
@@ -71,7 +79,8 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
 
     Which of them it is the first bytes tell. Of PyTorch's files tensors, parameters, containers, numbers and strings are
     read, whatever `weights_only` says, and no code is ever run; a file with anything else in it is refused with
-    UnpicklingError, by the name of the class. A damaged file is a RuntimeError that says what is wrong with it.
+    UnpicklingError, by the name of the class. A file of save(model) is a pickle, which can run code: it is read with
+    `weights_only=False` only, UnpicklingError otherwise. A damaged file is a RuntimeError that says what is wrong with it.
 
     mmap: tensors are pages of the file, read when they are first used, without a comparison of checksums; writing to
     them does not change the file. map_location: what leaves on the CPU what is there; a dict's
@@ -81,7 +90,7 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
         f: Path or binary file.
         map_location: Only the CPU.
         pickle_module: Only pickle.
-        weights_only (bool): Whether only tensors and plain containers are accepted.
+        weights_only (bool): False: a pickle of save(model) is read too. Default: None, as True.
         mmap (bool): Whether the memory is the file's.
 
     Returns:
@@ -109,6 +118,8 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
             raise NotImplementedError(f"load({name}={value!r}): strings are read as UTF-8, and nothing else can be chosen")
     with Source(f, bool(mmap)) as source:
         try:
+            if source.read(0, min(source.size, len(MAGIC))) == MAGIC:
+                return load_whole(source, weights_only)
             return _reader(source)(source)
         except pickle.UnpicklingError as error:
             raise pickle.UnpicklingError(f"{source.name}: {error}") from error

@@ -211,7 +211,7 @@ CIRCLE = []
 CIRCLE.append(CIRCLE)
 REFUSED = {
     "dataclass": (Options(), r"Options: .*asdict"), "enum": (Colour.RED, r"Colour.*\.value"), "pair": (Pair(1, 2), r"Pair.*tuple\(\)"),
-    "function": (len, "builtin_function.*its name"), "module": (nn.Linear(1, 1), r"Linear.*state_dict\(\)"),
+    "function": (len, "builtin_function.*its name"), "optimizer": (ag.optim.SGD([ag.ones(1).requires_grad_()], lr=1), r"SGD.*state_dict\(\)"),
     "namespace": (types.SimpleNamespace(a=1), r"SimpleNamespace.*vars\(\)"), "range": (range(3), "range.*made of"),
     "defaultdict": (collections.defaultdict(list), r"defaultdict.*dict\(\)"), "circle": (CIRCLE, "holds itself"),
     "complex128": (ag.ones(2, dtype=ag.complex128), "complex128.*view_as_real"), "objects": (np.array([None]), "elements are object"),
@@ -358,3 +358,25 @@ def test_models_of_pytorch_and_back(tmp_path):
     pytest.importorskip("ml_dtypes")
     ag.save(ag.load(tmp_path / "h"), tmp_path / "i")
     assert torch.equal(st.load_file(tmp_path / "i")["h"], half["h"])
+
+
+@pytest.mark.parametrize("wrap", [lambda net: net, lambda net: {"other": ag.optim.SGD(net.parameters(), lr=1), "net": net}, lambda net: [3, net]],
+                         ids=["module", "dict", "list"])
+def test_a_whole_module_is_a_pickle_that_is_read_where_the_caller_says_so(tmp_path, wrap):
+    net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+    net(ag.randn(4, 2)).sum().backward()
+    with pytest.warns(UserWarning, match=r"as a pickle.*weights_only=False") as caught:
+        ag.save(wrap(net), tmp_path / "f")
+    assert len(caught) == 1 and caught[0].filename == __file__
+    for settings in ({}, {"weights_only": True}, {"weights_only": None}):
+        with pytest.raises(pickle.UnpicklingError, match="weights_only=False"):
+            ag.load(tmp_path / "f", **settings)
+    found = ag.load(tmp_path / "f", weights_only=False)
+    found = found["net"] if isinstance(found, dict) else found[1] if isinstance(found, list) else found
+    x = ag.randn(5, 2)
+    assert ag.equal(found.eval()(x), net.eval()(x))
+    data = bytearray((tmp_path / "f").read_bytes())
+    data[-20] ^= 1
+    (tmp_path / "f").write_bytes(data)
+    with pytest.raises(RuntimeError, match="damaged"):
+        ag.load(tmp_path / "f", weights_only=False)
