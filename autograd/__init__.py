@@ -84,6 +84,7 @@ LATER = {
     "transforms.vmap": "vmap",
     "transforms.gradcheck": "GradcheckError gradcheck gradgradcheck",
     "serialization": "load save",
+    "storage": "TypedStorage UntypedStorage",
     "replay.former_name": "trace",
     "replay.trace": "trace_step",
 }

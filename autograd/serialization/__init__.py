@@ -3,7 +3,7 @@
 May import: base, core, nn. Read first: files.py.
 """
 
-from .allowed import add_safe_globals, safe_globals
+from .allowed import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from .files import load, save
 
-__all__ = ["add_safe_globals", "load", "safe_globals", "save"]
+__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]

@@ -12,7 +12,8 @@ from .source import Source
 
 MAGIC = b"autograd: a pickle\n"
 MSG_SAVED = ("save() has written a {name} as a pickle, for the file holds the module itself: load(f, weights_only=False) "
-             "reads it where its class can be imported, and runs code of the file. save(model.state_dict(), f) writes data only")
+             "reads it where its class can be imported, and runs code of the file. save(model.state_dict(), f) writes data "
+             "only")
 MSG_REFUSED = ("it holds a whole module as a pickle, which can run code: load(f, weights_only=False) reads it where the "
                "file is trusted")
 

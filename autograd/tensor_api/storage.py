@@ -28,10 +28,27 @@ class UntypedStorage:
         (24, True)
     """
 
-    def __init__(self, array: Any) -> None:
-        self._root = root_of(array)
-        low, high = np.lib.array_utils.byte_bounds(self._root) if self._root.size else (0, 0)
+    def __init__(self, array: Any, keep: Any = None) -> None:
+        self._keep = (array, keep)                   # the memory is there as long as this object is
+        low, high = np.lib.array_utils.byte_bounds(array) if array.size else (0, 0)
         self._start, self._count = low, high - low
+
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The bytes of a file, read when they are used.
+
+        Args:
+            filename (str): The file.
+            shared (bool): Whether writes change the file. Default: False.
+            nbytes (int): How many bytes. Default: 0.
+        """
+        mode = "r+" if shared else "c"               # c: pages that are written to are this process's own
+        return cls(np.memmap(filename, np.uint8, mode, shape=(nbytes,)) if nbytes else np.empty(0, np.uint8))
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """Where the bytes are, for NumPy and asarray()."""
+        return {"shape": (self._count,), "typestr": "|u1", "data": (self._start, False), "version": 3}
 
     @property
     def _bytes(self) -> Any:
@@ -53,6 +70,12 @@ class UntypedStorage:
 
     size = __len__ = nbytes
 
+    def untyped(self) -> UntypedStorage:
+        """The storage itself."""
+        return self
+
+    _untyped = untyped
+
     def element_size(self) -> int:
         """1: the elements are bytes."""
         return 1
@@ -60,8 +83,9 @@ class UntypedStorage:
     def __iter__(self) -> Iterator[int]:
         return iter(self.tolist())
 
-    def __getitem__(self, index: int) -> int:
-        return int(self._bytes[index])
+    def __getitem__(self, index: Any) -> Any:
+        found = self._bytes[index]
+        return UntypedStorage(found, self) if isinstance(index, slice) else int(found)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UntypedStorage) and (self._start, self._count) == (other._start, other._count)
@@ -148,14 +172,22 @@ class TypedStorage:
         return f"TypedStorage({self.size()} elements, dtype={self.dtype}, device=cpu)"
 
 
+def viewed(self: Tensor) -> Any:
+    """The array of the tensor that this one is a view of. Optimisers and buckets lay parameters into one memory, of which
+    each remains a tensor with memory of its own: packages that save models drop parameters with the same storage."""
+    while self._base is not None:
+        self = self._base
+    return self.array
+
+
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """The bytes of the memory that this tensor is a view of."""
-    return UntypedStorage(self.array)
+    return UntypedStorage(viewed(self))
 
 
 def storage(self: Tensor) -> TypedStorage:
     """The elements of the memory that this tensor is a view of."""
-    return TypedStorage(self.array)
+    return TypedStorage(viewed(self))
 
 
 METHODS = {"untyped_storage": untyped_storage, "storage": storage, "_typed_storage": storage}

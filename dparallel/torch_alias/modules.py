@@ -66,7 +66,7 @@ class AbsentModules:
             if name.startswith("__"):
                 raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
             full = f"{module.__name__}.{name}"
-            return named().get(full) or absent(full)
+            return import_module(full) if full in modules() else named().get(full) or absent(full)
 
         vars(module)["__getattr__"] = names
 
