@@ -2,3 +2,4 @@
 
 from ..graph import *
 from ..graph import __all__ as __all__
+from ..tensor_api.variable import _engine_run_backward as _engine_run_backward

@@ -55,19 +55,22 @@ for _name in ("data_parallel", "distributed", "parallel_apply", "replicate", "sc
 
 
 
-class _Provided(ModuleType):
+def _provided_module(full: str) -> ModuleType:
     """A module of PyTorch's that the plugin provides under the same name."""
-
-    def __getattr__(self, name: str) -> Any:
-        plugin = None if name.startswith("__") else provided(self.__name__)
+    def names(name: str) -> Any:
+        plugin = None if name.startswith("__") else provided(full)
         if plugin is None:
-            raise AttributeError(name if name.startswith("__") else missing(f"{self.__name__}.{name}"))
+            raise AttributeError(name if name.startswith("__") else missing(f"{full}.{name}"))
         return getattr(plugin, name)
+
+    module = ModuleType(full)
+    vars(module)["__getattr__"] = names
+    return module
 
 
 PROVIDED = ("_functions", "comm")
 for _name in PROVIDED:
-    sys.modules[f"{__name__}.{_name}"] = _Provided(f"{__name__}.{_name}")
+    sys.modules[f"{__name__}.{_name}"] = _provided_module(f"{__name__}.{_name}")
 
 
 def __getattr__(name: str) -> Any:

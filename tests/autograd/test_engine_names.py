@@ -118,6 +118,7 @@ def test_backward_step_by_step_as_in_pytorchs_source():
     assert grads == (None,) and module._tensor_or_tensors_to_tuple(y, 1) == (y,) and module._tensor_or_tensors_to_tuple([y], 1) == (y,)
     (one,) = module._make_grads((y,), grads, is_grads_batched=False)
     assert one.item() == 1.0 and one.dtype == ag.float64
+    assert module.graph._engine_run_backward is module._engine_run_backward
     assert module._engine_run_backward([y], (one,), False, False, (), allow_unreachable=True, accumulate_grad=True) is None
     assert w.grad.tolist() == [2.0, 4.0]
     with pytest.raises(RuntimeError, match="scalar outputs"):
