@@ -8,7 +8,7 @@ cdef class BackwardPass:
     cdef public bint create, keep, accumulate
     cdef public dict uses, pending, captures
     cdef public set owned
-    cdef public list meanwhile
+    cdef public list meanwhile, replaced
     cdef public object runner, callbacks, recording, order, targets, _members
     cpdef run(self, order)
     cpdef send(self, Node node, grads, unshared)

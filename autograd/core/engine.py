@@ -115,6 +115,7 @@ class BackwardPass:
         self.recording: int = create
         self.order: Sequence[Node] = ()              # all nodes that run, but leaves
         self.targets: set[Node] | None = None        # with inputs=: the nodes asked for
+        self.replaced: list[tuple[Any, Node]] = []   # hooks that put another gradient in the place of one, and where
         self._members: set[Node] | None = None
 
     def run(self, order: Sequence[Node]) -> None:
@@ -147,7 +148,7 @@ class BackwardPass:
                 if inner:
                     spans.end(inner)
             if node.hooks is not None and node.hooks.post:
-                grads = run_post_hooks(node, self.asked_for(node, grads), g, create)
+                grads = run_post_hooks(self, node, self.asked_for(node, grads), g)
             unshared = None if create else self.unshared(node, g, grads, mine)
             if not self.keep and node.saved is not None:
                 node.saved = FREED

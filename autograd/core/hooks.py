@@ -27,7 +27,7 @@ def before_node(current: Any, node: Node, g: Any) -> Any:
     g = observe(current, node, g)
     slots = list(g) if node.outputs > 1 else [g]
     if node.hooks is not None and node.hooks.pre:
-        slots = run_pre_hooks(node, slots, current.create)
+        slots = run_pre_hooks(current, node, slots)
     if node.outputs == 1:
         return slots[0]
     for value in slots:
@@ -44,7 +44,7 @@ def observe(current: Any, node: Node, g: Any) -> Any:
     hooks = node.hooks
     for number, value in enumerate(slots):
         if hooks is not None and number in hooks.tensor:
-            slots[number] = value = run_tensor_hooks(hooks.tensor[number], value, current.create)
+            slots[number] = value = run_tensor_hooks(current, node, hooks.tensor[number], value)
         if value is None:
             continue
         if hooks is not None and number in hooks.retain:
@@ -64,13 +64,13 @@ def deliver_observed(current: Any, leaf: Any, owned: bool) -> None:
     if current.targets is not None and leaf not in current.targets:
         return
     if hooks is not None and hooks.tensor:           # hooks are called without a gradient too, with None
-        g, owned = run_tensor_hooks(hooks.tensor[0], g, current.create), False
+        g, owned = run_tensor_hooks(current, leaf, hooks.tensor[0], g), False
     if leaf in current.captures:
         g = observe(current, leaf, g)
     if not current.accumulate:
         return
     if leaf.hooks is not None and leaf.hooks.pre:
-        (g,), owned = run_pre_hooks(leaf, [g], current.create), False
+        (g,), owned = run_pre_hooks(current, leaf, [g]), False
     if g is not None:
         if hooks is not None and hooks.counter is not None and hooks.counter.backward_pass is not current:
             hooks.counter.before_uncounted()
@@ -81,13 +81,14 @@ def deliver_observed(current: Any, leaf: Any, owned: bool) -> None:
         if hooks.counter is not None and g is not None:
             current.count(leaf.variable)
     if leaf.hooks is not None and leaf.hooks.post:
-        run_post_hooks(leaf, (), g, current.create)
+        run_post_hooks(current, leaf, (), g)
 
 
 # --- hooks: run, and what they return checked --------------------------------------------------------------------------
 
-def run_tensor_hooks(hooks: dict[int, Any], value: Any, create: bool) -> Any:
+def run_tensor_hooks(current: Any, node: Node, hooks: dict[int, Any], value: Any) -> Any:
     """Tensor.register_hook's functions in order, each seeing what the one before returned; None where no gradient came."""
+    create = current.create
     tensor = None if value is None else as_tensor(value, create)
     for hook in list(hooks.values()):
         out = hook(tensor)
@@ -96,31 +97,35 @@ def run_tensor_hooks(hooks: dict[int, Any], value: Any, create: bool) -> Any:
         if tensor is None:
             raise RuntimeError(f"hook {_name(hook)} can't replace a None gradient with a non-None value")
         _check(hook, tensor, out)
+        if out is not tensor:
+            current.replaced.append((hook, node))
         tensor = out
     return None if tensor is None else as_value(tensor, create)
 
 
-def run_pre_hooks(node: Node, slots: list[Any], create: bool) -> list[Any]:
+def run_pre_hooks(current: Any, node: Node, slots: list[Any]) -> list[Any]:
     """Node.register_prehook's functions: each may replace the gradients of the outputs."""
     assert node.hooks is not None
+    create = current.create
     tensors = tuple([None if v is None else as_tensor(v, create) for v in slots])
     for hook in list(node.hooks.pre.values()):
-        tensors = _replaced(hook, hook(tensors), tensors)
+        tensors = _replaced(current, node, hook, hook(tensors), tensors)
     return [None if t is None else as_value(t, create) for t in tensors]
 
 
-def run_post_hooks(node: Node, grads: Any, g: Any, create: bool) -> list[Any]:
+def run_post_hooks(current: Any, node: Node, grads: Any, g: Any) -> list[Any]:
     """Node.register_hook's functions: each may replace the gradients of the inputs."""
     assert node.hooks is not None
+    create = current.create
     gs = (g,) if node.outputs == 1 else (None,) * node.outputs if g is None else g
     outputs = tuple([None if v is None else as_tensor(v, create) for v in gs])
     tensors = tuple([None if v is None else as_tensor(v, create) for v in grads])
     for hook in list(node.hooks.post.values()):
-        tensors = _replaced(hook, hook(tensors, outputs), tensors)
+        tensors = _replaced(current, node, hook, hook(tensors, outputs), tensors)
     return [None if t is None else as_value(t, create) for t in tensors]
 
 
-def _replaced(hook: Any, out: Any, tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+def _replaced(current: Any, node: Node, hook: Any, out: Any, tensors: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a node hook makes of `tensors`: itself if it returned None, else its tuple, checked."""
     if out is None:
         return tensors
@@ -135,6 +140,8 @@ def _replaced(hook: Any, out: Any, tensors: tuple[Any, ...]) -> tuple[Any, ...]:
         if before is None:
             raise RuntimeError(f"hook {_name(hook)} can't replace a None gradient with a non-None value")
         _check(hook, before, after)
+    if any(before is not after for before, after in zip(tensors, out, strict=True)):
+        current.replaced.append((hook, node))
     return out
 
 

@@ -21,6 +21,7 @@ class LanePass(BackwardPass):
         self.targets: set[Node] | None = parent.targets
         self.nodes: list[Node] = nodes
         self.parent: BackwardPass = parent
+        self.replaced = parent.replaced
         self.passes: list[BackwardPass] = list(running.passes)
         for node in nodes:
             if node in parent.pending:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..comm import CollectiveError, Communicator
-from .verification import first_difference
+from .verification import abbreviated, first_difference
 
 Array = np.ndarray[Any, Any]
 
@@ -23,7 +23,7 @@ FIRST, EVERY = 16, 8                 # each of the first passes is checked, and 
 BITS = 32
 WIDE = 509                           # words of a row; a prime, so that rows of a matrix that are exchanged are noticed
 SMALL = 4 * 8 * WIDE                 # bytes. zlib's crc32 reads 4 to 7 GB/s, NumPy's sum over rows 60 GB/s from the cache
-ROOM = 1 + BITS                      # elements of a message: see WeightCheck.fill()
+ROOM = 2 + BITS                      # elements of a message: see WeightCheck.fill()
 SAMPLE = 64                          # elements at each end of an array that sample() reads
 
 MSG_DIFFERENT = ("{owner}: the weights are not the same on all ranks in backward pass {passes}: {difference}. Each rank "
@@ -31,6 +31,8 @@ MSG_DIFFERENT = ("{owner}: the weights are not the same on all ranks in backward
                  "parameters_to_ignore names parameters that differ on purpose")
 MSG_UNEVEN = ("{owner}: the weights of the ranks have parted since join(), which brings weights along, and not the state of "
               "optimizers: {difference}. After join(), load one rank's optimizer.state_dict() on all. This is said once")
+MSG_HOOKS = ("{owner}: in backward pass {passes} tensor hooks replaced gradients on some ranks only ({some}; none on: "
+             "{others}): register the same hooks on all ranks. verify_every=0 turns this check off")
 
 
 def crc_of(array: Array, crc: int = 0) -> int:
@@ -63,6 +65,7 @@ class WeightCheck:
         self.passes: int = 0                         # that are complete; the same number on all ranks
         self.on: bool = True                         # False once ranks have different gradients, as in local SGD
         self.uneven: bool = False                    # join() has left optimizers with different states
+        self._hooks: list[str] = []                  # that replaced gradients in the checked pass
 
     @property
     def due(self) -> bool:
@@ -76,22 +79,36 @@ class WeightCheck:
             crc = crc_of(p.array, crc)
         return crc
 
-    def fill(self, room: Array) -> None:
-        """Write 1 and the bits of the weights into the ROOM elements of a message, if this pass is checked. A rank whose
-        weights do not count leaves zeros."""
+    def fill(self, room: Array, replaced: Sequence[tuple[Any, Any]] = ()) -> None:
+        """Write 1, whether hooks have replaced gradients, and the bits of the weights into the ROOM elements of a message,
+        if this pass is checked. A rank whose weights do not count leaves zeros. replaced: those of the BackwardPass."""
         if self.due:
-            room[0], room[1:] = 1, bits_of(self.checksum())
+            self._hooks = [self._described(hook, node) for hook, node in replaced]
+            room[0], room[1], room[2:] = 1, bool(replaced), bits_of(self.checksum())
 
-    def compare(self, room: Array, comm: Communicator) -> None:
-        """Read the sums. CollectiveError, on all ranks, if their weights differ. Collective only then."""
+    def compare(self, room: Array, comm: Communicator, alike: Callable[[], bool]) -> None:
+        """Read the sums. CollectiveError, on all ranks, if their weights differ, or if hooks have replaced gradients on some
+        ranks only. Collective only then. alike(): whether all ranks have used the same parameters; else hooks may differ."""
         due, ranks = self.due, comm.size
         self.passes += 1
         if not due:
             return
-        here, *sums = room.tolist()
+        here, hooks, *sums = room.tolist()
         room[...] = 0
         if here == ranks and not same(sums, ranks):
             self._explain(comm)
+        if here == ranks and not same([hooks], ranks) and alike():
+            found = comm.allgather_object([abbreviated(list(dict.fromkeys(self._hooks)))])
+            raise CollectiveError(MSG_HOOKS.format(
+                owner=self.owner, passes=self.passes,
+                some="; ".join(f"on rank {rank}: {text}" for rank, text in enumerate(found) if text),
+                others=", ".join(str(rank) for rank, text in enumerate(found) if not text)))
+
+    def _described(self, hook: Any, node: Any) -> str:
+        """A hook, and the tensor whose gradient it has replaced."""
+        names = [name for name, p in self.named if p is getattr(node, "variable", None)]
+        what = names[0] if names else f"the output of {node.name()}"
+        return f"{getattr(hook, '__qualname__', type(hook).__name__)} on {what}"
 
     def gather(self, comm: Communicator) -> None:
         """Compare in a collective of its own, if this pass is checked: where no message of the pass has room."""

@@ -73,7 +73,9 @@ def _text_entry(path: str, description: str, text: str) -> Entry:
 def _tensor_entry(path: str, t: Tensor, structure: bool = False) -> Entry:
     """An entry of a Tensor; structure: of its dtype, shape and requires_grad only."""
     more = ", requires_grad" if t.requires_grad else ""
-    return _text_entry(path, f"{t.dtype} {list(t.shape)}{more}", "") if structure else _array_entry(path, t.array, more)
+    if structure:
+        return _text_entry(path, f"{t.array.dtype} {list(t.shape)}{more}", "")
+    return _array_entry(path, t.array, more)
 
 
 def _entries(obj: Any, path: str, rank: int, structure: bool) -> Iterator[Entry]:
@@ -156,7 +158,7 @@ def _optimizer_entries(optimizer: Optimizer, path: str, rank: int, structure: bo
             shard = getattr(p, "shard", None)
             name = f"{here}['params'][{i}]"
             shape = p.shape if shard is None else shard.shape
-            yield _text_entry(name, f"{p.dtype} {list(shape)}{', requires_grad' if p.requires_grad else ''}", "")
+            yield _text_entry(name, f"{p.array.dtype} {list(shape)}{', requires_grad' if p.requires_grad else ''}", "")
     if not structure:
         yield from _entries(optimizer.state_dict()["state"], f"{path}.state".lstrip("."), rank, structure)
 

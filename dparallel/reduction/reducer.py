@@ -31,7 +31,7 @@ from ..autograd import Tensor
 from ..comm import CollectiveError, Communicator
 from ..comm.persistent import divide
 from ..comm.reference import is_half
-from ..consistency.checksum import ROOM, WeightCheck
+from ..consistency.checksum import ROOM, WeightCheck, same
 from ..hooks.bucket_hook import CommHook
 from .accumulation import Accumulation
 from .backward_signal import calls_in, has_other_collectives, runs_nested_passes
@@ -317,7 +317,7 @@ class Reducer:
         if self.state.counts_nothing:
             self.accumulation.restore(bucket.params)     # now, as the bucket leaves
         if bucket.room.size and self.check is not None and self.state.backward_pass is not None:
-            self.check.fill(bucket.room)             # not by a rank without a batch, which takes no optimizer steps
+            self.check.fill(bucket.room, self.state.backward_pass.replaced)      # not by a rank without a batch
 
     # --- a pass ends ------------------------------------------------------------------------------------------------------
 
@@ -372,7 +372,8 @@ class Reducer:
         assert self.check is not None
         self.check.on = self.check.on and not self.transport.parted
         try:
-            self.check.compare(room, self.comm)
+            self.check.compare(room, self.comm, lambda: all(same(bucket.used.tolist(), self.comm.size)
+                                                            for bucket in self.buckets))
         except CollectiveError:
             self.clear()
             raise
@@ -465,10 +466,10 @@ class Reducer:
             self._announce()
         if self.skipping is not None:
             self.skipping.barrier()
-        self.state.backward_pass = None
         room = np.zeros(0 if self.check is None else ROOM)
-        if self.check is not None:
-            self.check.fill(room)
+        if self.check is not None and self.state.backward_pass is not None:
+            self.check.fill(room, self.state.backward_pass.replaced)
+        self.state.backward_pass = None
         self._average(lambda: self.second_order.finish_recorded(room))
         if self.check is not None:
             self._compare_weights(room)

@@ -293,3 +293,39 @@ def test_optimizers_part_after_join(kind, parted):
 
     with pytest.warns(UserWarning, match="have parted since join") if parted else contextlib.nullcontext():
         assert run_ranks(2, check) == [not parted] * 2
+
+
+HOOKS = {
+    "a parameter": lambda net, y: net[2].weight.register_hook(lambda g: g * 2), "an activation": lambda net, y: y.register_hook(lambda g: g * 2),
+    "a node": lambda net, y: y.grad_fn.register_prehook(lambda gs: (gs[0] * 2,)),
+    "it looks on": lambda net, y: net[2].weight.register_hook(lambda g: None), "it returns what it got": lambda net, y: y.register_hook(lambda g: g),
+}
+
+
+@pytest.mark.parametrize("kind", HOOKS)
+@pytest.mark.parametrize("all_ranks", [False, True])
+@pytest.mark.parametrize("shard", [None, "optimizer"])
+def test_tensor_hooks_of_one_rank(kind, all_ranks, shard):
+    def check(comm):
+        net = make_mlp()
+        model = wrap(net, comm, shard)
+        optim.SGD(model.parameters(), lr=0.1)
+        for number in range(4):
+            y = model(ag.ones(2, FEATURES, dtype=ag.float64))
+            handle = HOOKS[kind](net, y) if number == 2 and (comm.rank == 1 or all_ranks) else None
+            try:
+                y.sum().backward()
+            except CollectiveError as error:
+                return number, str(error)
+            if handle:
+                handle.remove()
+        return 4, ""
+
+    results = run_ranks(3, check)
+    assert len(set(results)) == 1, results
+    if all_ranks or kind.startswith("it"):
+        assert results[0] == (4, "")
+    else:
+        number, text = results[0]
+        what = "on 2.weight" if kind == "a parameter" else "on the output of"
+        assert number == 2 and what in text and "tensor hooks replaced gradients on some ranks only (on rank 1: " in text and "none on: 0, 2)" in text
