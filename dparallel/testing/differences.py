@@ -125,7 +125,7 @@ class _Run:
         self.args = with_empty_parts(args, comm)
         self.sources = [(path, x) for path, x in tree_leaves_with_path(self.args)
                         if isinstance(x, Tensor) and x.requires_grad and x.dtype.kind in "fcV"]
-        raise_on_all_ranks(comm, overlap(tree_leaves_with_path(self.args)), RuntimeError)
+        raise_on_all_ranks(comm, overlap(list(tree_leaves_with_path(self.args))), RuntimeError)
         self.rng = np.random.default_rng([11, comm.rank])
         self.layout = gather_from_all(comm, [(path, x.shape, x.dtype.kind) for path, x in self.sources])
         if not any(self.layout):                     # the same on every rank

@@ -155,6 +155,9 @@ ROWS = {
     "nn.utils.weight_norm": [lambda t, x, d=d: t.nn.utils.weight_norm(linear(t, x), dim=d).weight for d in (0, None)],
     "nn.utils.remove_weight_norm": [lambda t, x: t.nn.utils.remove_weight_norm(t.nn.utils.weight_norm(linear(t, x))).weight],
     "nn.utils.parametrizations.weight_norm": [lambda t, x: t.nn.utils.parametrizations.weight_norm(linear(t, x)).weight],
+    **{f"nn.utils.{name}": [lambda t, x, name=name, more=more: list(getattr(t.nn.utils, name)(
+        x.reshape(2, 3, *more), None, t.ones(2, dtype=x.dtype), 4 * t.ones(2, dtype=x.dtype), 1e-5, t.ones(2, dtype=x.dtype), t.ones(2, dtype=x.dtype)))]
+       for name, more in (("fuse_conv_bn_weights", (1,)), ("fuse_linear_bn_weights", ()))},
     "nn.utils.rnn.pad_sequence": [lambda t, x: t.nn.utils.rnn.pad_sequence([x, x[:2]], padding_value=1)],
     "nn.utils.rnn.unpad_sequence": [lambda t, x: t.nn.utils.rnn.unpad_sequence(x.reshape(3, 2), t.tensor([3, 2]))],
     "nn.utils.rnn.pack_padded_sequence": [packed], "nn.utils.rnn.pad_packed_sequence": [packed],
@@ -240,7 +243,7 @@ REASONS = {
         set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_gpu_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled
         set_autocast_xla_dtype set_autocast_xla_enabled""",
     "of modules, nodes or classes, whatever their numbers are": """amp.custom_bwd amp.custom_fwd compile distributions.register_kl
-        function.once_differentiable graph.get_gradient_edge graph.increment_version graph.register_multi_grad_hook nn.init.fans nn.parameter.is_lazy
+        function.once_differentiable nn.utils.fuse_conv_bn_eval nn.utils.fuse_linear_bn_eval graph.get_gradient_edge graph.increment_version graph.register_multi_grad_hook nn.init.fans nn.parameter.is_lazy
         nn.utils.parametrize.cached nn.utils.parametrize.is_parametrized nn.utils.parametrize.register_parametrization
         nn.utils.parametrize.remove_parametrizations nn.utils.parametrize.transfer_parametrizations_and_params
         nn.utils.parametrize.type_before_parametrizations nn.utils.prune.is_pruned nn.utils.skip_init once_differentiable trace_step
@@ -324,6 +327,7 @@ BETTER = {                                           # (name, kind): why ours is
     **{("convolution", kind): REFUSED for kind in ("complex", "complex128")}, ("functional.hessian", "empty"): REFUSED,
     **{(f"fft.{name}", kind): REFUSED for name in ("fftfreq", "rfftfreq") for kind in ("complex", "complex128")},
     ("optim.swa_utils.get_swa_multi_avg_fn", "integers"): "counters among the buffers are averaged too", ("mvlgamma", "bool"): REFUSED,
+    ("nn.utils.fuse_conv_bn_weights", "integers"): "integers are no weights: the factor 1/2 is rounded to 0",
     **{(name, "empty"): "refused: no sample shows the shapes" for name in ("vmap", "func.vmap")},
 }
 

@@ -63,12 +63,13 @@ def _ends(name: str, start: TensorOrNumber, end: TensorOrNumber, steps: float) -
     return number(name, "start", start), number(name, "end", end), steps
 
 
-def _dtype_of_ends(name: str, a: Any, b: Any, dtype: DTypeLike, out: Tensor | None, place: tuple[Any, ...]) -> Any:
+def _dtype_of_ends(name: str, a: Any, b: Any, dtype: DTypeLike, out: Tensor | None, layout: Layout | None,
+                   device: DeviceLike, pin_memory: bool) -> Any:
     """The dtype of a sequence between two numbers, complex where one of them is, and both numbers fitted to it."""
     is_complex = isinstance(a, complex) or isinstance(b, complex)
     if is_complex and dtype is None and out is None:
         dtype = dtypes.to_complex(dtypes.default.dtype)
-    dtype = kind(dtype, *place, out)
+    dtype = kind(dtype, layout, device, pin_memory, out)
     if is_complex and dtype.kind != "c":
         raise RuntimeError(f"{name}(): the complex sequence from {a} to {b} can't be safely cast to passed dtype {dtype}")
     if dtype.kind in "iu":
@@ -82,7 +83,7 @@ def linspace(start: TensorOrNumber, end: TensorOrNumber, steps: Any, *, out: Ten
              requires_grad: bool = False) -> Tensor:
     """`steps` numbers from start to end, both included."""
     a, b, n = _ends("linspace", start, end, steps)
-    dtype, a, b = _dtype_of_ends("linspace", a, b, dtype, out, (layout, device, pin_memory))
+    dtype, a, b = _dtype_of_ends("linspace", a, b, dtype, out, layout, device, pin_memory)
     return new_leaf(even(a, b, n).astype(dtype, copy=False), requires_grad, out)
 
 
@@ -103,7 +104,7 @@ def logspace(start: TensorOrNumber, end: TensorOrNumber, steps: int, base: float
              requires_grad: bool = False) -> Tensor:
     """base to the power of `steps` numbers from start to end, both included."""
     a, b, n = _ends("logspace", start, end, steps)
-    dtype, a, b = _dtype_of_ends("logspace", a, b, dtype, out, (layout, device, pin_memory))
+    dtype, a, b = _dtype_of_ends("logspace", a, b, dtype, out, layout, device, pin_memory)
     return new_leaf(np.power(float(base), even(a, b, n)).astype(dtype), requires_grad, out)
 
 
