@@ -1,39 +1,14 @@
-"""torch._C: the few of its names that packages use when they are imported."""
+"""torch._C: the few of its names that packages, and texts about PyTorch's source, use."""
 
-from __future__ import annotations
+import sys
 
+from .compat import c_functions as _functions
+from .compat.c_names import DispatchKey as DispatchKey
+from .compat.c_names import DispatchKeySet as DispatchKeySet
+from .compat.c_names import _cuda_getDeviceCount as _cuda_getDeviceCount
+from .compat.c_names import _get_privateuse1_backend_name as _get_privateuse1_backend_name
+from .compat.c_names import _log_api_usage_once as _log_api_usage_once
+from .tensor_api.variable import ImperativeEngine as _ImperativeEngine
 
-class DispatchKey(str):
-    """The name of one of the layers by which PyTorch finds an operator's function: AutocastCPU."""
-
-
-class DispatchKeySet(frozenset[DispatchKey]):
-    """Several of them; none has a function here."""
-
-    def __new__(cls, *keys: DispatchKey) -> DispatchKeySet:
-        """A set of keys."""
-        return super().__new__(cls, keys)
-
-    def __or__(self, other: frozenset[DispatchKey]) -> DispatchKeySet:  # type: ignore[override]
-        return DispatchKeySet(*self, *other)
-
-
-for _name in ("CPU", "CUDA", "XPU", "Meta", "Autograd", "AutogradCPU", "AutocastCPU", "AutocastCUDA", "AutocastXPU"):
-    setattr(DispatchKey, _name, DispatchKey(_name))
-
-
-def _log_api_usage_once(event: str) -> None:
-    """Nothing: in PyTorch a hook of a company's own logs, empty everywhere else."""
-
-
-def _cuda_getDeviceCount() -> int:
-    """0, since there is no GPU."""
-    return 0
-
-
-def _get_privateuse1_backend_name() -> str:
-    """The name of PyTorch's backend for devices of other vendors, which is not registered."""
-    return "privateuseone"
-
-
-__all__ = ["_log_api_usage_once"]
+sys.modules[f"{__name__}._functions"] = _functions
+__all__ = ["DispatchKey", "DispatchKeySet", "_ImperativeEngine", "_log_api_usage_once"]

@@ -197,6 +197,22 @@ def test_nodes_of_functions_and_leaves():
         g.sum().backward()
 
 
+def test_nodes_by_the_names_of_torch_c():
+    from autograd import _C
+
+    x = ag.ones(2, requires_grad=True)
+    assert type((x * 2).grad_fn.next_functions[0][0]) is _C._functions.AccumulateGrad
+    y = x * 1
+    y[:1] = 3.0
+    assert isinstance(y.grad_fn, _C._functions.CopySlices) and isinstance(engine, _C._ImperativeEngine)
+    (_C._functions.UndefinedGrad()(x) + 2 * x).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    out = _C._functions.DelayedError("not twice", 1)(x * 2)
+    assert out.tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="not twice"):
+        out.sum().backward()
+
+
 def test_jit_names_compile():
     for name in ("trace", "trace_module", "freeze", "optimize_for_inference"):
         with pytest.raises(NotImplementedError, match=rf"jit\.{name}\(\).*compile\(model\)"):
