@@ -17,8 +17,9 @@ import numpy as np
 
 from ..base.nested import nested_map, nested_values
 from ..core.batching import Level, here, within
+from ..core.engine import survey
 from ..core.modes import enable_grad, is_grad_enabled
-from ..core.tensor import AccumulateGrad, Tensor, result
+from ..core.tensor import Tensor, edge_of, result
 from ..ops.creation.fill import zeros_like
 from ..ops.shape import reshape, stack
 from .functional import dependent_gradients
@@ -61,19 +62,10 @@ def _outputs(out: Any, caller: str) -> list[Tensor]:
     return found
 
 
-def _leaves_behind(tensors: Sequence[Any]) -> Iterator[int]:
-    """id() of the tensors in whose .grad a backward pass from these would end."""
-    waiting = [x.grad_fn for x in tensors if isinstance(x, Tensor) and x.grad_fn is not None]
-    yield from [id(x) for x in tensors if isinstance(x, Tensor) and x.requires_grad and x.grad_fn is None]
-    seen = set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, AccumulateGrad):
-            yield id(node.variable)
-        waiting.extend([edge[0] for edge in node.edges if edge is not None])
+def _leaves_behind(tensors: Sequence[Tensor]) -> Iterator[int]:
+    """id() of the tensors in whose .grad a backward pass from these, which require gradients, would end."""
+    _, uses = survey([edge_of(x) for x in tensors])
+    return (id(leaf.variable) for leaf in uses)      # type: ignore[attr-defined]
 
 
 def _like(tree: Any, values: Sequence[Any]) -> Any:
@@ -133,8 +125,10 @@ class _Call:
 
     def depends(self, tensors: Sequence[Any]) -> bool:
         """Whether the caller records, and tensors depend on more than the inputs."""
-        return self.tracked and any(leaf not in self.own for leaf in _leaves_behind([
-            self.batch(x) for x in tensors if isinstance(x, Tensor) and x.requires_grad]))
+        if not self.tracked:
+            return False
+        recorded = [self.batch(x) for x in tensors if isinstance(x, Tensor) and x.requires_grad]
+        return any(leaf not in self.own for leaf in _leaves_behind(recorded))
 
     def release(self, tree: Any, depends: bool | None = None) -> Any:
         """A result for the caller, out of the graph unless it depends on more than the inputs."""

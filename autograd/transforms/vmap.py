@@ -207,11 +207,14 @@ def _each(func: Callable[..., Any], args: Any, batches: Sequence[Any], dims: Seq
         set_rng_state(state)
     begin = get_rng_state() if randomness == "same" else None
     columns = [[x] * size if dim is None else unbind(x, 0) for x, dim in zip(batches, dims, strict=True)]
+    flat = len(columns) == len(args) and not any(isinstance(x, (tuple, list, dict)) for x in args)
     outs = []
     for sample in zip(*columns, strict=True):
         if begin is not None:
             set_rng_state(begin)
-        outs.append(func(*_like(args, sample), **kwargs))
+        outs.append(func(*(sample if flat else _like(args, sample)), **kwargs))
+    if isinstance(outs[0], Tensor):
+        return outs[0], [(stack(outs), True)]
     for one in _leaves(outs):
         if not isinstance(one, Tensor):
             raise ValueError(f"vmap: `f` must only return Tensors, got type {type(one)}")

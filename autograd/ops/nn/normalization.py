@@ -365,8 +365,8 @@ def update_running(running: Tensor | None, now: Array, momentum: float, times: f
     """running <- (1 - momentum) running + momentum times now, in place."""
     if running is None:
         return
-    now = now.reshape(*running.array.shape[:-1], -1, running.array.shape[-1])
-    now = now[..., 0, :] if now.shape[-2] == 1 else now.mean(-2)
+    shape = running.array.shape
+    now = now.reshape(shape) if now.size == running.array.size else now.reshape(*shape[:-1], -1, shape[-1]).mean(-2)
     running.array[...] = (1 - momentum) * running.array + (momentum * times) * now
     shared_counter(running).value += 1
 
