@@ -53,6 +53,9 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
         return clip_local_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
     tensors = [parameters] if isinstance(parameters, Tensor) else listed("clip_grad_norm_: `parameters`", parameters)
     grads = [p._grad for p in tensors if p._grad is not None and p._grad.numel()]
+    for g in grads:
+        if g.dtype.kind not in "fcV":
+            raise RuntimeError(f"clip_grad_norm_: expected floating point or complex gradients, not {g.dtype}")
     wide_grads, order = [as_tensor(g.array.astype(np.result_type(g.array, np.float64))) for g in grads], float(norm_type)
     local_norm = float(get_total_norm(wide_grads, order)) if wide_grads and order else None
     total = as_tensor(np.asarray(norm_over_ranks(local_norm, order, comm)))
