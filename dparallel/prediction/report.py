@@ -115,7 +115,8 @@ def svg(prediction: Prediction) -> str:
     top = max(p.high for _, points in lines for p in points) * 1e3 * 1.08
     panels = [panel(0, "step, ms", sizes, top, lines, lambda p: (p.seconds * 1e3, p.low * 1e3, p.high * 1e3)),
               panel(WIDTH, "efficiency, %", sizes, 105.0, lines,
-                    lambda p: tuple(100 * min(1.0, p.efficiency * p.seconds / s) for s in (p.seconds, p.high, p.low)))]
+                    lambda p: tuple(100 * min(1.0, p.efficiency * p.seconds / s) if s > 0 else 100.0
+                                    for s in (p.seconds, p.high, p.low)))]
     compute = prediction.trace.compute * 1e3
     level = HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * compute / top
     bare = (f'<line x1="{EDGE}" x2="{WIDTH - EDGE / 2}" y1="{level:.1f}" y2="{level:.1f}" stroke="#888" '
