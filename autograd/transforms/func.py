@@ -64,7 +64,7 @@ def _outputs(out: Any, caller: str) -> list[Tensor]:
 
 def _leaves_behind(tensors: Sequence[Tensor]) -> Iterator[int]:
     """id() of the tensors in whose .grad a backward pass from these, which require gradients, would end."""
-    _, uses = survey([edge_of(x) for x in tensors])
+    _, uses = survey([edge for x in tensors if (edge := edge_of(x)) is not None])
     return (id(leaf.variable) for leaf in uses)      # type: ignore[attr-defined]
 
 
