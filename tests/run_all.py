@@ -1,18 +1,23 @@
 """The whole suite: without MPI, in parts of which four run side by side, and on 1, 2 and 3 real ranks. `make test` runs this.
 
-The tests of what may be compiled (autograd/base/extensions.py) run once more on its sources.
+The tests of what may be compiled (autograd/base/extensions.py) run once more on its sources; those of what depends on the
+processor's instructions once more with the widest switched off.
 
 `make quick` runs `tests/run_all.py --quick`: unit tests that start no process and no MPI, of the core, operations, layers,
 optimisers, data and of dparallel on two local devices and two threads, in two parts side by side.
 """
 
 import os
+import platform
 import re
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from numpy._core._multiarray_umath import __cpu_dispatch__ as cpu_dispatch
+from numpy._core._multiarray_umath import __cpu_features__ as cpu_features
 
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest"]        # importing hypothesis takes 1 s, in each process
 JOBS = [f"tests/{name}" for name in (                    # start jobs, and spend most of their time waiting for them
@@ -36,6 +41,7 @@ QUICK_TOO = [f"tests/dparallel/test_{name}.py" for name in (
     f"tests/autograd/test_{name}.py" for name in ("nn", "views")]                                # so that both halves take as long
 FIRST_HALF = [path for path in sorted(Path("tests/autograd").glob("test_*.py"))
               if path.name < "test_o" and str(path) not in YOUNG]                               # about as long
+PROCESSOR = ["tests/test_public_docstrings.py", "tests/autograd/test_accuracy.py", "tests/beside/test_estimators.py"]
 TWO_PLACES = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
 BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": ""}              # the tests', too: read by what comes later, instead of made again (6 s)
@@ -94,6 +100,19 @@ def quick() -> int:
     return next((code for code in codes if code), 0)
 
 
+def older_processor():
+    """The variables with which NumPy, OpenBLAS, oneDNN, numba and PyTorch compute as on an older processor: with AVX2 where
+    this one has AVX-512, else without AVX2; nothing where it is another kind of processor."""
+    if platform.machine() != "x86_64":
+        return {}
+    wide = [name for name, found in cpu_features.items() if found and re.match("AVX512|X86_V4", name)]
+    isa, core, cpu, features, torch = (("AVX2", "Haswell", "x86-64-v3", "+avx2,+fma", "avx2") if wide
+                                       else ("SSE41", "Nehalem", "x86-64-v2", "+sse4.2", "default"))
+    off = [name for name in cpu_dispatch if name in wide or not wide]
+    return {"NPY_DISABLE_CPU_FEATURES": " ".join(off), "OPENBLAS_CORETYPE": core, "ONEDNN_MAX_CPU_ISA": isa,
+            "NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": features, "ATEN_CPU_CAPABILITY": torch}
+
+
 def queued(begin, counts):
     """Begin each part when fewer than its number of others run; their exit codes. begin: the numbers, and what begins a part."""
     parts, codes = [], []
@@ -119,6 +138,7 @@ def main() -> int:
                                                             *(f"--ignore={path}" for path in FIRST_HALF)])),
         (4, lambda: Part("autograd, a to n", [*PYTEST, *map(str, FIRST_HALF)])),
         (4, lambda: Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1")),
+        (4, lambda: Part("as on an older processor", [*PYTEST, *PROCESSOR], **older_processor())),
         (4, lambda: on_ranks(1)),
         (3, lambda: on_ranks(2)),                    # beside the jobs, which wait more than they work
         (3, lambda: on_ranks(3))], counts)

@@ -114,4 +114,4 @@ def test_unpickled_numbers_have_numpys_own_dtype(dtype):
     array = pickle.loads(pickle.dumps(np.zeros(3, dtype)))
     assert array.dtype is not np.dtype(dtype)
     made = [ag.from_numpy(array), ag.tensor(array), ag.as_tensor(array), pickle.loads(pickle.dumps(ag.zeros(3, dtype=np.dtype(dtype))))]
-    assert all(t.dtype is np.dtype(dtype) for t in made) and np.shares_memory(made[0].numpy(), array)
+    assert all(t.array.dtype is np.dtype(dtype) for t in made) and np.shares_memory(made[0].numpy(), array)
