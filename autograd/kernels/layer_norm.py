@@ -42,5 +42,5 @@ def backward(g: Array, x: Array, weight: Array | None, means: Array, scales: Arr
     parts = CENTRED * centre | WEIGHTED * (weight is not None)
     parts |= OF_X * wanted[0] | OF_WEIGHT * wanted[1] | OF_BIAS * wanted[2]
     filled = [x if a is None else a for a in (weight, gx, gw, gb)]
-    kernels.layer_norm_backward(g, x, filled[0], means, scales, *filled[1:], x.size // n, n, parts)
+    kernels.layer_norm_backward(g, x, filled[0], means, scales, *filled[1:], np.zeros(2 * n), x.size // n, n, parts)
     return gx, gw, gb

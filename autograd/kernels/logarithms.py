@@ -40,7 +40,8 @@ def _complex_logaddexp(x: Array, y: Array) -> Array:
 def logcumsumexp(x: Array, dim: int) -> Array:
     """The logarithms of the running sums of exponentials along dim."""
     if x.dtype.kind != "c":
-        return np.logaddexp.accumulate(x, axis=dim, dtype=x.dtype)
+        wide = x.astype(np.float64) if x.dtype == np.float32 else x
+        return np.logaddexp.accumulate(wide, axis=dim, dtype=wide.dtype).astype(x.dtype, copy=False)
     out = np.array(x)
     rows = np.moveaxis(out, dim, 0)
     for i in range(1, len(rows)):

@@ -73,7 +73,7 @@ def logsumexp(x: Array, dims: tuple[int, ...]) -> Array | None:
     blocks, n, inner = blocked(x.shape, dims[0], dims[-1])
     shape = (*x.shape[:dims[0]], *x.shape[dims[-1] + 1:])
     tops, sums = np.empty(shape, FLOAT32), np.empty(shape, FLOAT32)
-    kernels.middle_power_sums(x, np.empty(max(n, inner), FLOAT32), tops, sums, blocks, n, inner)
+    kernels.middle_power_sums(x, np.empty(max(n, inner), FLOAT32), np.empty(inner), tops, sums, blocks, n, inner)
     np.log(sums, out=sums)
     sums += tops
     return sums  # type: ignore[no-any-return]

@@ -130,3 +130,15 @@ def test_too_large_is_infinite_without_a_warning(kernels, recwarn):
         x = np.full(size, 1e6, np.float32)
         assert np.isinf(ag.tensor(x).half().numpy()).all() and np.isinf(Float16().encode(-x)).all()
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("compute, x", [
+    (lambda t: 4000 * t.cumprod(0)[-1], [0.03, 1, 1, 1]), (lambda t: 4000 * t.prod(), [0.03, 1, 1, 1]), (lambda t: ag.renorm(t[None], 2, 0, 1.)[0, 0], [3e4, 6e4, 2e4]),
+    (lambda t: ag.renorm(t[None], 2, 0, 1.)[0, 0], [3e-4, 4e-4]), (lambda t: ag.atan2(t[0], t[1]), [3e-4, 4e-4]), (lambda t: ag.atan2(t[0], t[1]), [3e3, 4e3]),
+    (lambda t: t.norm(3), [1e-3, 2e-3]), (lambda t: t.std(), [3e3, 5e3])], ids=["cumprod", "prod", "renorm", "renorm small", "atan2 small", "atan2", "norm 3", "std"])
+def test_derivatives_in_range_do_not_leave_it_on_the_way(compute, x):
+    half = ag.tensor(x, dtype=ag.float16)
+    for derivative in (ag.func.grad, ag.func.hessian):
+        expected, found = derivative(compute)(half.double()).numpy(), derivative(compute)(half).double().numpy()
+        close = np.abs(found - expected) <= 1e-2 * np.abs(expected) + 1e-3 * np.abs(expected).max() + 1e-7
+        assert (close | (np.abs(expected) > 65504)).all(), (derivative, found, expected)

@@ -15,9 +15,9 @@ DATA = 2
 NOTHING = F(-np.inf)
 
 
-def sums(x_: Any, out_: Any, blocks: int, n: int, inner: int) -> None:
-    """The sums over the middle."""
-    x, out = x_[DATA], out_[DATA]
+def sums(x_: Any, totals_: Any, out_: Any, blocks: int, n: int, inner: int) -> None:
+    """The sums over the middle: of 8 rows at a time, these in float64. totals: memory for `inner` numbers."""
+    x, totals, out = x_[DATA], totals_[DATA], out_[DATA]
     if inner == 1:
         for b in range(blocks):
             total = F(0)
@@ -26,19 +26,30 @@ def sums(x_: Any, out_: Any, blocks: int, n: int, inner: int) -> None:
             out[b] = total
         return
     for b in range(blocks):
-        to = b * inner
         for j in range(inner):
-            out[to + j] = F(0)
-        for i in range(n):
+            totals[j] = 0.0
+        i = 0
+        while i + 8 <= n:
+            a0 = (b * n + i) * inner
+            a1, a2, a3, a4, a5, a6, a7 = (a0 + inner, a0 + 2 * inner, a0 + 3 * inner, a0 + 4 * inner, a0 + 5 * inner,
+                                          a0 + 6 * inner, a0 + 7 * inner)
+            for j in range(inner):
+                totals[j] += (((x[a0 + j] + x[a1 + j]) + (x[a2 + j] + x[a3 + j]))
+                              + ((x[a4 + j] + x[a5 + j]) + (x[a6 + j] + x[a7 + j])))
+            i += 8
+        while i < n:
             at = (b * n + i) * inner
             for j in range(inner):
-                out[to + j] += x[at + j]
+                totals[j] += x[at + j]
+            i += 1
+        for j in range(inner):
+            out[b * inner + j] = F(totals[j])
 
 
-def middle_power_sums(x_: Any, memory_: Any, tops_: Any, sums_: Any, blocks: int, n: int, inner: int) -> None:
+def middle_power_sums(x_: Any, memory_: Any, wide_: Any, tops_: Any, sums_: Any, blocks: int, n: int, inner: int) -> None:
     """The largest elements over the middle (0 where that is infinite), and the sums of exp(x - largest). `memory` is for the
-    larger of n and inner."""
-    x, memory, tops, totals = x_[DATA], memory_[DATA], tops_[DATA], sums_[DATA]
+    larger of n and inner, `wide` for inner numbers."""
+    x, memory, wide, tops, totals = x_[DATA], memory_[DATA], wide_[DATA], tops_[DATA], sums_[DATA]
     for b in range(blocks):
         if inner == 1:
             for i in range(n):
@@ -51,7 +62,7 @@ def middle_power_sums(x_: Any, memory_: Any, tops_: Any, sums_: Any, blocks: int
         to = b * inner
         for j in range(inner):
             tops[to + j] = NOTHING
-            totals[to + j] = F(0)
+            wide[j] = 0.0
         for i in range(n):
             at = (b * n + i) * inner
             for j in range(inner):
@@ -65,7 +76,9 @@ def middle_power_sums(x_: Any, memory_: Any, tops_: Any, sums_: Any, blocks: int
             for j in range(inner):
                 memory[j] = exp(x[at + j] - tops[to + j])
             for j in range(inner):
-                totals[to + j] += memory[j]
+                wide[j] += memory[j]
+        for j in range(inner):
+            totals[to + j] = F(wide[j])
 
 
 def logsumexp_backward(x_: Any, z_: Any, g_: Any, out_: Any, blocks: int, n: int, inner: int) -> None:
@@ -87,24 +100,26 @@ def logsumexp_backward(x_: Any, z_: Any, g_: Any, out_: Any, blocks: int, n: int
                 out[at + j] *= g[to + j]
 
 
-def running_sums(x_: Any, out_: Any, blocks: int, n: int, inner: int, back: int) -> None:
-    """The sums of the first 1, 2, ... along the middle; of the last ones if `back`."""
-    x, out = x_[DATA], out_[DATA]
+def running_sums(x_: Any, totals_: Any, out_: Any, blocks: int, n: int, inner: int, back: int) -> None:
+    """The sums, in float64, of the first 1, 2, ... along the middle; of the last ones if `back`. totals: memory for inner
+    numbers."""
+    x, totals, out = x_[DATA], totals_[DATA], out_[DATA]
     for b in range(blocks):
         first = (b * n + (n - 1 if back else 0)) * inner
         step = -inner if back else inner
         if inner == 1:
-            total = F(0)
+            total = 0.0
             for i in range(n):
                 total += x[first + i * step]
-                out[first + i * step] = total
+                out[first + i * step] = F(total)
             continue
         for j in range(inner):
-            out[first + j] = x[first + j]
-        for i in range(1, n):
+            totals[j] = 0.0
+        for i in range(n):
             at = first + i * step
             for j in range(inner):
-                out[at + j] = out[at - step + j] + x[at + j]
+                totals[j] += x[at + j]
+                out[at + j] = F(totals[j])
 
 
 def extremes(x_: Any, out_: Any, blocks: int, n: int, inner: int, sign: Any) -> None:

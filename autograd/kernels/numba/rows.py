@@ -181,19 +181,28 @@ def layer_norm(x_: Any, weight_: Any, bias_: Any, out_: Any, means_: Any, scales
                 out[at + j] = (x[at + j] - mean) * scale
 
 
-def layer_norm_backward(g_: Any, x_: Any, weight_: Any, means_: Any, scales_: Any, gx_: Any, gw_: Any, gb_: Any, rows: int,
-                        n: int, parts: int) -> None:
-    """With h = g * weight and z the standardized x: gx = (h - mean(h) - z mean(h z)) * scale; gw and gb add up."""
+def layer_norm_backward(g_: Any, x_: Any, weight_: Any, means_: Any, scales_: Any, gx_: Any, gw_: Any, gb_: Any,
+                        totals_: Any, rows: int, n: int, parts: int) -> None:
+    """With h = g * weight and z the standardized x: gx = (h - mean(h) - z mean(h z)) * scale; gw and gb, which are zeros,
+    add up, 16 rows at a time in float32, these in float64. totals: zeros for 2 rows."""
     g, x, weight, means, scales = g_[DATA], x_[DATA], weight_[DATA], means_[DATA], scales_[DATA]
-    gx, gw, gb = gx_[DATA], gw_[DATA], gb_[DATA]
+    gx, gw, gb, totals = gx_[DATA], gw_[DATA], gb_[DATA], totals_[DATA]
     for r in range(rows):
         at, mean, scale = r * n, means[r], scales[r]
         if parts & OF_WEIGHT:
             for j in range(n):
                 gw[j] += g[at + j] * ((x[at + j] - mean) * scale)
+            if r % 16 == 15 or r == rows - 1:
+                for j in range(n):
+                    totals[j] += gw[j]
+                    gw[j] = F(totals[j]) if r == rows - 1 else F(0)
         if parts & OF_BIAS:
             for j in range(n):
                 gb[j] += g[at + j]
+            if r % 16 == 15 or r == rows - 1:
+                for j in range(n):
+                    totals[n + j] += gb[j]
+                    gb[j] = F(totals[n + j]) if r == rows - 1 else F(0)
         if not parts & OF_X:
             continue
         whole, along = F(0), F(0)

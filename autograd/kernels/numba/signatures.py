@@ -40,15 +40,15 @@ SIGNATURES = {
     "scatter_add": "aiannnn",                # out, index, src; the same
     "words": "ainnn",                        # x, out; rows, columns, -1 for the largest first
     "leading": "aiinnnn",                    # x, out, memory for k; rows, columns, k, the same
-    "sums": "aannn",                         # x, out; blocks, what is added up, what lies behind it
-    "middle_power_sums": "aaaannn",          # x, memory, tops, sums; the same
+    "sums": "adannn",                        # x, totals, out; blocks, what is added up, what lies behind it
+    "middle_power_sums": "aadaannn",         # x, memory, memory, tops, sums; the same
     "logsumexp_backward": "aaaannn",         # x, z, g, out; the same
-    "running_sums": "aannnn",                # x, out; the same, and whether from the end
+    "running_sums": "adannnn",               # x, totals, out; the same, and whether from the end
     "running_products": "aannn",             # x, out; the same
     "running_places": "aiannnn",             # x, out, memory; the same; 0 for the largest, -1 for the smallest
     "extremes": "aannnf",                    # x, out; the same; 1 for the largest, -1 for the smallest
     "layer_norm": "aaaaaannnf",              # x, weight, bias, out, means, scales; rows, columns, parts; eps
-    "layer_norm_backward": "aaaaaaaannn",    # g, x, weight, means, scales, gx, gw, gb; rows, columns, parts
+    "layer_norm_backward": "aaaaaaaadnnn",   # g, x, weight, means, scales, gx, gw, gb, totals; rows, columns, parts
     "group_norm": "aaaaaaadannnnnnnnf",      # x, weight, bias, out, means, variances, scales, totals, room; ...; eps
     "group_norm_backward": "aaaaaaaadannnnnnnn",     # g, x, weight, means, scales, gx, gw, gb, totals, room; sizes, parts
 }

@@ -19,6 +19,7 @@ from ...core.tensor import Tensor
 from ...core.types import Context, Declared, Gradients, TensorOrArray
 from ...kernels.choose import PRODUCT
 from ...kernels.products import affine, column_sums, product
+from ...kernels.products import dot as dot_kernel
 from ...kernels.threads import alone
 from ..pointwise.arithmetic import mul
 from ..pointwise.cast import cast
@@ -149,10 +150,10 @@ class Dot(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, y: Array) -> Any:
-        """np.matmul of two vectors."""
+        """np.matmul of two vectors, in parts if they are long and real."""
         ctx.save(x, y)
         with alone():
-            return np.matmul(x, y)
+            return dot_kernel(x, y) if x.dtype.kind == "f" and x.dtype == y.dtype else np.matmul(x, y)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:

@@ -262,8 +262,9 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     if input.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
     place = one_dim(dim, input.ndim)
-    size = vector_norm(input, p, [d for d in range(input.ndim) if d != place], keepdim=True)
-    return input * where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)
+    wide = cast(input, np.float32) if input.dtype.itemsize == 2 else input
+    size = vector_norm(wide, p, [d for d in range(input.ndim) if d != place], keepdim=True)
+    return cast(wide * where(size > maxnorm, maxnorm / (size + 1e-7), 1.0), input.dtype)
 
 
 @takes_out

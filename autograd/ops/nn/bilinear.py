@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.tensor import Tensor
 from ..linalg.matmul import multiplied
 from ..reductions.reduce import sum
-from ..shape import mT, reshape, unsqueeze
+from ..shape import mT, reshape
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -26,8 +26,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     for size in batch:
         n *= size
     x, y = reshape(input1, (n, i)), reshape(input2, (n, j))
-    rows = reshape(multiplied(y, mT(reshape(weight, (k * i, j)))), (n, k, i))          # weight[k] y
-    out = reshape(sum(rows * unsqueeze(x, 1), -1), (*batch, k))
+    rows = multiplied(y, mT(weight))                 # (k, n, i): weight[k] y; one product would lose digits in gradients
+    out = reshape(mT(sum(rows * x, -1)), (*batch, k))
     return out if bias is None else out + bias
 
 

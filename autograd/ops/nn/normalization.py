@@ -22,6 +22,7 @@ from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import group_norm as group_norm_kernel
 from ...kernels import layer_norm as layer_norm_kernel
+from ...kernels import sums
 from ...kernels.halves import converted
 from ...kernels.memory_format import channels_last, in_rows
 from ...kernels.onednn.reorder import like_order
@@ -171,12 +172,12 @@ def total(x: Array, y: Array | None, dims: tuple[int, ...]) -> Array:
     while lead and lead - 1 in dims:
         lead -= 1
     if lead == x.ndim:
-        return add_up(x if y is None else x * y, axis=dims, keepdims=True)
+        return sums.total(x if y is None else x * y, dims, True)
     shape = (*x.shape[:lead], math.prod(x.shape[lead:]))
     part = add_up(x.reshape(shape), axis=-1) if y is None else np.vecdot(x.reshape(shape), y.reshape(shape))
     rest = tuple(d for d in dims if d < lead)
     if rest:
-        part = add_up(part, axis=rest, keepdims=True)
+        part = sums.total(part, rest, True)
     return np.asarray(part).reshape(*np.shape(part), *[1] * (x.ndim - lead))
 
 

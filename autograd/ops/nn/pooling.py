@@ -26,6 +26,8 @@ from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import pooling as kernels
 from ...kernels import resampling as resampling
+from ...kernels import sums
+from ...kernels.memory_format import channels_last, last_axes
 from ...kernels.onednn import pooling as onednn_pooling
 from ...kernels.onednn.reorder import like_order, to_suggested_format
 from ...kernels.pooling import pooled_size
@@ -75,6 +77,20 @@ class MeanOfPlane(AvgPool, name="Mean"):
     """The mean of each plane, for which PyTorch's backward does not read the input."""
 
     joins = None
+
+    @staticmethod
+    def forward(ctx: Context, x: Array, *, maps: Any, divisor: Array, windows: tuple[WindowGeometry, int] | None) -> Array:
+        """By sums in float64 of parts, where the plane lies in order: oneDNN adds up number by number."""
+        last = not x.flags.c_contiguous and channels_last(x)
+        if windows is None or x.dtype.char != "f" or not (last or x.flags.c_contiguous):
+            return AvgPool.forward(ctx, x, maps=maps, divisor=divisor, windows=windows)
+        ctx.maps, ctx.divisor, ctx.plane, ctx.windows = maps, divisor, x.shape[2:], (*windows, "last" if last else "rows")
+        if last:
+            means = np.moveaxis(sums.total(x.transpose(last_axes(x.ndim)), tuple(range(1, x.ndim - 1)), True), -1, 1)
+        else:
+            means = sums.total(x, tuple(range(2, x.ndim)), True)
+        means /= np.float32(prod(x.shape[2:]))
+        return means
 
 
 def averaged(x: Tensor, dims: int, maps: Any, divisor: Array, windows: tuple[WindowGeometry, int] | None = None,

@@ -11,6 +11,7 @@ from ...base.types import Array
 from ...core.declare import elementwise
 from ...core.tensor import Tensor
 from ...core.types import Declared, Operand
+from ...kernels.norms import power_of_two
 from .._kinds import in_floats, tensors
 from .powers import rsqrt
 from .where import where
@@ -32,10 +33,13 @@ rad2deg: Any = elementwise("Rad2Deg", np.rad2deg, lambda g: rad2deg(g), floats=T
 
 
 def _over_square(x: Tensor, y: Tensor) -> Tensor:
-    """x / (x^2 + y^2), and 0 at the origin."""
+    """x / (x^2 + y^2), and 0 at the origin. Elements are divided by a power of two first: their squares stay in range."""
+    a, b = (v.array if isinstance(v, Tensor) else v for v in (x, y))
+    scale = power_of_two(np.maximum(np.abs(a), np.abs(b)))
+    x, y = x / scale, y / scale
     total = x * x + y * y
     origin = total == 0
-    return where(origin, 0.0, x / where(origin, 1.0, total))
+    return where(origin, 0.0, x / where(origin, 1.0, total)) / scale
 
 
 atan2: Declared = elementwise("Atan2", tensors("atan2", in_floats(np.arctan2)), lambda g, x, y: g * _over_square(y, x),

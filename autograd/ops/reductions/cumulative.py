@@ -45,7 +45,8 @@ class Cumsum(Operation):
             return made
         if x.dtype is float16:
             return in_rows(converted(np.add.accumulate(converted(x, float32), axis=dim), float16))
-        return in_rows(np.add.accumulate(x, axis=dim, dtype=x.dtype))
+        wide = np.float64 if x.dtype == float32 else x.dtype
+        return in_rows(np.add.accumulate(x, axis=dim, dtype=wide).astype(x.dtype, copy=False))
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:

@@ -32,7 +32,7 @@ accumulate: Any = np.add.reduce                      # half the overhead of x.su
 def add_up(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     """The sum of an array over dims, in its dtype; half precision adds up in single."""
     if x.dtype is float16:
-        return converted(np.asarray(accumulate(converted(x, float32), axis=dims, keepdims=keepdim)), float16)
+        return converted(np.asarray(total(converted(x, float32), dims, keepdim)), float16)
     if len(dims) == x.ndim and not keepdim:          # one number, for which NumPy is fastest
         return accumulate(x, axis=dims, dtype=x.dtype)
     return in_rows(total(x, dims, keepdim))

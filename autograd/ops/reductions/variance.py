@@ -56,7 +56,8 @@ def _spread(a: Array, n: int, dims: tuple[int, ...], keepdim: bool, correction: 
         centred = centred.real * centred.real + centred.imag * centred.imag
     else:
         centred *= centred
-    return np.true_divide(total(centred, dims, keepdim), number(max(0.0, n - correction)))
+    wide = centred.astype(np.float64) if centred.dtype == float32 else centred
+    return np.asarray(np.true_divide(total(wide, dims, keepdim), max(0.0, n - correction)), number)
 
 
 def spread_gradient(g: Operand, x: Operand, dims: tuple[int, ...], correction: float, whole: bool,
