@@ -35,7 +35,7 @@ AVERAGES = ("rows", "ranks", "sum")
 FINDS = (False, True, "error")
 SHORT = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
 FLAGS = ("broadcast_buffers", "init_sync", "check_reduction", "gradient_as_bucket_view", "static_graph",
-         "forward_sync_buffers", "skip_all_reduce_unused_params", "batched_grad_copy")
+         "forward_sync_buffers", "skip_all_reduce_unused_params", "batched_grad_copy", "find_nan")
 
 
 @dataclass
@@ -86,6 +86,7 @@ class Config(Generic[Wrapped]):
     shard_units: Any = None                          # which modules are gathered as one: classes, or a function of a module
     verify_every: int | None = None                  # compare the weights of all ranks every so many training forwards;
                                                      # None: by checksums sent with the gradients; 0: never
+    find_nan: bool = False                           # all ranks raise for a nan, with the rank and the module that made it
 
     ignored: frozenset[str] = field(init=False)      # names that are left out of everything
     delayed: frozenset[str] = field(init=False)      # names of parameters that are summed last, together
@@ -155,7 +156,8 @@ class Config(Generic[Wrapped]):
                 "find_unused_parameters": self.find_unused_parameters, "static_graph": self.static_graph,
                 "broadcast_buffers, forward_sync_buffers": self.sync_buffers, "init_sync": self.init_sync,
                 "delay_all_reduce_named_params": sorted(self.delayed), "mixed_precision": self.wire,
-                "reproducible": self.reproducible, "shard": self.stage, "verify_every": self.verify_every}
+                "reproducible": self.reproducible, "shard": self.stage, "verify_every": self.verify_every,
+                "find_nan": self.find_nan}
 
     # --- the checks -----------------------------------------------------------------------------------------------------
 
@@ -292,6 +294,10 @@ class Config(Generic[Wrapped]):
         if every is not None and (not isinstance(every, int) or every < 0):
             raise ValueError(f"verify_every={every!r} must be a number of forward passes, 0 for never, or None for "
                              "checksums that are sent with the gradients")
+        replicas = (self.places.size > 1 and not self.per_rank) or (self.local is not None and self.local.size > 1)
+        if self.find_nan and (replicas or self.reproducible is not None or self.stage == 3):
+            raise NotImplementedError("find_nan=True with local devices, batch='root', reproducible= or shard='parameters'; "
+                                      "use autograd.detect_anomaly()")
         if every and not self.per_rank and not self.local_only:
             raise NotImplementedError(f"verify_every={every} with batch='root': only the root's weights count there")
         if not self.stage:

@@ -20,6 +20,7 @@ from .forward import module_compute
 from .join import JoinableModel
 from .memory import MeasuredModel
 from .model_state import BufferSync, ModelWatch, broadcast_state
+from .nan_watch import NanWatch
 from .skipping import Skipping
 from .summed_model import SummedModel
 from .wrapped_module import WrappedModule
@@ -113,6 +114,8 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         verify_every (int): The weights of all ranks are compared every so many training forwards, too; 0: never. Default:
             None, checksums are summed with the gradients in every 8th backward pass and in each of the first 16; if they
             differ, all ranks raise CollectiveError.
+        find_nan (bool): Whether backward() raises, on all ranks, for a nan in outputs of modules or in gradients, with the
+            rank and the first module that made it. Each tensor is read once more; False costs nothing. Default: False.
 
     Raises:
         TypeError: an argument has a wrong type, which the error names.
@@ -197,6 +200,7 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
             verify(self.module, self.comm, what="DataParallel", ignored=self.ignored)
             if config.init_sync:
                 broadcast_state(self.module, self.comm, 0, self.ignored, config.init_buffers)
+        self._nan = NanWatch(self.module) if config.find_nan else None
         self._virtual = None
         if config.reproducible is not None:
             self._virtual = VirtualShards(self.module, self.comm, config.reproducible, self.devices, self.average, self.dim,
@@ -216,6 +220,8 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
                 refuse_taken(self.module.parameters(), self._config.how)
         if self.verify_every and recording:
             self._verify_weights()
+        if self._nan is not None:
+            self._nan.begin(None, recording)
         if self._summed_forward is not None and recording:
             return self._summed_forward(args, kwargs, self.training)
         compute = self._virtual if self._virtual is not None and recording else self._compute

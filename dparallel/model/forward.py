@@ -30,6 +30,7 @@ from ..sharding import ShardedReducer
 from ..sync_context import set_context
 from .config import Config
 from .model_state import BufferSync, ModelWatch
+from .nan_watch import NanWatch
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -86,12 +87,14 @@ class SummedForward:
     """A forward pass whose gradients `reducer` sums: what it counts is noted, rank 0's buffers are broadcast, and its
     outputs will tell the reducer when backward comes from them."""
 
-    def __init__(self, compute: Compute, reducer: Reducer, watch: ModelWatch, dim: int, buffers: BufferSync) -> None:
+    def __init__(self, compute: Compute, reducer: Reducer, watch: ModelWatch, dim: int, buffers: BufferSync,
+                 nan: NanWatch | None = None) -> None:
         self.compute: Compute = compute
         self.reducer: Reducer = reducer
         self.watch: ModelWatch = watch
         self.dim: int = dim
         self.buffers: BufferSync = buffers
+        self.nan: NanWatch | None = nan
         self.comm: Communicator = reducer.users_comm
 
     def __call__(self, args: Args, kwargs: Kwargs, training: bool) -> Any:
@@ -99,6 +102,8 @@ class SummedForward:
         reducer = self.reducer
         rows = self._rows((args, kwargs)) if reducer.weights.override is None else 0.0
         call = self.before_forward(rows, training)
+        if self.nan is not None:
+            self.nan.begin(call)
         with set_context(comm=self.comm, weight=functools.partial(reducer.loss_weight, call),
                          before_collective=reducer.before_collective):
             output = self.compute(args, kwargs)

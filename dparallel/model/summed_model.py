@@ -20,6 +20,7 @@ from ..sharding import ShardedReducer
 from .config import Config
 from .forward import Compute, OnThisRank, SummedForward
 from .model_state import BufferSync, ModelWatch
+from .nan_watch import NanWatch
 
 
 class SummedModel:
@@ -35,6 +36,7 @@ class SummedModel:
     _compute: Compute
     _virtual: VirtualShards | None
     _reducer: Reducer | None = None
+    _nan: NanWatch | None = None                     # with find_nan=True
     _summed_forward: SummedForward | None = None     # what forward() is with a reducer
     _without_reducer: bool                           # there is to be a reducer, and is none yet: see _complete()
     _recorded_alone = False                          # by trace_step(), on one place, without a reducer
@@ -75,7 +77,7 @@ class SummedModel:
         if isinstance(reducer, ShardedReducer) and isinstance(self._compute, OnThisRank):
             self._compute.sharded = reducer
         config = self._config
-        self._summed_forward = SummedForward(self._compute, reducer, self._watch, config.dim, self._buffer_sync)
+        self._summed_forward = SummedForward(self._compute, reducer, self._watch, config.dim, self._buffer_sync, self._nan)
 
     def _needed_reducer(self) -> Reducer | None:
         """The reducer; on one place it is created when it is first needed. None where gradients are summed in the graph."""

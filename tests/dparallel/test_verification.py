@@ -329,3 +329,65 @@ def test_tensor_hooks_of_one_rank(kind, all_ranks, shard):
         number, text = results[0]
         what = "on 2.weight" if kind == "a parameter" else "on the output of"
         assert number == 2 and what in text and "tensor hooks replaced gradients on some ranks only (on rank 1: " in text and "none on: 0, 2)" in text
+
+
+class Root(nn.Module):
+    def forward(self, x):
+        return x.sqrt()
+
+
+class Plus(nn.Module):
+    def __init__(self, forward):
+        super().__init__()
+        self.one, self.two, self.root = nn.Linear(2, 2), nn.Linear(2, 2), Root()
+        self.calls = forward
+
+    def forward(self, x):
+        return self.calls(self, x)
+
+
+NANS = {
+    "forward": (lambda net, x, bad: net.two(net.root(net.one(x).abs() - (1000 if bad else 0))).sum(),
+                "the output of module root (Root) has nan, and its input has none"),
+    "backward": (lambda net, x, bad: net.two(net.root(net.one(x) * (0.0 if bad else 1.0) + (0.0 if bad else 9.0)) * 0.0).sum(),
+                 "the gradient of the output of module one (Linear) has nan, and that of module root (Root) has none: the backward of module root "
+                 "(Root) made it"),
+    "batch": (lambda net, x, bad: net.two(net.one(x * (np.nan if bad else 1))).sum(), "the input of module one (Linear) has nan"),
+    "loss": (lambda net, x, bad: net.two(net.one(x)).sum() * (np.nan if bad else 1), "the gradient of the output of module two (Linear) has nan: the loss, or"),
+}
+
+
+@pytest.mark.parametrize("kind", NANS)
+@pytest.mark.parametrize("shard", [None, "gradients"])
+def test_who_made_the_first_nan(kind, shard):
+    compute, expected = NANS[kind]
+
+    def check(comm):
+        bad = [False]
+        model = wrap(Plus((lambda net, x: net.two(net.one(x))) if kind == "loss" else (lambda net, x: compute(net, x, bad[0]))), comm, shard,
+                     find_nan=True, average="ranks")
+        optim.SGD(model.parameters(), lr=0.1)
+        texts = []
+        for number in range(3):
+            bad[0] = number == 1 and comm.rank == 1
+            y = model(ag.ones(1, 2))
+            try:
+                (y.sum() * (np.nan if bad[0] else 1) if kind == "loss" else y).backward()
+            except RuntimeError as error:
+                texts.append((number, str(error)))
+        with ag.no_grad():
+            model(ag.full((1, 2), np.nan))               # an evaluation
+        return texts
+
+    with np.errstate(all="ignore"):
+        results = run_ranks(2, check)
+    assert results[0] == results[1] and [number for number, _ in results[0]] == [1], results
+    assert results[0][0][1].startswith(f"rank 1: find_nan: {expected}"), results[0]
+
+
+def test_a_nan_on_one_process():
+    model = DataParallel(Plus(lambda net, x: net.root(net.one(x) * 0 - 1)), comm=Devices(1), find_nan=True)
+    with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="module root"):
+        model(ag.ones(1, 2))
+    with pytest.raises(NotImplementedError, match="find_nan=True"):
+        DataParallel(nn.Linear(1, 1), devices=2, find_nan=True)
