@@ -185,6 +185,8 @@ class NeuralNet(BaseEstimator):
             if self.verbose and 0 in comm.held:
                 print(f"epoch {len(self.history_)}: loss {self.history_[-1]:.4f}", flush=True)
         self.module_.eval()
+        if isinstance(self.model_, DataParallel):
+            self.model_.synchronise_buffers()        # predict() is each rank's own
 
     def _shaped(self, output: ag.Tensor, targets: ag.Tensor) -> ag.Tensor:
         return output

@@ -30,7 +30,8 @@ NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "
          "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place", "agree",
          "gather_object", "scatter_object"]
 SCANS = ["scan", "exscan", "reverse_scan", "reverse_exscan"]
-NAMES += ["send", "permute", *SCANS, "duplicate", "backward_in_evaluation_mode"]
+NAMES += ["send", "permute", *SCANS, "duplicate", "backward_in_evaluation_mode",
+          "forward_in_evaluation_mode"]
 Buffer: TypeAlias = Any               # bytes, a bytearray, or an array of bytes
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
 ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object", "gather_object", "scatter_object"}
@@ -47,6 +48,9 @@ BACKWARD_OF_AT, VALUE_AT = 6 * 8, 7 * 8  # offsets of backward_of and value, in 
 VALUED = {"any", "total", "agree", "send"}      # the calls whose value counts
 
 HINTS = {"backward_in_evaluation_mode": "; is a model in eval() on some places, in train() on others?",
+         "forward_in_evaluation_mode": "; is a model in eval() on some places, in train() on others? Its first forward "
+                                       "pass in eval() after training synchronizes buffers over all ranks; where some "
+                                       "evaluate alone, call model.module",
          "agree": "; agree() asks whether to record: are some places in no_grad()?"}
 
 

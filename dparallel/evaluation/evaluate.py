@@ -23,8 +23,9 @@ def evaluate(model: Module, source: data.Dataset[Any] | Iterable[Any], metrics: 
              batch_size: int = 256, comm: Communicator | None = None) -> dict[str, float]:
     """The metrics of the model in evaluation mode, over all rows of all ranks, the same on every rank. Collective.
 
-    An exception on one rank is a CollectiveError on the others. The parameters of a model with shard="parameters" are
-    gathered on each rank meanwhile.
+    The buffers of a DataParallel are synchronized first (DataParallel.synchronise_buffers()); with another comm, such as
+    Devices(1) on one rank, they stay this rank's own. An exception on one rank is a CollectiveError on the others. The
+    parameters of a model with shard="parameters" are gathered on each rank meanwhile.
 
     Args:
         model (Module): The model, also a DataParallel.
@@ -55,7 +56,7 @@ def evaluate(model: Module, source: data.Dataset[Any] | Iterable[Any], metrics: 
         raise TypeError(f"evaluate(metrics={metrics!r}): a dict of functions and Metric objects by name is needed")
     comm = communicator(model.comm if comm is None and isinstance(model, DataParallel) else comm)
     # ranks may have different numbers of batches, and a call of DataParallel may be collective
-    net = model.module if isinstance(model, DataParallel) and not comm.alone else model
+    net = model.module if isinstance(model, DataParallel) and not model.comm.alone else model
     names_of_ranks = comm.allgather_object([sorted(metrics)] * len(comm.held))
     if any(names != names_of_ranks[0] for names in names_of_ranks):
         raise CollectiveError(f"evaluate: all ranks pass the same metrics, not {names_of_ranks}")
@@ -64,6 +65,8 @@ def evaluate(model: Module, source: data.Dataset[Any] | Iterable[Any], metrics: 
         mean.reset()
     full_params = model.summon_full_params(writeback=False) if isinstance(model, DataParallel) else contextlib.nullcontext()
     with full_params, on_all_ranks(comm, f"evaluate() failed on rank {comm.rank}"), evaluating(model), no_grad():
+        if isinstance(model, DataParallel) and comm.size == model.comm.size:
+            model.synchronise_buffers()
         for x, target in _batches(source, batch_size, comm):
             output = net(x)
             for name, metric in metrics.items():

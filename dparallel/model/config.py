@@ -87,6 +87,7 @@ class Config(Generic[Wrapped]):
     verify_every: int | None = None                  # compare the weights of all ranks every so many training forwards;
                                                      # None: by checksums sent with the gradients; 0: never
     find_nan: bool = False                           # all ranks raise for a nan, with the rank and the module that made it
+    evaluation_buffers: str = "root"                 # with broadcast_buffers: rank 0's count in evaluation; or their "mean"
 
     ignored: frozenset[str] = field(init=False)      # names that are left out of everything
     delayed: frozenset[str] = field(init=False)      # names of parameters that are summed last, together
@@ -157,7 +158,7 @@ class Config(Generic[Wrapped]):
                 "broadcast_buffers, forward_sync_buffers": self.sync_buffers, "init_sync": self.init_sync,
                 "delay_all_reduce_named_params": sorted(self.delayed), "mixed_precision": self.wire,
                 "reproducible": self.reproducible, "shard": self.stage, "verify_every": self.verify_every,
-                "find_nan": self.find_nan}
+                "find_nan": self.find_nan, "evaluation_buffers": self.evaluation_buffers}
 
     # --- the checks -----------------------------------------------------------------------------------------------------
 
@@ -204,6 +205,8 @@ class Config(Generic[Wrapped]):
         if self.check_reduction:
             warnings.warn("The `check_reduction` argument is deprecated and has no effect: sums always end with backward().",
                           FutureWarning, stacklevel=5)
+        if self.evaluation_buffers not in ("root", "mean"):
+            raise ValueError(f"evaluation_buffers={self.evaluation_buffers!r} must be 'root' or 'mean'")
         if self.find_unused_parameters not in FINDS:
             raise ValueError(f"find_unused_parameters={self.find_unused_parameters!r} must be one of {FINDS}")
 

@@ -78,8 +78,8 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
     are unused, "error" raises on all ranks. Of this library are reproducible=V (the same bits on 1, 2, 4, ... V ranks and
     on local devices; rows as GlobalBatchSampler gives them), shard= and shard_units= (each rank has a slice of optimiser
     state, gradients or parameters: docs/sharding.md), verify_every=k (compares the weights of all ranks every k-th training
-    forward, beside the checksums of every 8th pass; 0: never). Config, in config.py, says of each argument what it is; a
-    wrong type is a TypeError that names the argument.
+    forward, beside the checksums of every 8th pass; 0: never), evaluation_buffers= (whose buffers an evaluation uses).
+    Config, in config.py, says of each argument what it is; a wrong type is a TypeError that names the argument.
 
     Args:
         module (Module): The model; each rank makes the same.
@@ -116,6 +116,8 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
             differ, all ranks raise CollectiveError.
         find_nan (bool): Whether backward() raises, on all ranks, for a nan in outputs of modules or in gradients, with the
             rank and the first module that made it. Each tensor is read once more; False costs nothing. Default: False.
+        evaluation_buffers (str): What the first forward pass in evaluation mode after training gives all ranks: rank 0's
+            buffers ("root"), or for floating-point ones the mean over ranks ("mean"). Default: 'root'.
 
     Raises:
         TypeError: an argument has a wrong type, which the error names.
@@ -194,7 +196,8 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         self.skipped_steps = 0                       # by skipping()
         self._config, self._unused = config, UnusedParameters(config.find_unused_parameters, config.static_graph)
         self._watch = ModelWatch(self.module, self.ignored)
-        self._buffer_sync = BufferSync(self._watch, self.comm, config.sync_buffers)
+        self._buffer_sync = BufferSync(self._watch, self.comm, config.sync_buffers and config.per_rank,
+                                       config.evaluation_buffers == "mean")
         if self.comm.size > 1 and not config.local_only:
             compare_over_ranks(self, self.comm, config.same_on_all_ranks())
             verify(self.module, self.comm, what="DataParallel", ignored=self.ignored)
@@ -218,6 +221,11 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
             self._complete()
             if self._config.copied:
                 refuse_taken(self.module.parameters(), self._config.how)
+        if not (self.training and self.module.training):
+            if self._join_block is None:             # a rank that has run out of batches only takes part in training
+                self._buffer_sync.before_evaluation()
+        elif not recording:
+            self._buffer_sync.changed = True
         if self.verify_every and recording:
             self._verify_weights()
         if self._nan is not None:
@@ -310,6 +318,26 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
     def broadcast_buffers(self) -> bool:
         """PyTorch's older name for forward_sync_buffers."""
         return self.forward_sync_buffers
+
+    def synchronise_buffers(self) -> None:
+        """Give all ranks the same buffers for an evaluation, if a forward pass in training mode may have changed them since
+        the last time. The first forward pass in evaluation mode calls it. Collective.
+
+        Raises:
+            CollectiveError: other ranks call something else.
+
+        Example:
+            >>> import dparallel
+            >>> def evaluate(comm):
+            ...     model = dparallel.DataParallel(ag.nn.Sequential(ag.nn.Linear(1, 1), ag.nn.BatchNorm1d(1)), comm=comm)
+            ...     model(ag.rand(2, 1)).sum().backward()
+            ...     model.synchronise_buffers()          # then model.module may be evaluated, too
+            ...     return model.module[1].running_mean.item()
+            >>> first, second = dparallel.run_ranks(2, evaluate)
+            >>> first == second
+            True
+        """
+        self._buffer_sync.before_evaluation()
 
     def synchronised_buffers(self) -> list[Tensor]:
         """The buffers that follow rank 0's."""

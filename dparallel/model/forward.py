@@ -128,6 +128,7 @@ class SummedForward:
         call.problem = call.problem or self.watch.look()
         if training:
             self.buffers.broadcast(root)
+            self.buffers.changed = True
         call.evaluated = (not training and bool(self.buffers.buffers())) or self.watch.evaluates()
         return call
 

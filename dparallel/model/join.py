@@ -283,6 +283,7 @@ class ModelHook(JoinHook):
             if self.model._reducer is not None and self.model._reducer.check is not None:
                 self.model._reducer.check.uneven = True
             broadcast_state(self.model.module, self.model.comm, active[0], self.model.ignored)
+            self.model._buffer_sync.changed = False
 
 
 class JoinableModel(Joinable):

@@ -32,13 +32,18 @@ def broadcast_tensors(values: list[Tensor], comm: Communicator, root: int = 0) -
 class BufferSync:
     """Keeps the buffers that follow rank 0's alike on all ranks.
 
-    watch: of the model. comm: the ranks. enabled: False where each rank has buffers of its own.
+    watch: of the model. comm: the ranks. enabled: False where each rank has buffers of its own. mean: whether buffers of
+    floats are averaged before an evaluation. changed: whether a forward pass in training mode may have changed them since
+    they were alike, which all ranks decide alike.
     """
 
-    def __init__(self, watch: ModelWatch, comm: Communicator, enabled: bool) -> None:
+    def __init__(self, watch: ModelWatch, comm: Communicator, enabled: bool, mean: bool = False,
+                 changed: bool = False) -> None:
         self.watch: ModelWatch = watch
         self.comm: Communicator = comm
         self.enabled: bool = enabled and not comm.alone
+        self.mean: bool = mean
+        self.changed: bool = changed
 
     def buffers(self) -> list[Tensor]:
         """The buffers, as of the watch's last look(); those that nodes save from now on stay as they were saved."""
@@ -51,6 +56,21 @@ class BufferSync:
         buffers = self.buffers()
         if buffers:
             broadcast_tensors(buffers, self.comm, root)
+
+    def before_evaluation(self) -> None:
+        """If training has changed the buffers, give all ranks rank 0's, or their mean. Collective then."""
+        if not self.changed:
+            return
+        self.watch.look()                            # modules may have been added
+        buffers = self.buffers()
+        if buffers:
+            self.comm.named_barrier("forward_in_evaluation_mode")
+            averaged = [b for b in buffers if self.mean and b.array.dtype.kind in "fcV"]
+            if averaged:
+                overwrite(averaged, map_flattened([b.array for b in averaged],
+                                                  lambda x: self.comm.allreduce([x], "mean")[0]))
+            broadcast_tensors([b for b in buffers if not any(b is other for other in averaged)], self.comm)
+        self.changed = False
 
 
 class ModelWatch:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograd.core.overwrites import overwrite
+
 from ..comm import CollectiveError
 from ..reduction.reducer import StepSkipped
 from ..reduction.weights import SKIPPED
@@ -153,8 +155,7 @@ class Skipping:
             self.reducer.stats.skipped += 1
         for p in self.model.parameters():
             p.grad = None
-        for buffer, before in self.buffers:
-            np.copyto(buffer.array, before)
+        overwrite([buffer for buffer, _ in self.buffers], [before for _, before in self.buffers])
 
 
 def all_finite(x: Any) -> bool:

@@ -180,7 +180,8 @@ class WrappedModule(Module):
                  "_without_reducer": old._without_reducer or self._reducer is not None}
         vars(new).update({key: copy.deepcopy(value, memo) for key, value in vars(self).items() if key not in fresh}, **fresh)
         watch = ModelWatch(new.module, new.ignored)
-        vars(new).update(_watch=watch, _buffer_sync=BufferSync(watch, new.comm, new._config.sync_buffers),
+        sync: BufferSync = old._buffer_sync
+        vars(new).update(_watch=watch, _buffer_sync=BufferSync(watch, new.comm, sync.enabled, sync.mean, sync.changed),
                          _compute=module_compute(new._config))
         return new
 

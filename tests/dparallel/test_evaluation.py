@@ -1,5 +1,7 @@
 """Metrics, evaluation, samplers, clipping and linear scaling: over ranks as in one process."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -262,5 +264,90 @@ def test_a_sharded_model_is_evaluated_whole(on_ranks):
         found = evaluate(model, TensorDataset(x, t), metrics, batch_size=2)
         np.testing.assert_allclose(found["loss"], evaluate(net(), TensorDataset(x, t), metrics, comm=comm)["loss"], rtol=1e-12)
         F.cross_entropy(model(x), t).backward()                           # and it trains on
+
+    on_ranks(check)
+
+
+# --- buffers of a model that was trained ---------------------------------------------------------------------------------
+
+class Counts(nn.Module):
+    """A normalisation, and a number of calls that is another on each rank."""
+
+    def __init__(self, rank):
+        super().__init__()
+        self.fc, self.norm, self.rank = nn.Linear(2, 2), nn.BatchNorm1d(2), rank
+        self.register_buffer("seen", ag.tensor(0))
+
+    def forward(self, x):
+        if self.training:
+            self.seen += 1 + self.rank
+        return self.norm(self.fc(x))
+
+
+def buffers_of(net):
+    return [b.numpy().copy() for b in net.buffers()]
+
+
+@pytest.mark.parametrize("settings", [{}, {"evaluation_buffers": "mean"}, {"broadcast_buffers": False}, {"shard": "parameters"},
+                                      {"shard": "optimizer"}, {"average": "ranks", "evaluation_buffers": "mean"}])
+@pytest.mark.parametrize("way", ["no_grad", "recorded", "module", "evaluate", "trained without a graph", "copy"])
+def test_all_ranks_evaluate_one_model(on_ranks, settings, way):
+    def check(comm):
+        model = DataParallel(Counts(comm.rank), comm=comm, **settings)
+        for _ in range(2):
+            model.train()
+            for step in range(2):
+                y = model(ag.full((3, 2), float(comm.rank + step)) + ag.rand(3, 2))
+                if way == "trained without a graph":
+                    with ag.no_grad():
+                        model(ag.rand(3, 2))
+                elif step:
+                    y.sum().backward()
+            own = [comm.allgather_object([b]) for b in buffers_of(model.module)]
+            evaluated = model
+            if way == "copy" and not model.shard:
+                evaluated = copy.deepcopy(model)
+            evaluated.eval() if way != "module" else evaluated.module.eval()
+            if way == "evaluate":
+                rows = TensorDataset(ag.rand(4, 2), ag.zeros(4))
+                evaluate(model, rows, {"loss": lambda y, t: y.mean(1)}, comm=comm)
+            else:
+                with ag.enable_grad() if way == "recorded" else ag.no_grad():
+                    for _ in range(1 + comm.rank):   # the first is collective, no other
+                        evaluated(ag.rand(2, 2)) if model.shard != 3 else evaluated.synchronise_buffers()
+            mean = settings.get("evaluation_buffers") == "mean"
+            for b, ranks in zip(buffers_of(evaluated.module), own, strict=True):
+                if settings.get("broadcast_buffers") is False:
+                    np.testing.assert_array_equal(b, ranks[comm.rank])
+                elif mean and b.dtype.kind == "f":
+                    np.testing.assert_allclose(b, sum(ranks) / comm.size, rtol=1e-6)
+                else:
+                    np.testing.assert_array_equal(b, ranks[0])
+
+    on_ranks(check)
+
+
+def test_one_rank_that_evaluates_alone(on_ranks):
+    """By model.module, or with buffers that are alike, no other rank is needed; else it is an error on all, no hang."""
+    def check(comm):
+        if comm.size == 1:
+            return
+        model = DataParallel(Counts(0), comm=comm)
+        with ag.no_grad():
+            if comm.rank == 0:
+                model.eval()
+                model(ag.rand(2, 2))                 # before any training
+                model.train()
+        model(ag.rand(3, 2)).sum().backward()
+        if comm.rank == 0:
+            model.module.eval()(ag.rand(2, 2))
+            model.module.train()
+            evaluate(model, [(ag.rand(2, 2), ag.zeros(2))], {"loss": lambda y, t: y.mean(1)}, comm=Devices(1))
+        comm.barrier()
+        with pytest.raises(CollectiveError, match=r"(?s)evaluate alone, call model.module.*forward_in_evaluation_mode"):
+            if comm.rank == 0:
+                model.eval()
+                model(ag.rand(2, 2))
+            comm.barrier()
 
     on_ranks(check)
