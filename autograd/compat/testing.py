@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import category, promote
+from ..base.size import Size
 from ..core.tensor import Tensor
 
 # dtype: relative and absolute tolerance; all others are compared exactly
@@ -98,7 +99,7 @@ def difference(actual: Any, expected: Any, rtol: float | None, atol: float | Non
         if any(numbers) and not isinstance(actual if numbers[1] else expected, np.generic):
             raise TypeError(f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.")
         if a.shape != e.shape:
-            return f"The values for attribute 'shape' do not match: {tuple(a.shape)} != {tuple(e.shape)}."
+            return f"The values for attribute 'shape' do not match: {Size(a.shape)} != {Size(e.shape)}."
         if check_dtype and a.dtype != e.dtype:
             return f"The values for attribute 'dtype' do not match: {a.dtype} != {e.dtype}."
         if check_stride and a.strides != e.strides:
@@ -112,9 +113,12 @@ def difference(actual: Any, expected: Any, rtol: float | None, atol: float | Non
         close = np.isclose(a, e, relative, absolute, equal_nan) if max(kinds) > 1 or relative or absolute else a == e
         if close.all():
             return ""
-        gap = np.abs(np.where(a > e, a - e, e - a) if common.kind in "iub" and common.kind != "b" else
-                     a.astype(np.complex128 if common.kind == "c" else np.float64) - e)
+        if common.kind == "b":
+            a, e = a.astype(np.uint8), e.astype(np.uint8)
+        gap = np.where(a > e, a - e, e - a) if common.kind in "iub" else np.abs(a - e)
         ratio = gap / np.abs(e)
+        if common.kind in "iub" and not all(numbers):        # PyTorch divides integers in float32
+            ratio = ratio.astype(np.float32)
     if all(numbers):
         head = f"Scalars are not {'close' if relative or absolute else 'equal'}!\n\nExpected {expected} but got {actual}."
         return (f"{head}\nAbsolute difference: {gap.item()}" + limit(absolute) +
@@ -127,7 +131,7 @@ def difference(actual: Any, expected: Any, rtol: float | None, atol: float | Non
         flat = int(np.argmax(masked))
         at = tuple(int(i) for i in np.unravel_index(flat, a.shape))
         place = f" at index {at}" if a.ndim else ""
-        lines.append(f"Greatest {name} difference: {values.flat[flat]}{place}{limit(allowed)}")
+        lines.append(f"Greatest {name} difference: {values.flat[flat].item()}{place}{limit(allowed)}")
     return (f"Tensor-likes are not {'close' if relative or absolute else 'equal'}!\n\nMismatched elements: {share}\n"
             + "\n".join(lines))
 

@@ -42,7 +42,7 @@ class UntypedStorage:
             shared (bool): Whether writes change the file. Default: False.
             nbytes (int): How many bytes. Default: 0.
         """
-        mode = "r+" if shared else "c"               # c: pages that are written to are this process's own
+        mode: Any = "r+" if shared else "c"          # c: pages that are written to are this process's own
         return cls(np.memmap(filename, np.uint8, mode, shape=(nbytes,)) if nbytes else np.empty(0, np.uint8))
 
     @property
@@ -53,7 +53,8 @@ class UntypedStorage:
     @property
     def _bytes(self) -> Any:
         """All bytes, as an array that is valid as long as this object."""
-        return np.frombuffer((ctypes.c_ubyte * self._count).from_address(self._start), np.uint8)
+        memory: Any = (ctypes.c_ubyte * self._count).from_address(self._start)
+        return np.frombuffer(memory, np.uint8)
 
     @property
     def device(self) -> device:

@@ -23,8 +23,8 @@ class TreeSpec:
 
     def __init__(self, type: Any, context: Any, children: list[TreeSpec]) -> None:
         self.type, self.context, self.children_specs = type, context, children
-        self.num_nodes = 1 + sum(child.num_nodes for child in children)
-        self.num_leaves = 1 if type is None else sum(child.num_leaves for child in children)
+        self.num_nodes: int = 1 + sum(child.num_nodes for child in children)
+        self.num_leaves: int = 1 if type is None else sum(child.num_leaves for child in children)
         self.num_children = len(children)
 
     def is_leaf(self) -> bool:

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograd import _C
 from autograd.base import version as autograd_version
@@ -18,6 +18,11 @@ from autograd.torch_names import absent, find, modules, named, unguarded
 from .. import autograd
 from ..same_modules import SameModules
 from . import version
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object                                  # as in same_modules.py
 
 TOP = "torch"
 # modules that are not those of autograd
@@ -54,7 +59,7 @@ class TorchModules(SameModules):
         return module
 
 
-class AbsentModules:
+class AbsentModules(Loader):
     """The loader of modules that are not here: all their names are absent."""
 
     def create_module(self, spec: ModuleSpec) -> None:
@@ -108,6 +113,6 @@ def fill(names: dict[str, Any]) -> None:
     """Make a module `torch`: autograd's names, and PyTorch's version."""
     names.update((name, value) for name, value in vars(autograd).items() if not name.startswith("__"))
     names.update(__version__=version.__version__, version=version, torch_version=autograd_version, ops=ops, _C=_C,
-                 __all__=autograd.__all__, __getattr__=lambda name: getattr(autograd, name), __dir__=lambda: dir(autograd))
+                 __all__=vars(autograd)["__all__"], __getattr__=lambda name: getattr(autograd, name), __dir__=lambda: dir(autograd))
     sys.meta_path.insert(0, TorchModules(TOP))
     add_absent(sys.modules[TOP], TOP)
