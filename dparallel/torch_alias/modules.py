@@ -113,6 +113,7 @@ def fill(names: dict[str, Any]) -> None:
     """Make a module `torch`: autograd's names, and PyTorch's version."""
     names.update((name, value) for name, value in vars(autograd).items() if not name.startswith("__"))
     names.update(__version__=version.__version__, version=version, torch_version=autograd_version, ops=ops, _C=_C,
-                 __all__=vars(autograd)["__all__"], __getattr__=lambda name: getattr(autograd, name), __dir__=lambda: dir(autograd))
+                 __all__=vars(autograd)["__all__"], __getattr__=lambda name: getattr(autograd, name),
+                 __dir__=lambda: dir(autograd))
     sys.meta_path.insert(0, TorchModules(TOP))
     add_absent(sys.modules[TOP], TOP)

@@ -91,7 +91,7 @@ def run(tmp_path, text, *command, code=0):
     done = subprocess.run([sys.executable, *command, str(script), "a", "-b"], capture_output=True, text=True, cwd=tmp_path,
                           timeout=100)
     assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return done.stderr if code else done.stdout
 
 
 @pytest.mark.parametrize("way", ["command", "line", "dprun"])
