@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from autograd import _C
 from autograd.base import version as autograd_version
 from autograd.compat.library import ops
 from autograd.torch_names import absent, find, modules, named, unguarded
@@ -27,6 +26,8 @@ else:
 TOP = "torch"
 # modules that are not those of autograd
 OTHERS = {f"{TOP}.version": version.__name__, f"{TOP}.torch_version": autograd_version.__name__}
+# modules where PyTorch defines names of `torch` itself
+BEHIND = {f"{TOP}.{name}" for name in ("_C", "_VF", "_tensor", "functional")}
 
 
 class TorchModules(SameModules):
@@ -40,7 +41,7 @@ class TorchModules(SameModules):
             found = super().find_spec(fullname)
         except ModuleNotFoundError:                  # autograd has no such parent
             found = None
-        return found or (ModuleSpec(fullname, AbsentModules(), is_package=True) if fullname in modules() or
+        return found or (ModuleSpec(fullname, AbsentModules(), is_package=True) if fullname in modules() | BEHIND or
                          unguarded(importer(), "IMPORT_NAME") else None)
 
     def ours(self, fullname: str) -> str:
@@ -71,6 +72,8 @@ class AbsentModules(Loader):
             if name.startswith("__"):
                 raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
             full = f"{module.__name__}.{name}"
+            if module.__name__ in BEHIND and hasattr(autograd, name):
+                return getattr(autograd, name)
             return import_module(full) if full in modules() else named().get(full) or absent(full)
 
         vars(module)["__getattr__"] = names
@@ -101,6 +104,8 @@ def add_absent(module: ModuleType, name: str) -> None:
             pass
         if attribute.startswith("__"):
             raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+        if name in BEHIND and hasattr(autograd, attribute):
+            return getattr(autograd, attribute)
         full = f"{name}.{attribute}"
         if full in modules() or (name != TOP and find_spec(full)):       # PyTorch has imported it by now
             return import_module(full)
@@ -111,9 +116,14 @@ def add_absent(module: ModuleType, name: str) -> None:
 
 def fill(names: dict[str, Any]) -> None:
     """Make a module `torch`: autograd's names, and PyTorch's version."""
-    names.update((name, value) for name, value in vars(autograd).items() if not name.startswith("__"))
-    names.update(__version__=version.__version__, version=version, torch_version=autograd_version, ops=ops, _C=_C,
-                 __all__=vars(autograd)["__all__"], __getattr__=lambda name: getattr(autograd, name),
-                 __dir__=lambda: dir(autograd))
+    submodules = {*vars(autograd)["MODULES"], "_C"}
+
+    def own(name: str) -> Any:
+        return import_module(f"{TOP}.{name}") if name in submodules else getattr(autograd, name)
+
+    names.update((name, value) for name, value in vars(autograd).items()
+                 if not name.startswith("__") and name not in submodules)
+    names.update(__version__=version.__version__, version=version, torch_version=autograd_version, ops=ops,
+                 __all__=vars(autograd)["__all__"], __getattr__=own, __dir__=lambda: dir(autograd))
     sys.meta_path.insert(0, TorchModules(TOP))
     add_absent(sys.modules[TOP], TOP)

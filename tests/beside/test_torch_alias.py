@@ -10,6 +10,8 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = '''
 import sys
 import torch
+assert torch._C.device is torch.device and torch.onnx.symbolic_helper.parse_args("v")(print) is print
+assert "torch.fx" not in sys.modules and torch.fx.node.Node and not hasattr(torch.fx, "nothing")
 import torch.nn.functional as F
 import torch.distributed as dist
 from torch import nn
@@ -26,6 +28,11 @@ assert torch.__version__ > Version("2.9") and torch.torch_version.TorchVersion("
 assert find_spec("torch") and find_spec("torch.nn") and find_spec("torch.nowhere") is None
 assert nn is autograd.nn and F is autograd.nn.functional and dist is dparallel.distributed and torch.Tensor is autograd.Tensor
 assert torch.autograd.gradcheck is gradcheck is autograd.gradcheck
+from torch._tensor import Tensor
+from torch._C import device
+from torch.functional import einsum
+from torch._C import _log_api_usage_once
+assert Tensor is torch.Tensor and device is torch.device and einsum is torch.einsum and torch.functional.norm is torch.norm
 print(sys.argv[1:])
 '''
 ABSENT = '''
