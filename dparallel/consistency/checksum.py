@@ -45,7 +45,7 @@ def crc_of(array: Array, crc: int = 0) -> int:
         whole = rows * 8 * WIDE
         crc = zlib.crc32(np.add.reduce(data[:whole].view(np.uint64).reshape(rows, WIDE), axis=0), crc)
         data = data[whole:]
-    return zlib.crc32(data, crc)
+    return zlib.crc32(data.data, crc)
 
 
 def bits_of(number: int) -> Array:

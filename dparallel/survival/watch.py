@@ -159,11 +159,12 @@ def untrained(parts: Mapping[str, Part]) -> str:
     """An optimizer whose parameters nothing keeps; "" if there is none."""
     things = list(things_of(parts).values())
     kept = {id(p) for p in _tensors([*(thing for thing, _ in reachable(things)), *_items(things)])}
-    for part in parts.values():
-        for group in part.optimizer.param_groups if isinstance(part, OptimizerState) else ():
+    optimizers = [part.optimizer for part in parts.values() if isinstance(part, OptimizerState)]
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
             for p in group["params"]:
                 if id(p) not in kept and not (isinstance(p, ParameterSlice) and id(p.whole) in kept):
-                    return MSG_PARAMETERS.format(who=type(part.optimizer).__name__, shape=list(p.shape))
+                    return MSG_PARAMETERS.format(who=type(optimizer).__name__, shape=list(p.shape))
     return ""
 
 
