@@ -39,7 +39,7 @@ class SliceArray(np.ndarray[Any, Any]):
         return marked(super().__array_function__(function, types, args, kwargs))
 
     def dot(self, other: Any, out: Any = None) -> Any:
-        """Refused."""
+        """Refuse a product over elements, as __array_ufunc__() does."""
         refuse("dot")
 
 

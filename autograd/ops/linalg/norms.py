@@ -42,7 +42,7 @@ class VectorNorm(Operation, name="LinalgVectorNorm"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, ord: float, dims: tuple[int, ...], keepdim: bool) -> Array:
-        """The kernel."""
+        """kernels.norms.norm(), rounded to x's real dtype."""
         out = in_rows(converted(np.asarray(norm_kernel(x, ord, dims, keepdim)), x.real.dtype, copy=False))
         ctx.save(x, out)
         ctx.ord, ctx.dims = ord, dims
