@@ -36,7 +36,8 @@ class Version:
         bounds = [np.lib.array_utils.byte_bounds(array) for array in arrays]
         self.address = min(low for low, _ in bounds)
         size = max(high for _, high in bounds) - self.address
-        self.content = np.frombuffer((ctypes.c_char * size).from_address(self.address), np.uint8).copy()
+        memory: Any = (ctypes.c_char * size).from_address(self.address)
+        self.content = np.frombuffer(memory, np.uint8).copy()
 
     def array(self, now: Any) -> Any:
         """The array `now` as it was at this version; None if its memory was not kept."""

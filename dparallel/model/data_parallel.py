@@ -220,8 +220,8 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         if recording:
             self._complete()
             if self._config.copied:
-                refuse_taken(self.module.parameters(), self._config.how)
-        if not (self.training and self.module.training):
+                refuse_taken(self._config.module.parameters(), self._config.how)
+        if not (self.training and self._config.module.training):
             if self._join_block is None:             # a rank that has run out of batches only takes part in training
                 self._buffer_sync.before_evaluation()
         elif not recording:
