@@ -150,6 +150,8 @@ from .ops.statistics.histograms import HistogramDD
 from .replay.trace import trace_step as trace_step
 from .serialization import load as load
 from .serialization import save as save
+from .storage import TypedStorage as TypedStorage
+from .storage import UntypedStorage as UntypedStorage
 from .tensor_api.printing import get_printoptions as get_printoptions
 from .tensor_api.printing import set_printoptions as set_printoptions
 from .tensor_api.tensor_types import TensorType

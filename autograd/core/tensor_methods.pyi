@@ -1322,7 +1322,7 @@ class TensorMethods(TensorBase):
     def unsqueeze_(self, *, axis: _int) -> Self:
         """input with a dimension of size 1 put in at `dim`. A view."""
     def untyped_storage(self) -> UntypedStorage:
-        """Raises NotImplementedError: the memory of a tensor is its NumPy array, x.array."""
+        """The bytes of the memory that this tensor is a view of."""
     def var(self, dim: Dims | _bool = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None, axis: Dims | _bool | None = None, keepdims: _bool | None = None) -> Tensor:
         """The variance: squared distances from the mean, added up, over (count - correction)."""
     def vdot(self, other: Tensor) -> Tensor:

@@ -421,6 +421,8 @@ Raises:
     RuntimeError: number of steps must be non-negative.
     RuntimeError: {name} only supports 0-dimensional start and end tensors, but got {side} with
         {value.ndim} dimension(s).
+    RuntimeError: {name}(): the complex sequence from {a} to {b} can't be safely cast to passed
+        dtype {dtype}.
 
 Example:
     >>> ag.linspace(0, 1, 5)
@@ -447,6 +449,8 @@ Raises:
     RuntimeError: number of steps must be non-negative.
     RuntimeError: {name} only supports 0-dimensional start and end tensors, but got {side} with
         {value.ndim} dimension(s).
+    RuntimeError: {name}(): the complex sequence from {a} to {b} can't be safely cast to passed
+        dtype {dtype}.
 
 Example:
     >>> ag.logspace(0, 3, 4)
@@ -585,7 +589,7 @@ Raises:
 
 Example:
     >>> ag.result_type(ag.tensor([1, 2]), 1.5)
-    dtype('float32')""",
+    torch.float32""",
 "Tensor.new_tensor": """A new leaf with a copy of data, of this tensor's dtype.
 
 Args:

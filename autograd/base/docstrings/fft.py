@@ -59,6 +59,7 @@ Returns:
 
 Raises:
     NotImplementedError: device={device}: tensors live in the CPU's memory.
+    RuntimeError: fftfreq and rfftfreq require a floating point or complex dtype, not {dtype}.
     NotImplementedError: {name}={...} is not implemented: leave it out.
 
 Example:
@@ -437,6 +438,7 @@ Returns:
 
 Raises:
     NotImplementedError: device={device}: tensors live in the CPU's memory.
+    RuntimeError: fftfreq and rfftfreq require a floating point or complex dtype, not {dtype}.
     NotImplementedError: {name}={...} is not implemented: leave it out.
 
 Example:

@@ -1358,8 +1358,10 @@ Example:
             [0.0000, 0.2500]])""",
 "linalg.lstsq": """(solution, residuals, rank, singular_values): the X of least norm with the least |A X - B|.
 
-residuals are the squared sums, where A has full rank and more rows than columns, unless the driver is "gelsy", the
-default; rank is empty for the driver "gels", singular_values but for "gelsd" and "gelss".
+Singular values of at most rcond times the largest count as zero; "gels" ignores rcond, as LAPACK does. The derivative
+takes what is dropped for zero.
+residuals are the squared sums, where A has full rank and more rows than columns, unless the driver is "gelsy";
+rank is empty for the driver "gels", singular_values but for "gelsd" and "gelss".
 
 Args:
     A (Tensor): (..., m, n); floating point or complex.
@@ -1378,6 +1380,7 @@ Raises:
     RuntimeError: torch.linalg.lstsq: input B must have at least 1 dimension, its shape is [].
     RuntimeError: torch.linalg.lstsq: A.size(-2) should match B.size({...}).
     RuntimeError: linalg.lstsq: batch dimensions of {...} and {...} do not broadcast.
+    TypeError: linalg_lstsq(): argument 'rcond' must be float, not {...}.
 
 Example:
     >>> ag.linalg.lstsq(ag.tensor([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]), ag.tensor([[1.0], [4.0], [9.0]])).solution

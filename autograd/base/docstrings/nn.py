@@ -245,8 +245,7 @@ Returns:
     Tensor.
 
 Raises:
-    UFuncTypeError: the dtype is bool or integers.
-    NotImplementedError: the dtype is complex.
+    NotImplementedError: the dtype is bool or integers or complex.
 
 Example:
     >>> ag.batch_norm(ag.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 1e-5)
@@ -287,7 +286,7 @@ Args:
     padding_idx (int): Row that gets no gradient. Default: -1.
     scale_grad_by_freq (bool): Whether a row's gradient is divided by how often it is named.
         Default: False.
-    sparse (bool): Only False. Default: False.
+    sparse (bool): Gradients are dense in any case; True warns once. Default: False.
 
 Returns:
     Tensor.
@@ -362,8 +361,7 @@ Returns:
     Tensor.
 
 Raises:
-    UFuncTypeError: the dtype is bool or integers.
-    NotImplementedError: the dtype is complex.
+    NotImplementedError: the dtype is bool or integers or complex.
 
 Example:
     >>> ag.group_norm(ag.tensor([[1.0, 3.0]]), 1)
@@ -385,8 +383,7 @@ Returns:
     Tensor.
 
 Raises:
-    UFuncTypeError: the dtype is bool or integers.
-    NotImplementedError: the dtype is complex.
+    NotImplementedError: the dtype is bool or integers or complex.
 
 Example:
     >>> ag.instance_norm(ag.tensor([[[1.0, 3.0]]]), None, None, None, None, True, 0.1, 1e-5)
@@ -1225,8 +1222,7 @@ Returns:
     Tensor.
 
 Raises:
-    UFuncTypeError: the dtype is bool or integers.
-    NotImplementedError: the dtype is complex.
+    NotImplementedError: the dtype is bool or integers or complex.
     RuntimeError: batch_norm: expected an input of 2 or more dimensions (n, channels, ...), got
         {...}.
     RuntimeError: Expected running_mean and running_var to be defined when training=False.
@@ -1512,14 +1508,13 @@ Args:
     norm_type (float): Order of that norm. Default: 2.0.
     scale_grad_by_freq (bool): Whether a row's gradient is divided by how often it is named.
         Default: False.
-    sparse (bool): Only False. Default: False.
+    sparse (bool): Gradients are dense in any case; True warns once. Default: False.
 
 Returns:
     Tensor (*input.shape, d).
 
 Raises:
     RuntimeError: the dtype is bool or floating point or complex.
-    NotImplementedError: {name}(sparse=True): gradients are dense here.
     RuntimeError: 'weight' must be 2-D, got {...}.
     RuntimeError: {name}: expected indices of dtype int64 or int32.
 
@@ -1530,8 +1525,8 @@ Example:
 "nn.functional.embedding_bag": """The sum, mean or maximum of rows of weight, bag by bag: (bags, d).
 
 Bags are the rows of a matrix `input`, or the stretches of a vector that begin at `offsets`. padding_idx is left out of
-its bag; the result for an empty bag is 0. include_last_offset: the last bag ends where offsets end, and what follows is
-in none. per_sample_weights (as input) weigh the rows of a sum.
+its bag; the result for an empty bag is 0. include_last_offset: offsets end with the length of input.
+per_sample_weights (as input) weigh the rows of a sum.
 
 Args:
     input (Tensor): Integers (bags, n), or (n,) with offsets.
@@ -1542,7 +1537,7 @@ Args:
     scale_grad_by_freq (bool): Whether a row's gradient is divided by how often it is named.
         Default: False.
     mode (str): "sum", "mean" or "max". Default: 'mean'.
-    sparse (bool): Only False. Default: False.
+    sparse (bool): Gradients are dense in any case; True warns once. Default: False.
     per_sample_weights (Tensor): Factors of the rows, of input's shape; mode "sum" only.
     include_last_offset (bool): Whether offsets end in the length of input. Default: False.
     padding_idx (int): Row that does not count.
@@ -1554,12 +1549,12 @@ Raises:
     RuntimeError: the dtype is bool or floating point or complex.
     RuntimeError: embedding_bag: expected per_sample_weights to have the same type as weight,
         but got {...} and {weight.dtype}.
-    NotImplementedError: {name}(sparse=True): gradients are dense here.
     ValueError: mode has to be one of sum, mean or max, not {mode}.
     ValueError: max mode does not support scaling the gradient by the frequency.
     NotImplementedError: embedding_bag: per_sample_weights was not None.
     ValueError: embedding_bag: If per_sample_weights ({...}) is not None, then it must have the
         same shape as the input ({...}).
+    ValueError: input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}.
 
 Example:
     >>> ag.nn.functional.embedding_bag(ag.tensor([[0, 1]]), ag.tensor([[1.0, 2.0], [3.0, 4.0]]), mode="sum")
@@ -1794,8 +1789,7 @@ Returns:
     Tensor.
 
 Raises:
-    UFuncTypeError: the dtype is bool or integers.
-    NotImplementedError: the dtype is complex.
+    NotImplementedError: the dtype is bool or integers or complex.
     RuntimeError: Expected at least 2 dimensions for input tensor but received {input.ndim}.
     RuntimeError: Expected number of channels in input to be divisible by num_groups, but got
         input of shape {...} and num_groups={num_groups}.
@@ -1953,8 +1947,7 @@ Returns:
     Tensor.
 
 Raises:
-    UFuncTypeError: the dtype is bool or integers.
-    NotImplementedError: the dtype is complex.
+    NotImplementedError: the dtype is bool or integers or complex.
     ValueError: instance_norm: expected (n, channels, ...) of 3 or more dimensions, got {...}.
     ValueError: Expected more than 1 spatial element when training, got input size {...}.
     RuntimeError: Expected running_mean and running_var to be defined when use_input_stats is
@@ -2553,7 +2546,8 @@ Returns:
     Tensor.
 
 Raises:
-    NotImplementedError: the dtype is bool or integers or complex.
+    RuntimeError: the dtype is bool.
+    NotImplementedError: the dtype is integers or complex.
 
 Example:
     >>> ag.nn.functional.multilabel_soft_margin_loss(ag.tensor([[2.0, -2.0]]), ag.tensor([[1.0, 0.0]]))
@@ -2590,8 +2584,7 @@ Example:
 "nn.functional.normalize": """input / max(norm along dim, eps).
 
 Args:
-    input (Tensor): Of any shape; integers, floating point or complex; integers become floating
-        point.
+    input (Tensor): Of any shape; floating point or complex.
     p (float): The order of the norm. Default: 2.0.
     dim (int or ints): Dimension, from the front or (negative) from the end. Default: 1.
     eps (float): The smallest norm that is divided by. Default: 1e-12.
@@ -2601,7 +2594,7 @@ Returns:
     Tensor.
 
 Raises:
-    TypeError: the dtype is bool.
+    ValueError: the dtype is bool or integers.
     IndexError: `dim` is no dimension of the input.
     RuntimeError: `out` is given, and an operand needs a gradient.
 

@@ -709,8 +709,8 @@ Raises:
     RuntimeError: `out` is given, and an operand needs a gradient.
 
 Example:
-    >>> ag.log10(ag.tensor([0.1, 1.0, 1000.0]))
-    tensor([-1.0000,  0.0000,  3.0000])""",
+    >>> ag.log10(ag.tensor([2.0, 1.0, 1000.0]))
+    tensor([0.3010, 0.0000, 3.0000])""",
 "log1p": """log(1 + input), accurate near 0.
 
 Args:
@@ -741,8 +741,8 @@ Raises:
     RuntimeError: `out` is given, and an operand needs a gradient.
 
 Example:
-    >>> ag.log2(ag.tensor([0.5, 1.0, 8.0]))
-    tensor([-1.,  0.,  3.])""",
+    >>> ag.log2(ag.tensor([0.5, 1.0, 10.0]))
+    tensor([-1.0000,  0.0000,  3.3219])""",
 "log": """The natural logarithm.
 
 Args:
@@ -762,7 +762,7 @@ Example:
 "logaddexp": """log(exp(input) + exp(other)), without overflow.
 
 Args:
-    input (Tensor): Of any shape; floating point.
+    input (Tensor): Of any shape; floating point or complex.
     other (Tensor or number): Number, or tensor of a shape that broadcasts with input's.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
@@ -770,7 +770,7 @@ Returns:
     Tensor of the shape that the operands broadcast to.
 
 Raises:
-    NotImplementedError: the dtype is bool or integers or complex.
+    NotImplementedError: the dtype is bool or integers.
     RuntimeError: the shapes do not fit each other.
     RuntimeError: `out` is given, and an operand needs a gradient.
 
@@ -1532,8 +1532,8 @@ Raises:
     RuntimeError: `out` is given, and an operand needs a gradient.
 
 Example:
-    >>> ag.sin(ag.tensor([0.0, 1.570796]))
-    tensor([0., 1.])""",
+    >>> ag.sin(ag.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.8415])""",
 "sinc": """sin(pi input) / (pi input), 1 at 0.
 
 Args:
@@ -1577,8 +1577,8 @@ Raises:
     RuntimeError: `out` is given, and an operand needs a gradient.
 
 Example:
-    >>> ag.tan(ag.tensor([0.0, 0.785398]))
-    tensor([0.0000, 1.0000])""",
+    >>> ag.tan(ag.tensor([0.0, 1.0]))
+    tensor([0.0000, 1.5574])""",
 "tanh": """The hyperbolic tangent.
 
 Args:
@@ -2384,9 +2384,9 @@ Raises:
         result has another shape, or a dtype that can't be cast to this tensor's.
 
 Example:
-    >>> x = ag.tensor([0.1, 1.0, 1000.0])
+    >>> x = ag.tensor([2.0, 1.0, 1000.0])
     >>> x.log10_()
-    tensor([-1.0000,  0.0000,  3.0000])""",
+    tensor([0.3010, 0.0000, 3.0000])""",
 "Tensor.log1p_": """In place: log(1 + input), accurate near 0.
 
 Returns:
@@ -2410,9 +2410,9 @@ Raises:
         result has another shape, or a dtype that can't be cast to this tensor's.
 
 Example:
-    >>> x = ag.tensor([0.5, 1.0, 8.0])
+    >>> x = ag.tensor([0.5, 1.0, 10.0])
     >>> x.log2_()
-    tensor([-1.,  0.,  3.])""",
+    tensor([-1.0000,  0.0000,  3.3219])""",
 "Tensor.log_": """In place: the natural logarithm.
 
 Returns:
@@ -3205,9 +3205,9 @@ Raises:
         result has another shape, or a dtype that can't be cast to this tensor's.
 
 Example:
-    >>> x = ag.tensor([0.0, 1.570796])
+    >>> x = ag.tensor([0.0, 1.0])
     >>> x.sin_()
-    tensor([0., 1.])""",
+    tensor([0.0000, 0.8415])""",
 "Tensor.sinc_": """In place: sin(pi input) / (pi input), 1 at 0.
 
 Returns:
@@ -3244,9 +3244,9 @@ Raises:
         result has another shape, or a dtype that can't be cast to this tensor's.
 
 Example:
-    >>> x = ag.tensor([0.0, 0.785398])
+    >>> x = ag.tensor([0.0, 1.0])
     >>> x.tan_()
-    tensor([0.0000, 1.0000])""",
+    tensor([0.0000, 1.5574])""",
 "Tensor.tanh_": """In place: the hyperbolic tangent.
 
 Returns:

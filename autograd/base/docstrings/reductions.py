@@ -56,7 +56,7 @@ Example:
 "logcumsumexp": """log of the running sum of exp(input) along `dim`, without overflow.
 
 Args:
-    input (Tensor): Of any shape; floating point.
+    input (Tensor): Of any shape; floating point or complex.
     dim (int): Dimension, from the front or (negative) from the end.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
@@ -65,7 +65,6 @@ Returns:
 
 Raises:
     NotImplementedError: the dtype is bool or integers.
-    TypeError: the dtype is complex.
     IndexError: `dim` is no dimension of the input.
     RuntimeError: `out` is given, and an operand needs a gradient.
 

@@ -142,7 +142,8 @@ Example:
 "logit": """log(x / (1 - x)), the inverse of sigmoid; with eps, x is first clamped to [eps, 1 - eps].
 
 Args:
-    input (Tensor): Elements in [0, 1]; nan beyond; any dtype; integers become floating point.
+    input (Tensor): Elements in [0, 1]; nan beyond; bool, integers or floating point; integers
+        become floating point.
     eps (float): Distance that input is kept from 0 and 1.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
@@ -150,6 +151,7 @@ Returns:
     Tensor.
 
 Raises:
+    NotImplementedError: the dtype is complex.
     RuntimeError: `out` is given, and an operand needs a gradient.
 
 Example:
@@ -178,7 +180,8 @@ Example:
 "polygamma": """The n-th derivative of digamma at input.
 
 Args:
-    n (int): The order, 0 or more; any dtype; integers become floating point.
+    n (int): The order, 0 or more; bool, integers or floating point; integers become floating
+        point.
     input (Tensor): Of any shape.
     out (Tensor): Tensor that the result is written to; it gets the result's shape.
 
@@ -186,6 +189,7 @@ Returns:
     Tensor.
 
 Raises:
+    NotImplementedError: the dtype is complex.
     RuntimeError: `out` is given, and an operand needs a gradient.
     RuntimeError: polygamma(n, x) does not support negative n, such as {n}.
 
@@ -209,8 +213,8 @@ Raises:
     RuntimeError: `out` is given, and an operand needs a gradient.
 
 Example:
-    >>> ag.xlogy(ag.tensor([0.0, 2.0]), ag.tensor([0.0, 2.718282]))
-    tensor([0.0000, 2.0000])""",
+    >>> ag.xlogy(ag.tensor([0.0, 2.0]), ag.tensor([0.0, 3.0]))
+    tensor([0.0000, 2.1972])""",
 "Tensor.digamma_": """In place: the derivative of lgamma.
 
 Returns:
@@ -340,6 +344,7 @@ Returns:
     This tensor.
 
 Raises:
+    NotImplementedError: the dtype is complex.
     RuntimeError: this tensor is a leaf that needs a gradient, and recording is on; or the
         result has another shape, or a dtype that can't be cast to this tensor's.
 
@@ -409,8 +414,8 @@ Raises:
 
 Example:
     >>> x = ag.tensor([0.0, 2.0])
-    >>> x.xlogy_(ag.tensor([0.0, 2.718282]))
-    tensor([0.0000, 2.0000])""",
+    >>> x.xlogy_(ag.tensor([0.0, 3.0]))
+    tensor([0.0000, 2.1972])""",
 "special.airy_ai": """The Airy function Ai.
 
 Args:

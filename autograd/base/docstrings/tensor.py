@@ -775,6 +775,14 @@ Raises:
 Example:
     >>> ag.ones(1, 2).squeeze_()
     tensor([1., 1.])""",
+"Tensor.storage": """The elements of the memory that this tensor is a view of.
+
+Returns:
+    A TypedStorage.
+
+Example:
+    >>> ag.tensor([1.0, 2.0])[1:].storage().tolist()
+    [1.0, 2.0]""",
 "Tensor.storage_offset": """How many elements before the first one belong to the memory that this tensor is a view of.
 
 Returns:
@@ -941,19 +949,14 @@ Raises:
 Example:
     >>> ag.tensor([1, 2]).unsqueeze_(0)
     tensor([[1, 2]])""",
-"Tensor.untyped_storage": """Raises NotImplementedError: the memory of a tensor is its NumPy array, x.array.
+"Tensor.untyped_storage": """The bytes of the memory that this tensor is a view of.
 
 Returns:
-    Tensor.
-
-Raises:
-    NotImplementedError: untyped_storage(): the memory of a tensor is its NumPy array, x.array.
+    An UntypedStorage.
 
 Example:
-    >>> ag.tensor([1.0]).untyped_storage()
-    Traceback (most recent call last):
-        ...
-    NotImplementedError: untyped_storage(): the memory of a tensor is its NumPy array, x.array""",
+    >>> ag.tensor([1.0, 2.0]).untyped_storage().nbytes()
+    8""",
 "Tensor.zero_": """Write zeros. Returns self.
 
 Returns:

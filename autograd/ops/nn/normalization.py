@@ -335,6 +335,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     training: by the batch's own mean and variance, and the running ones (if any) move towards these by `momentum`, in
     place. Otherwise by the running ones.
     """
+    _check_floating("batch_norm", input)
     channels = input.shape[1] if input.ndim > 1 else 0
     _check_channels(channels, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
     if input.ndim < 2:
@@ -384,6 +385,11 @@ def _by_running(input: Tensor, running_mean: Tensor, running_var: Tensor, weight
     return cast(out, input.dtype) if input.dtype.itemsize == 2 else out          # with float32 statistics, as PyTorch
 
 
+def _check_floating(name: str, input: Tensor) -> None:
+    if input.array.dtype.kind not in "fcV":
+        raise NotImplementedError(f'"{name}" not implemented for {input.dtype}; cast the input to floating point first')
+
+
 def _check_channels(channels: int, **vectors: Any) -> None:
     for name, vector in vectors.items():
         if vector is not None and vector.array.size != channels:
@@ -399,6 +405,7 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
                   weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
                   momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
     """Each channel of each sample standardized by itself; use_input_stats=False: by the running statistics."""
+    _check_floating("instance_norm", input)
     if not use_input_stats:
         if running_mean is None or running_var is None:
             raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
@@ -434,8 +441,7 @@ def _trailing(name: str, input: Tensor, normalized_shape: Sequence[int], weight:
         if vector is not None and vector.array.shape != shape:
             raise RuntimeError(f"Expected {what} to be of same shape as normalized_shape, but got {what} of shape "
                                f"{list(vector.shape)} and normalized_shape = {list(shape)}")
-    if input.dtype.kind not in "fcV":
-        raise NotImplementedError(f'"{name}" not implemented for {input.dtype}; cast the input to floating point first')
+    _check_floating(name, input)
     return {"dims": tuple(range(len(have) - len(shape), len(have))), "form": shape}
 
 
@@ -465,6 +471,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
     """The channels (dimension 1) in `num_groups` groups, each standardized with all its positions, sample by sample."""
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    _check_floating("group_norm", input)
     shape = input.shape
     n, channels = shape[:2]
     if num_groups <= 0 or channels % num_groups:
