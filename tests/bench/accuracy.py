@@ -20,7 +20,7 @@ from table import write_between
 
 ROOT = Path(__file__).parent.parent.parent
 
-SEEDS = 3
+SEEDS = 2
 FLOOR = 2.0 ** -24                   # half of float32's unit: below it a result is as good as correctly rounded
 GRADIENT = "gradient"
 
@@ -70,6 +70,8 @@ def errors(case: Case) -> dict[str, tuple[float, float]]:
     import torch
 
     import autograd
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)                         # arrays are small
     squares: dict[str, np.ndarray] = {}
     for seed in range(1 if case.group == "optimisers" else SEEDS):
         exact = results(torch, case, seed, torch.float64)
@@ -77,6 +79,7 @@ def errors(case: Case) -> dict[str, tuple[float, float]]:
         for name, value in exact.items():
             part = [np.square(ours[name] - value).mean(), np.square(theirs[name] - value).mean(), np.square(value).mean()]
             squares[name] = squares.get(name, np.zeros(3)) + np.array(part)
+    torch.set_num_threads(threads)
     return {name: (math.sqrt(a / c), math.sqrt(b / c)) for name, (a, b, c) in squares.items()}
 
 
