@@ -8,6 +8,7 @@ The channels lie last in memory.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from .onednn.reorder import to_channels_last
 
 LOOP = 512                                           # numbers that a loop should have
 BATCH = 0                                            # in the place of a number of groups: each channel over the whole batch
-Sizes = tuple[int, int, int, int, int, int, int]
+Sizes = tuple[int, ...]
 
 
 def _flat(x: Array) -> Array:
@@ -51,9 +52,9 @@ def _run(call: Callable[[Array, Array, Sizes, int], Any], sizes: Sizes, parts: i
         return call(totals, rooms, sizes, parts | SUMS | OUTPUT)
     ends = [total // width * k // pieces * width for k in range(pieces)] + [total]
     cut = [(samples, total, *ends[k:k + 2], *sizes[4:]) for k in range(pieces)]
-    threads.shared([lambda k=k: call(totals[k], rooms[k], cut[k], parts | SUMS) for k in range(pieces)])
+    threads.shared([partial(call, totals[k], rooms[k], cut[k], parts | SUMS) for k in range(pieces)])
     totals[:, :2 * channels] = totals[:, :2 * channels].sum(0)
-    threads.shared([lambda k=k: call(totals[k], rooms[k], cut[k], parts | OUTPUT) for k in range(pieces)])
+    threads.shared([partial(call, totals[k], rooms[k], cut[k], parts | OUTPUT) for k in range(pieces)])
     return None
 
 

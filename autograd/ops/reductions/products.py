@@ -117,7 +117,8 @@ class Cumprod(Operation):
         if x.dtype == float16:                       # whose range g z and z / x^2 leave, where the derivatives do not
             x = cast(x, float32)
             ctx.values = [x, cumulated(x, dim)]
-            return cast(Cumprod.backward(ctx, cast(g, float32)), float16)
+            made: Any = Cumprod.backward(ctx, cast(g, float32))
+            return cast(made, float16)
         if divisible(x, z):
             return tail_sums(g * z, dim) / x
         return before(x, dim) * backwards(narrow(x, dim, 1, x.shape[dim] - 1), g, dim)
