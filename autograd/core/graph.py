@@ -273,7 +273,7 @@ def demand_fresh(view: Any) -> None:
         raise RuntimeError(MSG_STALE_VIEW)
 
 
-def raise_changed(node: Node, what: str, counter: Counter, then: Any) -> NoReturn:
-    """A saved value was written to after it was saved."""
-    raise RuntimeError(MSG_CHANGED.format(what=what, name=node.name(), now=counter.saved(), then=then,
+def raise_changed(name: str, what: str, counter: Counter, then: Any) -> NoReturn:
+    """A value that the node of this name saved was written to after it was saved."""
+    raise RuntimeError(MSG_CHANGED.format(what=what, name=name, now=counter.saved(), then=then,
                                           writer=counter.writer_since(then)))

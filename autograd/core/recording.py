@@ -115,7 +115,7 @@ def unpack_one(node: Node, position: Position, create: bool) -> Any:
         if tensor.counter is not None:
             then = 0 if node.versions is None else node.versions[position]
             if tensor.counter.saved() != then:
-                array = recalled(node, tensor.counter, value.array, then, "a tensor")
+                array = recalled(node.name(), tensor.counter, value.array, then, "a tensor")
                 return tensor_at(array, edge_of(value)) if create else array
         return value if create else value.array
     return value
@@ -129,7 +129,7 @@ def output_value(node: Node, value: Output, create: bool, position: Position) ->
         counter = node.output_counters[value.number]
         then = 0 if node.versions is None else node.versions[position]
         if counter.saved() != then:
-            value = Output(recalled(node, counter, value.array, then, f"output {value.number}"), value.number)
+            value = Output(recalled(node.name(), counter, value.array, then, f"output {value.number}"), value.number)
     if not create:
         return value.array
     tensor = result(value.array)
@@ -143,11 +143,12 @@ def output_value(node: Node, value: Output, create: bool, position: Position) ->
     return tensor
 
 
-def recalled(node: Node, counter: Any, array: Any, then: Any, what: str) -> Any:
-    """The array as the node saved it, where the library has written to it since. RuntimeError where the user has."""
+def recalled(name: str, counter: Any, array: Any, then: Any, what: str) -> Any:
+    """The array as the node of this name saved it, where the library has written to it since. RuntimeError where the user
+    has."""
     before = counter.recalled(array, then)
     if before is None:
-        raise_changed(node, f"{what} of shape {list(array.shape)}", counter, then)
+        raise_changed(name, f"{what} of shape {list(array.shape)}", counter, then)
     return before
 
 

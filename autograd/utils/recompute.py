@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..core.engine import current_pass
-from ..core.graph import MSG_CHANGED, Node
+from ..core.graph import Node
 from ..core.interceptors import Interceptor, calling_frame, install, remove
 from ..core.modes import enable_grad, modes
-from ..core.recording import output_value, tensor_at
+from ..core.recording import output_value, recalled, tensor_at
 from ..core.saved_tensor_hooks import hooks_in_use, packed_by, saved_tensors_hooks
 from ..core.tensor import Tensor, edge_of, result
 
@@ -197,10 +197,7 @@ class _Argument:
         counter = self._tensor.counter
         if counter is None or counter.saved() == self._version:
             return self._tensor
-        before = counter.recalled(self._tensor.array, self._version)
-        if before is None:
-            raise RuntimeError(MSG_CHANGED.format(what=f"a tensor of shape {list(self._tensor.shape)}", name="checkpoint()",
-                                                  now=counter.saved(), then=self._version))
+        before = recalled("checkpoint()", counter, self._tensor.array, self._version, "a tensor")
         return tensor_at(before, edge_of(self._tensor))
 
 

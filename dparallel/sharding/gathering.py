@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd.core.engine import current_pass, queue_callback
-from autograd.core.graph import MSG_CHANGED, RemovableHandle, shared_counter
+from autograd.core.graph import RemovableHandle, shared_counter
+from autograd.core.recording import recalled
 from autograd.core.saved_tensor_hooks import saved_tensors_hooks
 from autograd.core.tensor import result
 from autograd.nn import Module
@@ -285,10 +286,7 @@ class Gathering:
         if isinstance(saved, SavedArray):
             counter, array = saved.counter, saved.array
             if counter.saved() != saved.version:
-                array = counter.recalled(array, saved.version)
-                if array is None:
-                    raise RuntimeError(MSG_CHANGED.format(what=f"a tensor of shape {list(saved.array.shape)}",
-                                                          name="a sharded module", now=counter.value, then=saved.version))
+                array = recalled("a sharded module", counter, array, saved.version, "a tensor")
             return result(array)
         if saved.version != self.version:
             raise RuntimeError(f"parameters ({', '.join(saved.unit.names)}) have been modified by an optimizer step or "

@@ -351,3 +351,12 @@ def test_functional_call_of_a_sharded_model_says_what_to_do(on_ranks):
                 ag.func.functional_call(model, dict(model.named_parameters()), (batch(0, 0),))
 
     on_ranks(check)
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_an_argument_of_a_checkpoint_that_was_written_to(use_reentrant):
+    x, b = ag.ones(2, requires_grad=True), ag.ones(2)
+    y = checkpoint(lambda x, b: (x * b).sin(), x, b, use_reentrant=use_reentrant)
+    b.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation.*is at version 1; expected version 0"):
+        y.sum().backward()
