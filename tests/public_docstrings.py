@@ -56,6 +56,7 @@ INSIDE = {f"{owner}.{name}" for owner, names in {
     **dict.fromkeys(("Barrier", "CopyToPlaces", "ReduceFromPlaces"), "forward backward"), "Reduction": "combine",
     "ZeroRedundancyOptimizer": "stepped_by", "ParameterSlice": "joins norm_over_ranks", "DataParallel": "before_recording",
 }.items() for name in names.split()}
+INSIDE.add("_function_rule")                          # Function.batched, which vmap looks up
 INSIDE_BASES = ("Interceptor", "Collective", "Partnered", "Reducer", "ShardedReducer")   # all methods but apply() and start()
 NEED_COMPILED_CORE = {"autograd.profiler.predict_memory"}
 # Names whose examples need a package or system that need not be there: they run where it is.

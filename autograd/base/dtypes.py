@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -146,10 +146,13 @@ def bfloat16_or_name() -> Any:
 
 # --- the dtypes that users see -------------------------------------------------------------------------------------
 
-AnyBase: Any = object                                # checkers let it stand wherever NumPy's dtype may
+if TYPE_CHECKING:
+    Base = np.dtype[Any]                             # it may stand wherever NumPy's dtype may, and has its attributes
+else:
+    Base = object
 
 
-class TensorDType(AnyBase):  # type: ignore[misc]
+class TensorDType(Base):  # type: ignore[misc, valid-type]
     """The dtype of a tensor, with PyTorch's attributes; NumPy takes it for its own dtype, which it equals.
 
     There is one object for each dtype, which pickles and copies to itself. `dtype("float32")` is that object; what NumPy's
@@ -166,19 +169,24 @@ class TensorDType(AnyBase):  # type: ignore[misc]
         (torch.float32, True, True, False)
         >>> ag.float32.itemsize, ag.float32.to_complex(), ag.complex128.to_real()
         (4, torch.complex64, torch.float64)
-        >>> np.zeros(2, ag.float32).dtype == ag.float32
+        >>> ag.ones(2).numpy().dtype == ag.float32
         True
     """
 
     __slots__ = ("dtype", "is_complex", "is_floating_point", "is_signed", "itemsize", "kind", "name")
 
     dtype: np.dtype[Any]
+    is_complex: bool
+    is_floating_point: bool
+    is_signed: bool
 
     def __new__(cls, dtype: Any) -> TensorDType:
         return of_tensors[as_dtype(dtype)]
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(object.__getattribute__(self, "dtype"), name)
+    if not TYPE_CHECKING:                            # or checkers would take any name
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(object.__getattribute__(self, "dtype"), name)
 
     def to_complex(self) -> TensorDType:
         """The complex dtype of two such numbers: of float64 complex128, of complex ones the same, else complex64.

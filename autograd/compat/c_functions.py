@@ -16,7 +16,7 @@ class UndefinedGradBackward(Function):
 
     @staticmethod
     def forward(ctx: Any, *inputs: Tensor) -> Any:
-        """The inputs."""
+        """Return the inputs."""
         return inputs[0] if len(inputs) == 1 else inputs
 
     @staticmethod
@@ -30,7 +30,7 @@ class Error(Function):
 
     @staticmethod
     def forward(ctx: Any, *inputs: Tensor, message: str) -> Any:
-        """The inputs."""
+        """Return the inputs."""
         ctx.message = message
         return inputs[0] if len(inputs) == 1 else inputs
 

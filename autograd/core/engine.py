@@ -312,12 +312,31 @@ def current_pass() -> BackwardPass | None:
 
 
 def queue_callback(callback: Callable[[], None]) -> None:
-    """Call `callback` once when the current (innermost) backward pass has ended."""
+    """Call `callback` once when the current (innermost) backward pass has ended.
+
+    Args:
+        callback (callable): Without arguments.
+
+    Raises:
+        RuntimeError: no backward pass is running.
+
+    Example:
+        >>> x = ag.ones(1, requires_grad=True)
+        >>> engine = ag.autograd.Variable._execution_engine
+        >>> handle = x.register_hook(lambda g: engine.queue_callback(lambda: print("the pass has ended")))
+        >>> x.sum().backward()
+        the pass has ended
+    """
     if not running.passes:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
     running.passes[-1].callbacks.append(callback)
 
 
 def is_checkpoint_valid() -> bool:
-    """Whether no pass that this thread is inside asks for certain inputs only: then all leaves get their gradient."""
+    """Whether no pass that this thread is inside asks for certain inputs only: then all leaves get their gradient.
+
+    Example:
+        >>> ag.autograd.Variable._execution_engine.is_checkpoint_valid()
+        True
+    """
     return all(each.targets is None for each in running.passes)

@@ -141,7 +141,22 @@ class FunctionNode(Node):
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
-        """saved_tensors, by the name that it had before PyTorch 0.4."""
+        """saved_tensors, by the name that it had before PyTorch 0.4.
+
+        Example:
+            >>> class Square(ag.Function):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         ctx.save_for_backward(x)
+            ...         return x * x
+            ...     @staticmethod
+            ...     def backward(ctx, g):
+            ...         return 2 * ctx.saved_variables[0] * g
+            >>> x = ag.tensor(3.0, requires_grad=True)
+            >>> Square.apply(x).backward()
+            >>> x.grad
+            tensor(6.)
+        """
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
@@ -520,6 +535,9 @@ class Function(metaclass=FunctionMeta):
 
         Returns:
             What forward returns; a tuple where it returns a list.
+
+        Raises:
+            TypeError: {name}.{method} must be a static method.
         """
         if spans.on and not spans.entered():
             return spans.call(cls.apply, spans.number_of(cls.__name__, spans.FUNCTION), args, settings)

@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.graph import RemovableHandle, shared_counter
 from ..core.modes import enable_grad
@@ -187,11 +187,13 @@ class Optimizer:
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
 
-    def __getattr__(self, name: str) -> Any:
-        """Hooks and defaults are made at their first use: wrappers of another optimizer need not call super().__init__()."""
-        if name in HOOKS or name == "defaults":
-            return self.__dict__.setdefault(name, OrderedDict())
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if not TYPE_CHECKING:                            # or checkers would take any name
+
+        def __getattr__(self, name: str) -> Any:
+            """Hooks and defaults are made at their first use: wrappers of another optimizer need not call __init__()."""
+            if name in HOOKS or name == "defaults":
+                return self.__dict__.setdefault(name, OrderedDict())
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}

@@ -22,10 +22,21 @@ def root_of(array: Any) -> Any:
 class UntypedStorage:
     """The bytes of a tensor's memory, shared with it; `x.untyped_storage()` makes one.
 
+    Args:
+        array (numpy.ndarray): Has the memory.
+        keep (Any): What the memory belongs to: it lives as long as this object. Default: None.
+
     Example:
         >>> x = ag.zeros(2, 3)
-        >>> x[1].untyped_storage().nbytes(), x[1].untyped_storage().data_ptr() == x.data_ptr()
-        (24, True)
+        >>> storage = x[1].untyped_storage()
+        >>> storage.nbytes(), storage.data_ptr() == x.data_ptr(), storage.element_size(), storage.device
+        (24, True, 1, device(type='cpu'))
+        >>> storage.untyped() is storage.resize_(24), storage.tolist()[:2]
+        (True, [0, 0])
+        >>> with open("bytes.bin", "wb") as file:
+        ...     size = file.write(bytes([1, 2, 3]))
+        >>> ag.UntypedStorage.from_file("bytes.bin", nbytes=3).tolist()
+        [1, 2, 3]
     """
 
     def __init__(self, array: Any, keep: Any = None) -> None:
@@ -119,9 +130,16 @@ class UntypedStorage:
 class TypedStorage:
     """The elements of a tensor's memory, shared with it; `x.storage()` makes one.
 
+    Args:
+        array (numpy.ndarray): Has the memory.
+
     Example:
-        >>> ag.tensor([[1.0, 2.0], [3.0, 4.0]])[1].storage().tolist()
-        [1.0, 2.0, 3.0, 4.0]
+        >>> x = ag.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> storage = x[1].storage()
+        >>> storage.tolist(), storage.size(), storage.element_size(), storage.nbytes(), storage.device
+        ([1.0, 2.0, 3.0, 4.0], 4, 4, 16, device(type='cpu'))
+        >>> storage.data_ptr() == storage.untyped().data_ptr() == x.data_ptr()
+        True
     """
 
     def __init__(self, array: Any) -> None:

@@ -16,7 +16,12 @@ from ..core.tensor import Tensor, result
 
 
 class ImperativeEngine:
-    """The engine, as PyTorch's Python code calls it: `Variable._execution_engine`."""
+    """The engine, as PyTorch's Python code calls it: `Variable._execution_engine`.
+
+    Example:
+        >>> isinstance(ag.autograd.Variable._execution_engine, ag.autograd.variable.ImperativeEngine)
+        True
+    """
 
     queue_callback = staticmethod(queue_callback)
     is_checkpoint_valid: staticmethod[[], bool] = staticmethod(is_checkpoint_valid)

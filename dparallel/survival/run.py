@@ -167,7 +167,19 @@ class Run:
         self._parts, self._copies = {}, None
 
     def end(self, returned: bool = False) -> None:
-        """The function was left; survive() calls it."""
+        """Stop watching the function, which has ended. survive() calls this.
+
+        Args:
+            returned (bool): Whether the function has returned, so that missing steps are reported. Default: False.
+
+        Example:
+            >>> @dparallel.survive
+            ... def train(run):
+            ...     model = nn.Linear(1, 1)
+            ...     run.keep(model=model)
+            ...     run.step()
+            >>> train()                                  # ends with run.end(returned=True)
+        """
         watch, self._watch = self._watch, None
         if watch is not None:
             (watch.finish if returned else watch.end)()

@@ -193,7 +193,7 @@ class Watch:
         listeners.append(self._hear)
 
     def end(self) -> None:
-        """Stop following."""
+        """Stop following the run."""
         self._handle.remove()
         if self._hear in listeners:
             listeners.remove(self._hear)

@@ -50,7 +50,7 @@ def dtypes(kinds: str = "fiubc") -> st.SearchStrategy[Any]:
         >>> import hypothesis
         >>> from dparallel.testing.strategies import dtypes
         >>> hypothesis.find(dtypes("f"), lambda dtype: dtype.itemsize == 8)
-        torch.float64
+        dtype('float64')
     """
     names = [name for name in (*FLOATS, *INTEGERS, "bool", *COMPLEX) if np.dtype(name).kind in kinds]
     return st.sampled_from(names).map(np.dtype)
@@ -163,7 +163,7 @@ def numbers(shape: Sequence[int], dtype: Any = np.float64, *, seed: int, place: 
         >>> from dparallel.testing.strategies import numbers
         >>> x, y = (numbers((2, 3), "float32", seed=0, place=place) for place in range(2))
         >>> x.shape, x.dtype, bool((x == y).any()), bool((x == numbers((2, 3), "float32", seed=0)).all())
-        ((2, 3), torch.float32, False, True)
+        ((2, 3), dtype('float32'), False, True)
     """
     rng = np.random.default_rng([seed, place])
     dtype = np.dtype(dtype)

@@ -153,5 +153,5 @@ def test_signatures_say_the_arguments():
             shown = [p.name for p in inspect.signature(function).parameters.values()
                      if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
             assert len(vague.intersection(shown)) < 2, f"{name}{inspect.signature(function)}"
-    assert str(inspect.signature(ag.Tensor.add_)) == "(self: 'Tensor', other: 'TensorOrArray | Number', *, alpha: 'Number' = 1) -> 'Tensor'"
+    assert str(inspect.signature(ag.Tensor.add_)) == "(self: 'Tensor', other: 'TensorOrArray | Number', alpha: 'Number' = 1) -> 'Tensor'"
     assert "out" not in inspect.signature(ag.Tensor.exp_).parameters

@@ -45,7 +45,7 @@ class PackedSequence(_Packed):
         (tensor([1, 3, 2]), tensor([2, 1]))
         >>> packed.to(ag.float64).data
         tensor([1., 3., 2.], dtype=float64)
-        >>> [str(other.data.dtype) for other in (packed.double(), packed.float(), packed.half(), packed.long(), packed.int(),
+        >>> [other.data.dtype.name for other in (packed.double(), packed.float(), packed.half(), packed.long(), packed.int(),
         ...                                      packed.short(), packed.char(), packed.byte())]
         ['float64', 'float32', 'float16', 'int64', 'int32', 'int16', 'int8', 'uint8']
         >>> packed.cpu() is packed, packed.pin_memory() is packed, packed.is_cuda, packed.is_pinned()

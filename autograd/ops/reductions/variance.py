@@ -112,7 +112,8 @@ class Std(Operation):
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The variance's gradient over twice the deviation; distances are divided by it first, which keeps the range."""
         x, z = ctx.values
-        return spread_gradient(g, x, *ctx.settings, deviation=z)
+        dims, correction, whole = ctx.settings
+        return spread_gradient(g, x, dims, correction, whole, z)
 
 
 def _with_mean(name: str, first: type[Operation]) -> type[Operation]:
