@@ -146,7 +146,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
         if not isinstance(x, Tensor):
             return forward(x)
         if out is not None:
-            return into(out, op(x.detach()), x)
+            return into(out, op(x.detach()), x, name=name)
         a = x.array
         if floats and a.dtype.kind not in "fcV":
             a = a.astype(default.dtype)
@@ -448,10 +448,10 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
             return forward(input)
         if arrays.is_bfloat16(input.array):
             made = in_float32(unary_op, (input,), {})
-            return made if out is None else into(out, made, input)
+            return made if out is None else into(out, made, input, name=name)
         made = result(forward(input.array))
         made = made if not watchers else computed(forward, (input.array,), (input,), made)
-        return made if out is None else into(out, made, input)
+        return made if out is None else into(out, made, input, name=name)
 
     def binary_op(input: Any, other: Any, *, out: Any = None) -> Any:
         if spans.on and not spans.entered():

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..base.dtypes import can_cast
+from ..base.dtypes import as_dtype, can_cast
 from .casting import casting, suspended
 from .forward_mode import tangent_of
 from .graph import shared_counter
@@ -20,6 +20,11 @@ from .tensor import Tensor
 from .views import MSG_OVERLAP, overlaps
 
 F = TypeVar("F", bound=Callable[..., Any])
+# Nodes and functions that do not cast what they write to `out`, as in PyTorch
+EXACT = frozenset((
+    "Abs", "BitwiseNot", "Ceil", "Floor", "Frac", "Neg", "Round", "Sign", "Trunc", "addmm", "amax", "amin", "argmax",
+    "argmin", "bmm", "clamp", "conj_physical", "diag", "dot", "index_select", "kthvalue", "logcumsumexp", "masked_select",
+    "matmul", "mm", "mode", "nan_to_num", "round", "sgn", "sort", "take", "tril", "triu", "where"))
 
 
 def detached(value: Any) -> Any:
@@ -27,8 +32,10 @@ def detached(value: Any) -> Any:
     return value.detach() if isinstance(value, Tensor) else value
 
 
-def into(out: Any, value: Any, *inputs: Any) -> Tensor:
-    """Write `value` into `out`, which takes its shape if it has another. RuntimeError where a gradient would be lost."""
+def into(out: Any, value: Any, *inputs: Any, name: str = "", dtype: Any = None) -> Tensor:
+    """Write `value` into `out`, which takes its shape if it has another. RuntimeError where a gradient would be lost, where
+    the operation's `name` is one that does not cast, and where `dtype`, the argument, is not that of `out`.
+    """
     if not isinstance(out, Tensor):
         raise TypeError(f"out= must be a Tensor, not {type(out).__name__}")
     if modes.recording & GRAD and any(isinstance(x, Tensor) and x.requires_grad for x in (out, *inputs)):
@@ -38,6 +45,11 @@ def into(out: Any, value: Any, *inputs: Any) -> Tensor:
         raise RuntimeError("out= function: functions with out=... arguments don't support forward mode, but one of the "
                            "arguments has a tangent. Leave out= away.")
     array = value.array
+    if array.dtype != out.array.dtype and name in EXACT and not (name == "Abs" and inputs[0].dtype.kind == "c"):
+        raise RuntimeError(f"{name.lower()}(): Found dtype {out.dtype} of out= but expected {value.dtype}")
+    if dtype is not None and as_dtype(dtype) != out.array.dtype:
+        raise RuntimeError(f"Expected out tensor to have dtype {as_dtype(dtype)}, that of the argument dtype, but got "
+                           f"{out.dtype} instead")
     if not can_cast(array.dtype, out.array.dtype):
         raise RuntimeError(f"result type {array.dtype} can't be cast to the desired output type {out.dtype}")
     if 0 in out.array.strides and out.array.size and overlaps(out.array):
@@ -62,10 +74,10 @@ def takes_out(operation: F) -> F:
             return operation(*args, **kwargs)
         with suspended() if casting.used else nullcontext():      # what goes to `out` is not cast, as in PyTorch
             value = operation(*(detached(a) for a in args), **{k: detached(v) for k, v in kwargs.items()})
-        inputs = (*args, *kwargs.values())
+        inputs, name, dtype = (*args, *kwargs.values()), operation.__name__, kwargs.get("dtype")
         if not isinstance(value, tuple):
-            return into(out, value, *inputs)
-        outs = [into(o, v, *inputs) for o, v in zip(out, value, strict=True)]
+            return into(out, value, *inputs, name=name, dtype=dtype)
+        outs = [into(o, v, *inputs, name=name, dtype=dtype) for o, v in zip(out, value, strict=True)]
         return type(value)(*outs) if hasattr(value, "_fields") else tuple(outs)
 
     return wrapped  # type: ignore[return-value]

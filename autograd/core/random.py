@@ -51,11 +51,16 @@ class Generator:
         self.seed()
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of this seed (any integer; negative ones wrap at 2^64).
+        """Start the stream of this seed (an integer of 64 bits; negative ones wrap at 2^64).
 
         Args:
             seed (int): The seed.
+
+        Raises:
+            ValueError: Overflow when unpacking long long: the seed {seed} is not between -2**63 and 2**64 - 1
         """
+        if not -2**63 <= int(seed) < 2**64:
+            raise ValueError(f"Overflow when unpacking long long: the seed {seed} is not between -2**63 and 2**64 - 1")
         self._seed = int(seed) % 2**64
         vars(self).pop("numpy", None)
         return self

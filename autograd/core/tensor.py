@@ -357,6 +357,8 @@ class TensorBase:
     def __contains__(self, value: Any) -> bool:
         if watchers:
             value_read("`in`")
+        if not isinstance(value, (TensorBase, int, float, complex, np.generic)):
+            raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}.")
         return bool(np.any(self.array == (value.array if isinstance(value, Tensor) else value)))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
@@ -364,7 +366,15 @@ class TensorBase:
             raise RuntimeError(MSG_DEEPCOPY)
         if id(self) not in memo:
             copied = memo[id(self)] = TensorBase.__new__(type(self))
-            start(copied, self.array.copy())
+            base = self.base
+            if base is None or base.edge is not None:
+                start(copied, self.array.copy("K"))
+            else:                                    # copies of views of one memory share one memory again
+                copy = base.__deepcopy__(memo)
+                array = moved_to(self.array, base.array, copy.array)
+                start(copied, self.array.copy("K") if array is None else array)
+                if array is not None:
+                    copied.counter = shared_counter(copy)
             copied.tracked = self.tracked & GRAD
             if self._grad is not None:
                 copied._grad = self._grad.__deepcopy__(memo)
@@ -562,6 +572,16 @@ def result(array: Any) -> Tensor:
     tensor.counter = fresh_counter() if inferring else None
     tensor.tracked = False
     return tensor
+
+
+def moved_to(view: Any, base: Any, copy: Any) -> Any:
+    """The elements of a copy of `base` that a view shows of base; None if the two do not lie alike."""
+    offset = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    if view.dtype != base.dtype or copy.strides != base.strides or offset < 0 or offset % view.itemsize or (
+            min((*view.strides, *copy.strides), default=0) < 0):
+        return None
+    strided = np.lib.stride_tricks.as_strided
+    return strided(strided(copy, (copy.size,), (copy.itemsize,))[offset // view.itemsize:], view.shape, view.strides)
 
 
 def restore(cls: Any, array: Any, tracked: bool) -> Tensor:

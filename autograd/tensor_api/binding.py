@@ -33,6 +33,13 @@ BINARY: dict[str, Any] = {
     "and": (logic.bitwise_and, None), "or": (logic.bitwise_or, None), "xor": (logic.bitwise_xor, None),
     "lshift": (logic.bitwise_left_shift, reflected), "rshift": (logic.bitwise_right_shift, reflected),
 }
+
+
+def refuse_delete(self: Tensor, index: Any) -> None:
+    """TypeError: a tensor keeps its elements."""
+    raise TypeError("Tensor does not support deleting items; index what remains, as in x[keep]")
+
+
 OPERATORS: dict[str, Callable[..., Any]] = {
     **{f"__{name}__": operation for name, (operation, _) in BINARY.items()},
     **{f"__r{name}__": swap(operation) if swap else operation for name, (operation, swap) in BINARY.items()},
@@ -40,7 +47,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "__invert__": logic.bitwise_not,
     "__eq__": comparison.eq, "__ne__": comparison.ne, "__lt__": comparison.lt, "__le__": comparison.le,
     "__gt__": comparison.gt, "__ge__": comparison.ge,
-    "__getitem__": index.getitem, "__setitem__": inplace.setitem,
+    "__getitem__": index.getitem, "__setitem__": inplace.setitem, "__delitem__": refuse_delete,
 }
 
 RESHAPING = {"squeeze": shape, "unsqueeze": shape, "transpose": shape, "t": shape, "swapaxes": shape, "swapdims": shape,

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.devices import channels_last, channels_last_3d, contiguous_format, preserve_format
 from ..base.dtypes import can_cast
 from ..base.types import Array, MemoryFormat
 from ..core.casting import casting, suspended
@@ -26,10 +27,24 @@ from ..core.tensor import Tensor, result
 from ..core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ..core.views import check_writable, overlaps, take_over, written
 from ..ops.creation.arguments import storable
-from ..ops.index import IndexPut, assign, demand_one_dtype, getitem, index_fill, index_put, is_basic, masked_fill, parts_of
+from ..ops.index import (
+    IndexPut,
+    as_strided,
+    assign,
+    demand_one_dtype,
+    getitem,
+    index_fill,
+    index_put,
+    is_basic,
+    masked_fill,
+    memory_of,
+    parts_of,
+)
 from ..ops.pointwise.cast import cast
 from ..ops.pointwise.logic import logical_not
-from ..ops.shape import expand, reshape, tril, triu
+from ..ops.shape import expand, layout_of, reshape, tril, triu
+from .conversion import is_contiguous
+from .storage import TypedStorage, UntypedStorage
 
 
 class Written(Operation, name="Copy"):
@@ -367,25 +382,78 @@ def reshaping(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]
 
 
 def resize_(self: Tensor, *sizes: Any, memory_format: MemoryFormat | None = None) -> Tensor:
-    """Resize this tensor in place; elements keep their order, further ones are uninitialised. Returns self."""
+    """Resize this tensor in place; elements keep their order in memory, further ones are uninitialised. Returns self."""
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     shape = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
-    count = math.prod(shape)
-    if count <= self.array.size and self.array.flags.c_contiguous:
-        array = self.array.reshape(-1)[:count]
-    else:
+    if any(n < 0 for n in shape):
+        raise RuntimeError(f"Trying to create tensor with negative dimension: {list(shape)}")
+    layout = "C" if memory_format is None else layout_of(memory_format, len(shape))
+    if layout == "K":
+        raise RuntimeError("Unsupported memory format: resize_() takes contiguous_format, channels_last or channels_last_3d")
+    if memory_format is None and shape == self.array.shape:
+        return self
+    count, held = math.prod(shape), in_memory(self.array)
+    array = held[:count]
+    if count > held.size:
         array = np.empty(count, self.array.dtype)
-        count_kept = min(count, self.array.size)
-        array[:count_kept] = self.array.reshape(-1)[:count_kept]
-    self.array = array.reshape(shape)
+        array[:held.size] = held
+    self.array = array.reshape(shape) if layout == "C" else np.moveaxis(
+        array.reshape(shape[0], *shape[2:], shape[1]), -1, 1)
     shared_counter(self).value += 1
     return self
 
 
+def in_memory(array: Array) -> Array:
+    """The elements from the first to the last of an array, in memory's order: a view, of strides that are not negative."""
+    if array.flags.c_contiguous or not array.size or min(array.strides) < 0:
+        return array.reshape(-1)
+    flat, start = memory_of(array)
+    last = start + sum((n - 1) * (step // array.itemsize) for n, step in zip(array.shape, array.strides, strict=True))
+    found: Array = flat[start:last + 1]
+    return found
+
+
 def resize_as_(self: Tensor, the_template: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
-    """resize_ to the shape of another tensor. Returns self."""
-    return resize_(self, the_template.array.shape)
+    """resize_ to the shape of another tensor, and with preserve_format to its memory format. Returns self."""
+    shape = the_template.array.shape
+    if memory_format is preserve_format:
+        formats = (contiguous_format, channels_last, channels_last_3d)
+        memory_format = next((f for f in formats if is_contiguous(the_template, f)), contiguous_format)
+    return resize_(self, shape, memory_format=memory_format)
+
+
+def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
+    """Let this tensor show the memory of another tensor or of a storage. Returns self.
+
+    Without a source it becomes empty. Of a storage, or with a size, the elements are those from `storage_offset` on, in
+    `size` (all, by default) and `stride` (contiguous, by default).
+    """
+    if self.requires_grad:
+        raise RuntimeError("set_(): the tensor requires grad; call detach() first, or assign to x.data")
+    if self.base is not None:
+        raise NotImplementedError("set_() of a view: give the view a new name, as in y = source.view(...)")
+    if source is None:
+        source = np.empty(0, self.array.dtype)
+    if isinstance(source, (TypedStorage, UntypedStorage)):
+        source = np.asarray(source.untyped()).view(getattr(source, "dtype", self.array.dtype))
+    if not isinstance(source, (Tensor, np.ndarray)):
+        raise TypeError(f"set_(): argument 'source' must be Tensor or a storage, not {type(source).__name__}")
+    given = source if isinstance(source, Tensor) else result(source)
+    if given.array.dtype != self.array.dtype:
+        raise RuntimeError(f"Could not set tensor of type {given.dtype} to a tensor of type {self.dtype}")
+    if given.requires_grad:
+        raise NotImplementedError("set_(): the source requires grad; pass source.detach()")
+    array = given.array
+    if size is not None or storage_offset:
+        flat, _ = memory_of(array)
+        shape = (max(flat.size - storage_offset, 0),) if size is None else tuple(size)
+        steps = tuple([math.prod(shape[place + 1:]) for place in range(len(shape))]) if stride is None else tuple(stride)
+        array = as_strided(given, shape, steps, storage_offset).array
+    counter = shared_counter(given)
+    self.array, self.counter = array, counter
+    counter.value += 1
+    return self
 
 
 def detach_(self: Tensor) -> Tensor:
@@ -397,4 +465,4 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
-METHODS = ["copy_", "fill_", "fill_diagonal_", "zero_", "detach_", "resize_", "resize_as_"]
+METHODS = ["copy_", "fill_", "fill_diagonal_", "zero_", "detach_", "resize_", "resize_as_", "set_"]

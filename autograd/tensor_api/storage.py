@@ -182,6 +182,9 @@ class TypedStorage:
     def __getitem__(self, index: int) -> Any:
         return self._elements[index].item()
 
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        self._elements[index] = value
+
     def tolist(self) -> list[Any]:
         """The elements, as Python's numbers."""
         found: list[Any] = self._elements.tolist()

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.devices import check
-from ..base.types import Array, DeviceLike
+from ..base.types import Array, DeviceLike, SizeLike
 from ..core.graph import shared_counter
 from ..core.tensor import Tensor, result, start
 from ..ops.creation.arguments import shape_of
@@ -95,9 +95,11 @@ def construct(self: Tensor, *data: Any, device: DeviceLike = None) -> None:
         start(self, legacy_array(data, dtypes.default.dtype))
 
 
-def new(self: Tensor, *data: Any, device: DeviceLike = None) -> Tensor:
-    """x.new(2, 3), x.new([1, 2]): what Tensor(...) makes, in this tensor's dtype."""
+def new(self: Tensor, *data: Any, size: SizeLike | None = None, device: DeviceLike = None) -> Tensor:
+    """x.new(2, 3), x.new(size=(2, 3)), x.new([1, 2]): what Tensor(...) makes, in this tensor's dtype."""
     check(device)
+    if size is not None:
+        data = (*data, *((size,) if isinstance(size, int) else size))
     return result(legacy_array(data, self.dtype, strict=True))
 
 

@@ -64,9 +64,9 @@ ARGUMENTS = {
 }
 WHOLE = ("bitwise", "gcd", "lcm", "__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__")
 RANDOM = ("random_", "normal_", "cauchy_", "exponential_", "log_normal_", "uniform_", "geometric_", "bernoulli_")
-# The first two do not write; a Python function given to the others is called once for each place, in PyTorch with what
+# The first three do not write; a Python function given to the others is called once for each place, in PyTorch with what
 # an earlier call has written, here with the old element.
-OTHER = ("resize_", "resize_as_", "apply_", "map_", "map2_")
+OTHER = ("resize_", "resize_as_", "set_", "apply_", "map_", "map2_")
 ASSIGNMENTS = {
     "row": lambda t, x: (0, 7), "all": lambda t, x: (slice(None), 7), "part": lambda t, x: ((slice(0, 2), slice(0, 1)), 7),
     "list": lambda t, x: ([0, 2], 7), "list_rows": lambda t, x: ([0, 2], full(t, x)[:2, :x.shape[1]]), "list_twice": lambda t, x: ([2, 2, 0], 7),

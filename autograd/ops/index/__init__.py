@@ -11,6 +11,7 @@ from .masked import *
 from .positions import *
 from .positions import one_hot
 from .strided import *
+from .strided import memory_of
 from .take_put import *
 from .view_scatter import *
 

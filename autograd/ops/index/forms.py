@@ -151,7 +151,12 @@ def mismatch(mask: tuple[int, ...], shape: tuple[int, ...], dim: int = 0) -> Ind
 
 def worded(error: IndexError) -> IndexError:
     """NumPy's error in PyTorch's words."""
-    text = str(error).replace("along axis", "for dimension").replace("axis", "dimension").replace("array", "tensor")
+    text = str(error)
+    if text.startswith("cannot do a non-empty take"):
+        return IndexError("index is out of bounds for dimension with size 0")
+    if text.startswith("too many indices for array: array is 0-dimensional"):
+        return IndexError("invalid index of a 0-dim tensor. Use tensor.item() to convert a 0-dim tensor to a number")
+    text = text.replace("along axis", "for dimension").replace("axis", "dimension").replace("array", "tensor")
     return IndexError(text)
 
 

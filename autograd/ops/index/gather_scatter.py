@@ -305,7 +305,7 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
 @takes_out
 def take_along_dim(input: Tensor, indices: TensorOrArray, dim: int | None = None) -> Tensor:
     """gather() whose index broadcasts against input; without dim on all elements as one row. Indices may be negative."""
-    if not isinstance(indices, (Tensor, np.ndarray)) or indices.dtype not in (np.int64, np.int32):
+    if not isinstance(indices, (Tensor, np.ndarray)) or indices.dtype != np.int64:
         raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
                            f"{getattr(indices, 'dtype', indices)}")
     if dim is None:

@@ -138,8 +138,12 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: 
         return logical_or(expand(input, product.shape), product) if beta else product
     dtype = promote(input.dtype, product.dtype)
     for argument, value in (("beta", beta), ("alpha", alpha)):
+        if isinstance(value, bool):
+            raise RuntimeError(f"Boolean {argument} only supported for Boolean results, not for {dtype}.")
         if dtype.kind in "iub" and isinstance(value, float):
             raise RuntimeError(f"For integral input tensors, argument {argument} must not be a floating point number.")
+        if dtype.kind != "c" and isinstance(value, complex):
+            raise RuntimeError(f"For non-complex input tensors, argument {argument} must not be a complex number.")
     return blended("addr", cast(input, dtype), cast(product, dtype), beta, alpha)
 
 

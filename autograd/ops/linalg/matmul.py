@@ -176,7 +176,7 @@ def matmul(input: TensorOrArray, other: TensorOrArray, *, out: Tensor | None = N
             return sparse_matmul(x, y)
         return unsupported("matmul", x, y, numbers=False)
     if out is not None:
-        return into(out, multiplied(detached(x), detached(y)), x, y)
+        return into(out, multiplied(detached(x), detached(y)), x, y, name="matmul")
     return multiplied(x, y)
 
 

@@ -98,7 +98,7 @@ def _norm_dtype(name: str, x: Tensor, dtype: DTypeLike) -> Tensor:
     if dtype is None:
         return x
     dtype = np.dtype(dtype)
-    if dtype.kind not in "fcV" or (dtype.kind != x.dtype.kind):
+    if dtype.kind not in "fcV" or (dtype.kind == "c") != (x.dtype.kind == "c"):
         raise RuntimeError(f"{name}: dtype should be {'complex' if x.dtype.kind == 'c' else 'floating point'} for an "
                            "input of "
                            f"{x.dtype}, but got {dtype}")

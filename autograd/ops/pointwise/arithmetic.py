@@ -43,6 +43,8 @@ def _scaled(other: TensorOrArray | Number, alpha: Number, input: Any) -> Any:
     if isinstance(alpha, bool):
         if dtype.kind != "b":
             raise RuntimeError(f"Boolean alpha only supported for Boolean results, not for {dtype}.")
+    elif dtype.kind != "c" and isinstance(alpha, complex):
+        raise RuntimeError(f"For non-complex input tensors, argument alpha must not be a complex number ({alpha}).")
     elif category(dtype) < 2 and isinstance(alpha, float):
         raise RuntimeError(f"For integral input tensors, argument alpha must not be a floating point number ({alpha}).")
     if is_number(other):

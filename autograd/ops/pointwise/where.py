@@ -56,7 +56,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Tensor |
     >>> where(x > 0, x, 0.0)
     """
     if out is not None:
-        return into(out, where(condition, detached(input), detached(other)), input, other)
+        return into(out, where(condition, detached(input), detached(other)), input, other, name="where")
     if input is None and other is None:
         value_read("where(condition) alone")
         found = np.nonzero(np.atleast_1d(condition.array))
@@ -176,7 +176,7 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     The gradient passes where min <= input <= max.
     """
     if out is not None:
-        return into(out, clamp(input.detach(), detached(min), detached(max)), input, min, max)
+        return into(out, clamp(input.detach(), detached(min), detached(max)), input, min, max, name="clamp")
     if not isinstance(input, (Tensor, np.ndarray, np.generic)):
         raise TypeError(f"clamp(): argument 'input' must be a Tensor, not {type(input).__name__}")
     if min is None and max is None:

@@ -290,7 +290,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         elif n == 1:
             picked = np.add.reduce(steps <= marks, 1, np.int64, keepdims=True)
         else:
-            picked = np.array([row.searchsorted(mark, "right") for row, mark in zip(steps, marks, strict=True)])
+            picked = np.array([row.searchsorted(mark, "right") for row, mark in zip(steps, marks, strict=True)]
+                              ).reshape(marks.shape)
     else:
         with np.errstate(divide="ignore"):
             picked = leading(rng.standard_exponential(weights.shape) / weights, weights.ndim - 1, n, False)

@@ -61,7 +61,7 @@ def sum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = Non
     if axis is not None:
         dim = axis
     if out is not None:
-        return into(out, sum(input.detach(), dim, keepdim or keepdims, dtype=dtype), input)
+        return into(out, sum(input.detach(), dim, keepdim or keepdims, dtype=dtype), input, dtype=dtype)
     if dtype is None:
         if input.dtype.kind in "iub":
             array = input.array if isinstance(input, Tensor) else input
@@ -109,7 +109,7 @@ def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType
     if axis is not None:
         dim = axis
     if out is not None:
-        return into(out, mean(input.detach(), dim, keepdim or keepdims, dtype=dtype), input)
+        return into(out, mean(input.detach(), dim, keepdim or keepdims, dtype=dtype), input, dtype=dtype)
     if dtype is not None:
         input = cast(input, dtype)
     if input.dtype.kind not in "fcV":

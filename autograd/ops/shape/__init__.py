@@ -6,7 +6,7 @@ from .broadcast import *
 from .broadcast import expand, expand_as
 from .constant_pad import crop, pad_constant
 from .copies import *
-from .copies import contiguous
+from .copies import contiguous, layout_of
 from .diagonals import *
 from .dims import sizes, wrap_dim, wrap_dims
 from .flip_roll_repeat import *

@@ -51,6 +51,9 @@ def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     """The shape that tensors of these shapes broadcast to. RuntimeError if there is none."""
+    for shape in shapes:
+        if not isinstance(shape, (int, tuple, list)):
+            raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape}")
     full = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
     out = [1] * max([len(s) for s in full], default=0)
     for shape in full:

@@ -66,6 +66,11 @@ def contiguous(input: Tensor, memory_format: MemoryFormat | None = contiguous_fo
     return input if array.flags.c_contiguous else _clone(input, layout)
 
 
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension, contiguous: input itself if it is both."""
+    return contiguous(input) if input.ndim == 1 else views.reshape(input, -1)
+
+
 def detach(input: Tensor) -> Tensor:
     """The same memory as a tensor without history."""
     return input.detach()
@@ -116,7 +121,7 @@ unfold_copy: Declared = _copying("unfold_copy", sliding.unfold)
 unsqueeze_copy: Declared = _copying("unsqueeze_copy", views.unsqueeze)
 view_copy: Declared = _copying("view_copy", views.view)
 
-__all__ = ["alias_copy", "clone", "detach", "detach_copy", "expand_copy", "narrow_copy", "permute_copy", "resolve_conj",
-           "resolve_neg", "select_copy", "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy",
+__all__ = ["alias_copy", "clone", "detach", "detach_copy", "expand_copy", "narrow_copy", "permute_copy", "ravel",
+           "resolve_conj", "resolve_neg", "select_copy", "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy",
            "transpose_copy", "unbind_copy", "unfold_copy", "unsqueeze_copy", "view_copy"]
-METHODS = ["clone", "contiguous", "narrow_copy", "resolve_conj", "resolve_neg"]
+METHODS = ["clone", "contiguous", "narrow_copy", "ravel", "resolve_conj", "resolve_neg"]

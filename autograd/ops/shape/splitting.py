@@ -255,9 +255,12 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
     dim = wrap_dim(dim, input.ndim)
     given = indices_or_sections
     if isinstance(given, Tensor):
-        if given.dtype != np.int64 or given.ndim > 1:
-            raise RuntimeError(f"tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
-                               f"one-dimensional long tensor, but got {given.dtype} with {given.ndim} dims")
+        if given.dtype != np.int64:
+            raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                               f"{given.dtype}")
+        if given.ndim > 1:
+            raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+                               f"one-dimensional tensor, but got a tensor with {given.ndim} dims")
         given = given.tolist()
     size = input.shape[dim]
     if isinstance(given, (list, tuple)):

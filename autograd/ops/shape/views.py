@@ -155,11 +155,6 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     return reshape(input, other.shape)
 
 
-def ravel(input: Tensor) -> Tensor:
-    """All elements in one dimension: input itself if it has one and lies in order."""
-    return input if input.ndim == 1 and input.array.flags.c_contiguous else reshape(input, -1)
-
-
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions start_dim to end_dim as one."""
     if input.ndim == 0:
@@ -236,6 +231,5 @@ def atleast_3d(*tensors: Any) -> Tensor:
     return _at_least(tensors, grow)
 
 
-__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "flatten", "ravel", "reshape", "squeeze", "unflatten",
-           "unsqueeze"]
-METHODS = ["flatten", "ravel", "reshape", "reshape_as", "squeeze", "unflatten", "unsqueeze", "view", "view_as"]
+__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "flatten", "reshape", "squeeze", "unflatten", "unsqueeze"]
+METHODS = ["flatten", "reshape", "reshape_as", "squeeze", "unflatten", "unsqueeze", "view", "view_as"]
