@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 from ..base.dtypes import can_cast
 from ..base.hidden import Hidden, NeedsLoop
@@ -240,6 +240,12 @@ class Watch(Interceptor):
     def entered(self) -> bool:
         """Functions are applied by dispatch(), or as they are."""
         return True if type(self.beneath) is Interceptor else self.beneath.entered()
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Loop over the samples, unless the interceptor that was there before refuses this."""
+        if type(self.beneath) is not Interceptor or here.level is None:
+            self.beneath.refuse(reason)
+        raise here.level.refusal("a backward pass over local devices")
 
     def primitive(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A function of arrays: with batches by its rule or for each sample; without, for each sample if it draws and these

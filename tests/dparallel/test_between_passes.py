@@ -1,6 +1,7 @@
 """What the wrapper does between two passes leaves saved values as they were: gradients are those of each rank's own passes."""
 
 import copy
+import warnings
 import weakref
 
 import numpy as np
@@ -11,7 +12,7 @@ import autograd.nn.functional as F
 from autograd import nn
 from autograd.core.overwrites import keep_saved, overwrite
 from autograd.utils.checkpoint import checkpoint
-from dparallel import DataParallel
+from dparallel import DataParallel, Devices
 
 
 class WithBuffer(nn.Module):
@@ -360,3 +361,16 @@ def test_an_argument_of_a_checkpoint_that_was_written_to(use_reentrant):
     b.add_(1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation.*is at version 1; expected version 0"):
         y.sum().backward()
+
+
+@pytest.mark.parametrize("name", ["jacrev", "jacfwd", "hessian"])
+def test_transforms_over_local_devices(name):
+    """A backward pass over replicas in threads has no batched rule: vmap() loops."""
+    model, one, x = DataParallel(WithBuffer("mul"), comm=Devices(2)), WithBuffer("mul"), batch(0, 0)
+
+    def transformed(module):
+        return getattr(ag.func, name)(lambda x: (module(x) ** 3).sum() if name == "hessian" else module(x))(x)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")              # that it loops
+        assert transformed(model).allclose(transformed(one))
