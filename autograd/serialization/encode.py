@@ -31,10 +31,7 @@ class Encoder:
         self.arrays: dict[str, Array] = {}
         self.names: dict[int, str] = {}              # of tensors by id: one that occurs twice is one object again
         self.open: set[int] = set()                  # the containers that we are in
-        self.refused: tuple[Any, Path] | None = None
         self.tree: Any = self.value(state, ())
-        if self.refused:
-            refuse(*self.refused)
 
     def value(self, value: Any, path: Path) -> Any:
         """The JSON of one value; path: the keys that lead to it."""
@@ -47,16 +44,17 @@ class Encoder:
         if isinstance(value, Tensor) or kind is np.ndarray:
             return self.tensor(value, path)
         if kind is not list and kind not in SEQUENCES and kind not in MAPPINGS:
-            if isinstance(value, Module):
-                raise HoldsModule(kind)
-            self.refused = self.refused or (value, path)     # raised below, unless a module follows
-            return None
+            return self.foreign(value, path)
         if id(value) in self.open:
             refuse(value, path, "it holds itself")
         self.open.add(id(value))
         tree = self.mapping(value, path) if kind in MAPPINGS else self.sequence(value, path)
         self.open.discard(id(value))
         return tree
+
+    def foreign(self, value: Any, path: Path) -> Any:
+        """An object of another class: TypeError."""
+        refuse(value, path)
 
     def sequence(self, value: Any, path: Path) -> Any:
         """A list, tuple or set, item by item."""
@@ -102,13 +100,29 @@ class Encoder:
         return name
 
 
+class WithoutModules(Encoder):
+    """HoldsModule where the state holds a module, whatever else it holds; TypeError for other objects."""
+
+    def __init__(self, state: Any) -> None:
+        self.refused: tuple[Any, Path] | None = None
+        super().__init__(state)
+        if self.refused:
+            refuse(*self.refused)
+
+    def foreign(self, value: Any, path: Path) -> Any:
+        """An object of another class; it is refused at the end, unless a module follows."""
+        if isinstance(value, Module):
+            raise HoldsModule(type(value))
+        self.refused = self.refused or (value, path)
+
+
 def encode(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
     """The arrays of a state, and its structure: the tree, and for each array dtype, shape, checksum and view.
 
     An array in the memory of another one is kept all the same, so that other readers find every name; "view" says where
     it was, and decode() puts it there again.
     """
-    encoder = Encoder(state)
+    encoder = WithoutModules(state)
     found, blocks = shared_views(encoder.arrays)
     arrays = encoder.arrays | blocks
     table: dict[str, Any] = {}

@@ -133,7 +133,7 @@ def test_gradgradcheck_fails_where_only_the_second_order_is_wrong():
 
 def test_check_adjoint_names_an_output_of_lower_precision(on_ranks):
     def test(comm):
-        with pytest.raises(AssertionError, match="an output is float32: the function rounds"):
+        with pytest.raises(AssertionError, match="an output is torch.float32: the function rounds"):
             check_adjoint(lambda x: AllReduce.apply(x.to(ag.float32), comm=comm), [np.arange(1.0, 4.0) / 7], comm)
 
     on_ranks(test)
