@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..base.dtypes import as_dtype, can_cast
+from ..base.dtypes import can_cast
 from .casting import casting, suspended
 from .forward_mode import tangent_of
 from .graph import shared_counter
@@ -34,7 +34,7 @@ def detached(value: Any) -> Any:
 
 def into(out: Any, value: Any, *inputs: Any, name: str = "", dtype: Any = None) -> Tensor:
     """Write `value` into `out`, which takes its shape if it has another. RuntimeError where a gradient would be lost, where
-    the operation's `name` is one that does not cast, and where `dtype`, the argument, is not that of `out`.
+    the operation's `name` is one that does not cast, and where the argument `dtype` gave a result of another dtype.
     """
     if not isinstance(out, Tensor):
         raise TypeError(f"out= must be a Tensor, not {type(out).__name__}")
@@ -47,8 +47,8 @@ def into(out: Any, value: Any, *inputs: Any, name: str = "", dtype: Any = None) 
     array = value.array
     if array.dtype != out.array.dtype and name in EXACT and not (name == "Abs" and inputs[0].dtype.kind == "c"):
         raise RuntimeError(f"{name.lower()}(): Found dtype {out.dtype} of out= but expected {value.dtype}")
-    if dtype is not None and as_dtype(dtype) != out.array.dtype:
-        raise RuntimeError(f"Expected out tensor to have dtype {as_dtype(dtype)}, that of the argument dtype, but got "
+    if dtype is not None and array.dtype != out.array.dtype:
+        raise RuntimeError(f"Expected out tensor to have dtype {value.dtype}, which follows from dtype=, but got "
                            f"{out.dtype} instead")
     if not can_cast(array.dtype, out.array.dtype):
         raise RuntimeError(f"result type {array.dtype} can't be cast to the desired output type {out.dtype}")

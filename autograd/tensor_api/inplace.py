@@ -429,7 +429,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     Without a source it becomes empty. Of a storage, or with a size, the elements are those from `storage_offset` on, in
     `size` (all, by default) and `stride` (contiguous, by default).
     """
-    if self.requires_grad:
+    if self.requires_grad and modes.recording & GRAD:
         raise RuntimeError("set_(): the tensor requires grad; call detach() first, or assign to x.data")
     if self.base is not None:
         raise NotImplementedError("set_() of a view: give the view a new name, as in y = source.view(...)")

@@ -42,6 +42,9 @@ ROWS = [
     *[f"t.{f}(t.ones(2, 2), 0, dtype=t.float64, out=t.zeros({s}))" for f, s in (
         ("sum", "2"), ("prod", "2"), ("mean", "2"), ("nansum", "2"), ("cumsum", "2, 2"), ("cumprod", "2, 2"))],
     *[f"r = t.{f}(t.ones(2, 2), 0, dtype=t.float64, out=t.zeros({s}).double())" for f, s in (("sum", "2"), ("cumsum", "2, 2"))],
+    "r = t.linalg.vector_norm(t.ones(2), dtype=t.float64, out=t.zeros(()).double())", "t.linalg.vector_norm(t.ones(2), "
+    "dtype=t.float64, out=t.zeros(()))",
+    "r = t.linalg.vector_norm(t.ones(2) * 1j, dtype=t.complex128, out=t.zeros(()).double())",
     "t.add(t.ones(2), t.ones(2), alpha=1j)", "r = t.add(t.ones(2) * 1j, t.ones(2), alpha=1j)", "t.sub(t.ones(2), 1, alpha=1j)",
     *[f"t.addr(t.ones(2, 2), t.ones(2), t.ones(2), {a}={v})" for a in ("alpha", "beta") for v in ("True", "1j")],
     *[f"r = t.addr(t.ones(2, 2, dtype=t.complex64), t.ones(2), t.ones(2), {a}=1j)" for a in ("alpha", "beta")],
