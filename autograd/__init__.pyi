@@ -1266,7 +1266,7 @@ def random_(input: Tensor, /, from_: _int, to: _int | None, *, generator: Genera
 def randperm(n: _int, *, generator: Generator | None = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """The numbers 0 to n - 1 in random order."""
 def ravel(input: Tensor) -> Tensor:
-    """All elements in one dimension: input itself if it has one and lies in order."""
+    """All elements in one dimension, contiguous: input itself if it is both."""
 def real(input: Tensor) -> Tensor:
     """The real part, a view; a real tensor as it is."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1296,9 +1296,9 @@ def requires_grad_(input: Tensor, /, requires_grad: _bool = True) -> Tensor:
 def reshape(input: Tensor, shape: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int]) -> Tensor:
     """The elements of input, in order, in another shape; one size may be -1. A view where the memory allows it."""
 def resize_(input: Tensor, /, *sizes: _int | Tensor | Sequence[_int], memory_format: MemoryFormat | None = None) -> Tensor:
-    """Resize this tensor in place; elements keep their order, further ones are uninitialised. Returns self."""
+    """Resize this tensor in place; elements keep their order in memory, further ones are uninitialised. Returns self."""
 def resize_as_(input: Tensor, /, the_template: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
-    """resize_ to the shape of another tensor. Returns self."""
+    """resize_ to the shape of another tensor, and with preserve_format to its memory format. Returns self."""
 def resolve_conj(input: Tensor) -> Tensor:
     """The input itself: conjugation is never lazy here."""
 def resolve_neg(input: Tensor) -> Tensor:
@@ -1357,6 +1357,8 @@ def selu(input: Tensor, inplace: _bool = False) -> Tensor:
     """1.0507 elu(input, 1.6733): keeps mean 0 and variance 1."""
 def selu_(input: Tensor) -> Tensor:
     """selu, in place."""
+def set_(input: Tensor, /, source: _int | Sequence[_int] | None = None, storage_offset: _int = 0, size: _int | Tensor | Sequence[_int] | None = None, stride: SizeLike | None = None) -> Tensor:
+    """Let this tensor show the memory of another tensor or of a storage. Returns self."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sign of a real number, z / |z| of a complex one; 0 at 0."""
 def sgn_(input: Tensor, /) -> Tensor:

@@ -59,6 +59,7 @@ class TensorMethods(TensorBase):
     def __complex__(self) -> complex: ...
     def __copy__(self) -> Tensor:
         """copy.copy(): a leaf on the same memory, of its class."""
+    def __delitem__(self, other: Tensor | Number | Array | np.generic) -> Tensor: ...
     def __dlpack__(self, *, stream: _int | None = None, max_version: Sequence[_int] | None = None, dl_device: tuple[_int, _int] | None = None, copy: _bool | None = None) -> Any:
         """The memory as a DLPack capsule, for other libraries; refused where a gradient would be lost."""
     def __dlpack_device__(self) -> tuple[_int, _int]:
@@ -955,8 +956,8 @@ class TensorMethods(TensorBase):
         """In place: -input."""
     def nelement(self) -> _int:
         """The number of elements."""
-    def new(self, *data: Tensor | Number | Array | np.generic | Sequence[Any], device: DeviceLike = None) -> Tensor:
-        """x.new(2, 3), x.new([1, 2]): what Tensor(...) makes, in this tensor's dtype."""
+    def new(self, size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], device: DeviceLike = None) -> Tensor:
+        """x.new(2, 3), x.new(size=(2, 3)), x.new([1, 2]): what Tensor(...) makes, in this tensor's dtype."""
     def new_empty(self, size: _int | Tensor | Sequence[_int], *more: _int | Tensor | Sequence[_int], dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
         """Memory as it is found, of this tensor's dtype."""
     def new_empty_strided(self, size: Sequence[_int], stride: Sequence[_int], *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
@@ -1037,7 +1038,7 @@ class TensorMethods(TensorBase):
     def random_(self, from_: _int, to: _int | None, *, generator: Generator | None=None) -> Self:
         """Random integers, written into this tensor's memory; returns self."""
     def ravel(self) -> Tensor:
-        """All elements in one dimension: input itself if it has one and lies in order."""
+        """All elements in one dimension, contiguous: input itself if it is both."""
     @property
     def real(self) -> Tensor:
         """The real part, a view; a real tensor as it is."""
@@ -1072,9 +1073,9 @@ class TensorMethods(TensorBase):
     def reshape_as(self, other: Tensor) -> Tensor:
         """input in the shape of `other`."""
     def resize_(self, *sizes: _int | Tensor | Sequence[_int], memory_format: MemoryFormat | None = None) -> Self:
-        """Resize this tensor in place; elements keep their order, further ones are uninitialised. Returns self."""
+        """Resize this tensor in place; elements keep their order in memory, further ones are uninitialised. Returns self."""
     def resize_as_(self, the_template: Tensor, memory_format: MemoryFormat | None = None) -> Self:
-        """resize_ to the shape of another tensor. Returns self."""
+        """resize_ to the shape of another tensor, and with preserve_format to its memory format. Returns self."""
     def resolve_conj(self) -> Tensor:
         """The input itself: conjugation is never lazy here."""
     def resolve_neg(self) -> Tensor:
@@ -1115,6 +1116,8 @@ class TensorMethods(TensorBase):
         """The slice number `index` of dimension `dim`, which is removed. A view."""
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
         """input with its slice number `index` along `dim` replaced by src."""
+    def set_(self, source: _int | Sequence[_int] | None = None, storage_offset: _int = 0, size: _int | Tensor | Sequence[_int] | None = None, stride: SizeLike | None = None) -> Self:
+        """Let this tensor show the memory of another tensor or of a storage. Returns self."""
     def sgn(self) -> Tensor:
         """The sign of a real number, z / |z| of a complex one; 0 at 0."""
     def sgn_(self) -> Self:

@@ -80,7 +80,10 @@ Returns:
 Raises:
     RuntimeError: `out` is given, and an operand needs a gradient.
     RuntimeError: Boolean beta and alpha only supported for Boolean results.
+    RuntimeError: Boolean {argument} only supported for Boolean results, not for {dtype}.
     RuntimeError: For integral input tensors, argument {argument} must not be a floating point
+        number.
+    RuntimeError: For non-complex input tensors, argument {argument} must not be a complex
         number.
 
 Example:
@@ -1057,7 +1060,10 @@ Returns:
 
 Raises:
     RuntimeError: Boolean beta and alpha only supported for Boolean results.
+    RuntimeError: Boolean {argument} only supported for Boolean results, not for {dtype}.
     RuntimeError: For integral input tensors, argument {argument} must not be a floating point
+        number.
+    RuntimeError: For non-complex input tensors, argument {argument} must not be a complex
         number.
     RuntimeError: this tensor is a leaf that needs a gradient, and recording is on; or the
         result has another shape, or a dtype that can't be cast to this tensor's.

@@ -15,6 +15,8 @@ Returns:
 Raises:
     RuntimeError: `out` is given, and an operand needs a gradient.
     RuntimeError: Boolean alpha only supported for Boolean results, not for {dtype}.
+    RuntimeError: For non-complex input tensors, argument alpha must not be a complex number
+        ({alpha}).
     RuntimeError: For integral input tensors, argument alpha must not be a floating point number
         ({alpha}).
 
@@ -241,6 +243,8 @@ Raises:
     RuntimeError: the shapes do not fit each other.
     RuntimeError: `out` is given, and an operand needs a gradient.
     RuntimeError: Boolean alpha only supported for Boolean results, not for {dtype}.
+    RuntimeError: For non-complex input tensors, argument alpha must not be a complex number
+        ({alpha}).
     RuntimeError: For integral input tensors, argument alpha must not be a floating point number
         ({alpha}).
 
@@ -1795,6 +1799,8 @@ Returns:
 
 Raises:
     RuntimeError: Boolean alpha only supported for Boolean results, not for {dtype}.
+    RuntimeError: For non-complex input tensors, argument alpha must not be a complex number
+        ({alpha}).
     RuntimeError: For integral input tensors, argument alpha must not be a floating point number
         ({alpha}).
     RuntimeError: this tensor is a leaf that needs a gradient, and recording is on; or the
@@ -2036,6 +2042,8 @@ Raises:
     RuntimeError: the dtype is bool.
     RuntimeError: the shapes do not fit each other.
     RuntimeError: Boolean alpha only supported for Boolean results, not for {dtype}.
+    RuntimeError: For non-complex input tensors, argument alpha must not be a complex number
+        ({alpha}).
     RuntimeError: For integral input tensors, argument alpha must not be a floating point number
         ({alpha}).
     RuntimeError: this tensor is a leaf that needs a gradient, and recording is on; or the
@@ -2058,6 +2066,8 @@ Raises:
     RuntimeError: the dtype is bool.
     RuntimeError: the shapes do not fit each other.
     RuntimeError: Boolean alpha only supported for Boolean results, not for {dtype}.
+    RuntimeError: For non-complex input tensors, argument alpha must not be a complex number
+        ({alpha}).
     RuntimeError: For integral input tensors, argument alpha must not be a floating point number
         ({alpha}).
     RuntimeError: this tensor is a leaf that needs a gradient, and recording is on; or the

@@ -85,6 +85,8 @@ Returns:
     A Size.
 
 Raises:
+    RuntimeError: Input shapes should be of type ints, a tuple of ints, or a list of ints, got
+        {shape}.
     RuntimeError: Trying to create tensor with negative dimension ({n}): {...}.
     RuntimeError: Shape mismatch: objects cannot be broadcast to a single shape: {...}.
 
@@ -598,7 +600,7 @@ Raises:
 Example:
     >>> ag.permute_copy(ag.ones(2, 3, 4), (2, 0, 1)).shape
     Size([4, 2, 3])""",
-"ravel": """All elements in one dimension: input itself if it has one and lies in order.
+"ravel": """All elements in one dimension, contiguous: input itself if it is both.
 
 Args:
     input (Tensor): Of any shape; any dtype.
@@ -940,8 +942,10 @@ Raises:
     IndexError: `dim` is no dimension of the input.
     RuntimeError: tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0
         dims.
+    RuntimeError: tensor_split expected tensor_indices_or_sections to have dtype of long, but
+        got {given.dtype}.
     RuntimeError: tensor_split expected tensor_indices_or_sections to be a zero-dimensional or
-        one-dimensional long tensor, but got {given.dtype} with {given.ndim} dims.
+        one-dimensional tensor, but got a tensor with {given.ndim} dims.
     RuntimeError: number of sections must be larger than 0, got {given}.
 
 Example:

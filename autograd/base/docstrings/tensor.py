@@ -584,10 +584,11 @@ Returns:
 Example:
     >>> ag.ones(2, 3).nelement()
     6""",
-"Tensor.new": """x.new(2, 3), x.new([1, 2]): what Tensor(...) makes, in this tensor's dtype.
+"Tensor.new": """x.new(2, 3), x.new(size=(2, 3)), x.new([1, 2]): what Tensor(...) makes, in this tensor's dtype.
 
 Args:
     *data (Tensor or number or sequence): Sizes, or numbers as a nested list.
+    size (int or ints): Sizes of the dimensions.
     device (device): The CPU, under any of its names.
 
 Returns:
@@ -690,27 +691,33 @@ Raises:
 Example:
     >>> ag.tensor([1.0, 2.0]).requires_grad_()
     tensor([1., 2.], requires_grad=True)""",
-"Tensor.resize_": """Resize this tensor in place; elements keep their order, further ones are uninitialised. Returns
-self.
+"Tensor.resize_": """Resize this tensor in place; elements keep their order in memory, further ones are uninitialised.
+Returns self.
 
 Args:
     *sizes (int or Tensor or ints): Sizes of the dimensions, also as one sequence.
-    memory_format (memory_format): Order of the elements in memory.
+    memory_format (memory_format): contiguous_format (the default), channels_last or
+        channels_last_3d.
 
 Returns:
     Tensor.
 
 Raises:
+    RuntimeError: the tensor requires grad; a size is negative; memory_format is
+        preserve_format.
     RuntimeError: cannot resize variables that require grad.
+    RuntimeError: Trying to create tensor with negative dimension: {...}.
+    RuntimeError: Unsupported memory format: resize_() takes contiguous_format, channels_last or
+        channels_last_3d.
 
 Example:
     >>> ag.tensor([1.0, 2.0, 3.0]).resize_(2)
     tensor([1., 2.])""",
-"Tensor.resize_as_": """resize_ to the shape of another tensor. Returns self.
+"Tensor.resize_as_": """resize_ to the shape of another tensor, and with preserve_format to its memory format. Returns self.
 
 Args:
     the_template (Tensor): Tensor of the shape wanted.
-    memory_format (memory_format): Order of the elements in memory.
+    memory_format (memory_format): As for resize_; preserve_format: that of the template.
 
 Returns:
     Tensor.
@@ -730,6 +737,34 @@ Example:
     >>> y.sum().backward()
     >>> y.grad
     tensor([1., 1.])""",
+"Tensor.set_": """Let this tensor show the memory of another tensor or of a storage. Returns self.
+
+Without a source it becomes empty. Of a storage, or with a size, the elements are those from `storage_offset` on, in
+`size` (all, by default) and `stride` (contiguous, by default).
+
+Args:
+    source (int or ints): Tensor or storage whose memory to show; without one the tensor becomes
+        empty.
+    storage_offset (int): Number of the first element in that memory. Default: 0.
+    size (int or Tensor or ints): The new shape; by default the source's.
+    stride (int or ints): The new strides, in elements; by default those of a contiguous tensor.
+
+Returns:
+    Tensor.
+
+Raises:
+    RuntimeError: the tensor requires grad, the dtypes differ, or the elements are not all in
+        the source's memory.
+    RuntimeError: set_(): the tensor requires grad.
+    NotImplementedError: set_() of a view: give the view a new name, as in y = source.view(...).
+    TypeError: set_(): argument 'source' must be Tensor or a storage, not {...}.
+    RuntimeError: Could not set tensor of type {given.dtype} to a tensor of type {self.dtype}.
+    NotImplementedError: set_(): the source requires grad.
+
+Example:
+    >>> x, y = ag.zeros(0), ag.tensor([1.0, 2.0, 3.0, 4.0])
+    >>> x.set_(y, 1, (2,))
+    tensor([2., 3.])""",
 "Tensor.short": """This tensor as int16.
 
 Args:
