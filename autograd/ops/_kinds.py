@@ -18,7 +18,7 @@ ARRAYS = (np.ndarray, np.generic)
 
 def refuse(name: str, dtype: np.dtype[Any]) -> NoReturn:
     """NotImplementedError: operation `name` does not take elements of `dtype`."""
-    raise NotImplementedError(f'"{name}" not implemented for \'{NAMES.get(str(dtype), str(dtype))}\'; convert the tensor '
+    raise NotImplementedError(f'"{name}" not implemented for \'{NAMES.get(dtype.name, dtype.name)}\'; convert the tensor '
                               "first, as in x.float() or x.long()")
 
 

@@ -90,7 +90,8 @@ def of_numpys_dtypes(ufunc: Any, operands: list[Any]) -> list[Any]:
     """The operands as Tensors of the dtypes in which NumPy computes: float64 for whole numbers in np.sqrt, say."""
     if all(isinstance(x, Tensor) and x.dtype.kind not in "iub" for x in operands) and len({x.dtype for x in operands}) == 1:
         return operands
-    kinds = [x.dtype if hasattr(x, "dtype") else np.dtype(bool) if isinstance(x, bool) else type(x) for x in operands]
+    kinds = [np.dtype(x.dtype) if hasattr(x, "dtype") else np.dtype(bool) if isinstance(x, bool) else type(x)
+             for x in operands]
     try:
         dtypes = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))
     except TypeError:                                # bfloat16, say: of the Tensors' dtype

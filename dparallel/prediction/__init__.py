@@ -4,7 +4,8 @@ predict() records a StepTrace (recording.py), measures or takes a Network, and p
 for each number of ranks and each choice of buckets, comm hook and sharding. `dprun --predict` does it for a script
 (script.py).
 
-May import: comm, hooks, model, pytree, reduction, sharding, sync_batch_norm. Read first: replay.py, then network.py.
+May import: comm, consistency, hooks, model, pytree, reduction, sharding, sync_batch_norm. Read first: replay.py, then
+network.py.
 """
 
 from .hook_programs import HookProgram

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..consistency.checksum import ROOM
 from ..reduction import buckets
 from ..reduction.buckets import MOST_BYTES, default_capacity
 from ..sharding.transport import IN_FLIGHT
@@ -176,7 +177,8 @@ def graph_of(trace: StepTrace, option: Option, programs: Mapping[str, HookProgra
     groups = bucket_groups(scaled, option.bucket_cap_mb, fixed=scaled.fixed or program is not None)
     if program is not None:
         return tasks + _hooked(scaled, option, groups, program)
-    tasks += _departing(scaled, [(group, [Task("start", f"bucket {i}", 0.0, "sum", bucket_bytes(group))])
+    sizes = bucket_bytes(groups)
+    tasks += _departing(scaled, [(group, [Task("start", f"bucket {i}", 0.0, "sum", sizes[i])])
                                  for i, group in enumerate(groups)], option.ranks)
     return [*tasks, *(Task("wait", f"bucket {i}") for i in range(len(groups))), *_after(scaled)]
 
@@ -208,10 +210,11 @@ def bucket_groups(trace: StepTrace, cap_mb: float | None, fixed: bool = False) -
     return [[known[name] for name, _ in group] for group in groups]
 
 
-def bucket_bytes(group: Sequence[ParameterTrace]) -> int:
-    """The bytes of a bucket's message: gradients, a flag for each parameter, the weight."""
-    itemsize = np.dtype(group[0].dtype).itemsize
-    return sum(p.nbytes for p in group) + (len(group) + 1) * itemsize
+def bucket_bytes(groups: Sequence[Sequence[ParameterTrace]]) -> list[int]:
+    """The bytes of each bucket's message: gradients, a flag for each parameter, the weight; in the last the checksum too."""
+    counts = [len(group) + 1 for group in groups[:-1]] + [len(groups[-1]) + 1 + ROOM]
+    return [sum(p.nbytes for p in group) + count * np.dtype(group[0].dtype).itemsize
+            for group, count in zip(groups, counts, strict=True)]
 
 
 def capacity(trace: StepTrace, cap_mb: float | None, default: float) -> float:

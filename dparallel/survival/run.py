@@ -173,6 +173,8 @@ class Run:
             returned (bool): Whether the function has returned, so that missing steps are reported. Default: False.
 
         Example:
+            >>> import dparallel
+            >>> from autograd import nn
             >>> @dparallel.survive
             ... def train(run):
             ...     model = nn.Linear(1, 1)

@@ -221,6 +221,7 @@ ROWS = {
 
 # Helpers without a row, and why: one line for each kind.
 REASONS = {
+    "names of classes, no numbers: test_package_names.py": "serialization.clear_safe_globals serialization.get_safe_globals",
     "its result is random; test_random.py, test_nn_init.py": """alpha_dropout draw feature_alpha_dropout feature_dropout feature_dropout_ poisson rand randperm rrelu
         nn.functional.dropout1d nn.functional.gumbel_softmax nn.functional.fractional_max_pool2d_with_indices
         nn.functional.fractional_max_pool3d_with_indices nn.init.kaiming_normal nn.init.kaiming_normal_ nn.init.kaiming_uniform

@@ -114,8 +114,7 @@ def test_errors_and_types_like_pytorch(text):
         except Exception as error:
             return type(error).__name__
 
-    theirs = outcome(torch).removeprefix("torch.")
-    assert outcome(ag) == theirs
+    assert outcome(ag).replace("torch.", "") == outcome(torch).replace("torch.", "")
 
 
 DRAWS = {"nothing": lambda: None, "ours": lambda: ag.rand(3), "ours again": lambda: ag.randint(5, (1,)), "reseeded": lambda: ag.manual_seed(7),

@@ -396,7 +396,7 @@ def test_join_and_forward_mode_and_wrong_arguments():
     with pytest.raises(TypeError, match="or a handle.s wait"):
         join(x, Isend.apply(x.detach(), comm=comm, dest=0))
     Recv.apply(comm=comm, source=0)
-    with pytest.raises(TypeError, match="one of int64"):
+    with pytest.raises(TypeError, match="one of torch.int64"):
         join(ag.tensor([1]))
     with pytest.raises(TypeError, match="not float"):
         join(1.0)

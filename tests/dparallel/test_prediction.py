@@ -437,7 +437,7 @@ def test_buckets_are_those_that_the_library_makes(cap):
         model, recorder, _ = training(comm, 500, cap=cap)
         trace = recorder.trace()
         return ([[p.name for p in group] for group in bucket_groups(trace, cap)], [b.names for b in model._reducer.buckets],
-                [bucket_bytes(group) for group in bucket_groups(trace, cap)], [b.buffer.nbytes for b in model._reducer.buckets])
+                bucket_bytes(bucket_groups(trace, cap)), [b.buffer.nbytes for b in model._reducer.buckets])
 
     for predicted, real, sent, buffers in run_ranks(2, body):
         assert predicted == real and sent == buffers
