@@ -585,7 +585,8 @@ class Function(metaclass=FunctionMeta):
 
 
 # PyTorch's names: of what forward and backward are handed, and of the base of all classes of nodes of Functions
-FunctionCtx = BackwardCFunction = FunctionNode
+FunctionCtx = FunctionNode
+BackwardCFunction = FunctionNode
 
 
 class InplaceFunction(Function):
