@@ -383,7 +383,6 @@ def make_wrappers(lib):
         lambda p: Lookahead(lib.optim.Adam(p, lr=0.1)))
 
 
-@needs_torch
 def test_a_wrapper_need_not_call_the_base_class():
     class Lookahead(optim.Optimizer):
         def __init__(self, base):
@@ -419,6 +418,7 @@ def test_a_wrapper_need_not_call_the_base_class():
             _ = o.nonsense
 
 
+@needs_torch
 def test_optimizers_around_optimizers():
     for a, b in zip(make_wrappers(ag), make_wrappers(torch), strict=True):
         p = [nn.Parameter(ag.tensor(v)) for v in values([(3, 2), (2,)])]
