@@ -34,6 +34,11 @@ class Switches:
         Args:
             *args: Values in order.
             **values: Values by name.
+
+        Example:
+            >>> with ag.backends.opt_einsum.flags(enabled=False):
+            ...     ag.backends.opt_einsum.enabled
+            False
         """
         before = self.set_flags(**{**self.defaults, **dict(zip(self.defaults, args, strict=False)), **values})
         try:

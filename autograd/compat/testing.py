@@ -42,14 +42,14 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
 
     Example:
         >>> ag.testing.assert_close(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 2.000001]))
-        >>> ag.testing.assert_close(1.0, 1.1)
+        >>> ag.testing.assert_close(1.0, 2.0)
         Traceback (most recent call last):
             ...
         AssertionError: Scalars are not close!
         <BLANKLINE>
-        Expected 1.1 but got 1.0.
-        Absolute difference: 0.10000000000000009 (up to 1e-07 allowed)
-        Relative difference: 0.0909090909090910 (up to 1e-07 allowed)
+        Expected 2.0 but got 1.0.
+        Absolute difference: 1.0 (up to 1e-07 allowed)
+        Relative difference: 0.5 (up to 1e-07 allowed)
     """
     if (rtol is None) != (atol is None):
         raise ValueError(f"rtol and atol must both be specified or both be unspecified, but got rtol={rtol} and atol={atol}")
