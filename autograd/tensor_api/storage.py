@@ -33,9 +33,11 @@ class UntypedStorage:
         (24, True, 1, device(type='cpu'))
         >>> storage.untyped() is storage.resize_(24), storage.tolist()[:2]
         (True, [0, 0])
-        >>> with open("bytes.bin", "wb") as file:
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile() as file:
         ...     size = file.write(bytes([1, 2, 3]))
-        >>> ag.UntypedStorage.from_file("bytes.bin", nbytes=3).tolist()
+        ...     file.flush()
+        ...     ag.UntypedStorage.from_file(file.name, nbytes=3).tolist()
         [1, 2, 3]
     """
 
