@@ -14,9 +14,10 @@ import sys
 import tempfile
 import threading
 import time
+import tracemalloc
 import zlib
 from collections import OrderedDict
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import timedelta
 from functools import reduce
 from pathlib import Path
@@ -26,9 +27,12 @@ import pytest
 
 import autograd as ag
 import dparallel.distributed as dist
+from autograd.utils.data import DataLoader
+from dparallel import DistributedSampler, GlobalBatchSampler
 from dparallel.checkpoint import Checkpointer, CheckpointError, files, memory
 from dparallel.checkpoint.checkpointer import parts_of, take_back
 from dparallel.checkpoint.errors import Ranks
+from dparallel.checkpoint.manifest import checked_manifest
 from dparallel.checkpoint.reading import Saved
 from dparallel.comm import world
 from dparallel.distributed import stores
@@ -340,6 +344,47 @@ def test_every_field_of_a_manifest(checkpoint):
     assert refused > 3 * taken > 0
 
 
+def resumable():
+    """What has a place in a stream of numbers."""
+    loader = DataLoader(range(12), batch_sampler=GlobalBatchSampler(range(12), 4))
+    return {"loader": loader, "sampler": DistributedSampler(range(9), 1, 0), "philox": np.random.Generator(np.random.Philox(0)),
+            "mersenne": np.random.Generator(np.random.MT19937(0))}
+
+
+@pytest.fixture(scope="module")
+def under_way(tmp_path_factory):
+    """A checkpoint within a pass over a loader: its manifest."""
+    folder, things = tmp_path_factory.mktemp("under_way"), resumable()
+    with Checkpointer(folder, **things) as saver:
+        for _ in things["loader"]:
+            saver.save(1)
+            break
+    return folder / "step-00000001" / "manifest.json"
+
+
+@pytest.mark.parametrize("value", [-1, -10**9, 10**8, 2**63, "x", None, [], 0.5])
+@pytest.mark.parametrize("field", [
+    "random numpy 2", "philox stream buffer_pos", "mersenne stream state pos", "loader place sampler sample", "loader place sampler epoch",
+    "loader place sampler seed", "loader place depth", "loader batches", "loader turn", "loader start numpy 2", "loader start default", "sampler sample",
+    "sampler epoch", "sampler seed"])
+def test_no_place_in_a_stream_leads_out_of_it(under_way, field, value):
+    """NumPy takes any position in its numbers, and reads other memory there, or ends the process; a sampler would count from it."""
+    whole, content = under_way.read_bytes(), json.loads(under_way.read_bytes())
+    del content["crc32"]
+    way = [int(key) if key.isdigit() else key for key in field.split()]
+    where = ["trees"] if way[0] in content["trees"] else ["own", 0, "trees"]
+    write_sealed(under_way, forged(content, (*where, *way), value))
+    things = resumable()
+    try:
+        with pytest.raises(CheckpointError, match=f"{way[0]} does not take back what was saved") if way[-1] not in ("seed", "epoch", "turn", "batches") or \
+                not isinstance(value, int) or value < 0 else nullcontext():
+            Checkpointer(under_way.parents[1], **things).restore()
+    finally:
+        under_way.write_bytes(whole)
+    np.random.random(2), [things[name].random(2) for name in ("philox", "mersenne")]
+    assert len(list(things["loader"])) in (2, 3) and len(list(things["sampler"])) == 9
+
+
 @pytest.mark.parametrize("field, value, told", [
     (("step",), -1, "step is -1"), (("step",), 3.0, "step is 3.0"), (("step",), True, "step is True"), (("step",), "3", "step is '3'"),
     (("shards", 0, "file"), "../../other.safetensors", "shards[0].file is '../../other.safetensors'"),
@@ -356,6 +401,21 @@ def test_an_error_names_the_file_and_the_field(checkpoint, field, value, told):
         Checkpointer(path.parents[1], state={})
     path.write_bytes(whole)
     assert f"{path}: " in str(caught.value) and told in str(caught.value)
+
+
+def test_a_manifest_of_many_ranks_takes_memory_by_its_length(tmp_path):
+    """Not by the product of ranks and arrays."""
+    with Checkpointer(tmp_path, state={"x": np.ones(1)}) as saver:
+        saver.save(1)
+    path = tmp_path / "step-00000001" / "manifest.json"
+    content = json.loads(path.read_text())
+    del content["crc32"]
+    content |= {"ranks": 1000, "own": content["own"] * 1000, "shards": [{**content["shards"][0], "file": files.shard_name(r)} for r in range(1000)]}
+    content["tensors"] |= {f"t{number}": content["tensors"]["state.x"] for number in range(1000)}
+    tracemalloc.start()
+    checked_manifest(str(path), content)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", ["rank-00000.safetensors", "manifest.json"])
@@ -579,6 +639,8 @@ import os, sys, time
 import numpy as np
 import autograd as ag
 import dparallel, dparallel.distributed as dist
+from autograd.utils.data import DataLoader
+from dparallel import DistributedSampler, GlobalBatchSampler
 from dparallel.checkpoint import Checkpointer
 
 if "RANK" in os.environ and "OMPI_COMM_WORLD_RANK" not in os.environ:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import ChainMap
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NoReturn
 
@@ -88,22 +89,22 @@ class _Checker:
             self.truth(entry["sliced"], f"{where}.sliced")
             self.pieces(entry, where, sizes)
         trees = self.mapping(content["trees"], "trees")
-        named = []                                   # the arrays of each rank
+        shared: set[str] | None = None               # arrays that each rank has, its own
         for rank, own in enumerate(self.several(content["own"], "own", ranks)):
             where = f"own[{rank}]"
             self.fields(own, where, ("tensors", "trees"))
             mine = self.mapping(own["tensors"], f"{where}.tensors")
             for name, entry in mine.items():
                 self.own_entry(entry, f"{where}.tensors[{name!r:.100}]", sizes)
-            named.append(tensors.keys() | mine.keys())
+            shared = set(mine) if shared is None else shared & mine.keys()
             for part, tree in self.mapping(own["trees"], f"{where}.trees").items():
-                self.tree(tree, f"{where}.trees[{part!r:.100}]", named[rank])
+                self.tree(tree, f"{where}.trees[{part!r:.100}]", ChainMap(mine, tensors))
                 if part in trees or part not in content["own"][0]["trees"]:
                     self.wrong(f"{where}.trees", f"has {part!r:.100}, which is in trees too, or not in own[0].trees")
             if len(own["trees"]) != len(content["own"][0]["trees"]):
                 self.fault(f"{where}.trees", own["trees"], "of the parts that own[0] has")
         for part, tree in trees.items():             # of arrays that all ranks have, alike or each its own
-            self.tree(tree, f"trees[{part!r:.100}]", set.intersection(*map(set, named)))
+            self.tree(tree, f"trees[{part!r:.100}]", tensors.keys() | (shared or set()))
 
     def part_list(self, content: dict[str, Any]) -> None:
         """The fields that writing.write_part() writes."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograd.utils.data import Sampler
+from autograd.utils.data.distributed import check_place
 
 from ..comm import Communicator, communicator, even_split
 
@@ -111,10 +112,16 @@ class GlobalBatchSampler(Sampler[list[int]]):
 
         Args:
             state (dict): What state_dict() returned.
+
+        Raises:
+            KeyError: state lacks seed, epoch or sample.
+            TypeError: a value is no whole number.
+            ValueError: a value is out of range.
         """
-        self.seed, self.epoch = state["seed"], state["epoch"]
-        # earlier states have the number of the batch, of this size
-        self.sample = state["sample"] if "sample" in state else self._batch_bounds(0)[state["batch"]]
+        if "sample" not in state:                    # earlier states have the number of the batch, of this size
+            state = {**state, "sample": self._batch_bounds(0)[state["batch"]]}
+        check_place("GlobalBatchSampler", state, self.shuffle, len(self.data_source))
+        self.seed, self.epoch, self.sample = state["seed"], state["epoch"], state["sample"]
 
     def _batch_bounds(self, first: int) -> list[int]:
         """Where each batch begins, from the sample `first` on, and, last, where the last one ends."""

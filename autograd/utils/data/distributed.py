@@ -137,15 +137,27 @@ class DistributedSampler(Sampler[int]):
             state (dict[str, int]): What state_dict() returned.
 
         Raises:
-            ValueError: DistributedSampler.load_state_dict({state}): a dict with seed, epoch and sample is needed, as
-                state_dict() returns it.
+            TypeError: a value is no whole number.
+            ValueError: state is no dict with seed, epoch and sample, as state_dict() returns it, or a value is out of range.
         """
         if not isinstance(state, dict) or not {"seed", "epoch", "sample"} <= state.keys():
             raise ValueError(f"DistributedSampler.load_state_dict({state!r:.100}): a dict with seed, epoch and sample is "
                              "needed, as state_dict() returns it")
+        check_place("DistributedSampler", state, self.shuffle, len(self.dataset))
         self.seed, self.epoch = state["seed"], state["epoch"]
         self.sample = self._first = state["sample"]
 
     def begin_pass(self) -> None:
         """Called by a DataLoader before it draws the first number of a pass: state_dict() is of that pass from now on."""
         self.sample = self._first
+
+
+def check_place(name: str, state: dict[str, Any], shuffle: bool, count: int) -> None:
+    """TypeError or ValueError unless a sampler's loaded seed, epoch and sample are whole numbers that it can continue from.
+
+    An order is drawn from seed and epoch, which must then be 0 or more. count: the items of an epoch.
+    """
+    for key in ("seed", "epoch"):
+        whole_number(f"{name}.load_state_dict({key}", state[key], 0 if shuffle else None)
+    if whole_number(f"{name}.load_state_dict(sample", state["sample"]) > count:
+        raise ValueError(f"{name}.load_state_dict(sample={state['sample']!r:.100}): the dataset has only {count} items")

@@ -10,6 +10,7 @@ import copy
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from ...base.arguments import whole_number
 from ...core.random import default_generator
 from .fetch import stateful
 from .sampler import draw_seed
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from ...utils.data.dataloader import DataLoader
 
 VERSION = 1
+FIELDS = {"version", "num_workers", "batches", "finished", "start", "base_seed", "now", "place", "own", "workers", "turn",
+          "epochs"}
 
 
 class Progress:
@@ -132,7 +135,7 @@ def save(loader: DataLoader[Any], progress: Progress | None) -> dict[str, Any]:
 def check(loader: DataLoader[Any], saved: Any) -> None:
     """ValueError unless `saved` is the state of a loader, and of one with the same workers where its items depend on
     them."""
-    if not isinstance(saved, dict) or not {"version", "start", "now", "batches", "workers", "own"} <= saved.keys():
+    if not isinstance(saved, dict) or not saved.keys() >= FIELDS:
         raise ValueError("load_state_dict() wants what DataLoader.state_dict() returned")
     if saved["version"] != VERSION:
         raise ValueError(f"a DataLoader state of version {saved['version']}, not {VERSION}")
@@ -140,6 +143,22 @@ def check(loader: DataLoader[Any], saved: Any) -> None:
     if depends and saved["num_workers"] != loader.num_workers:
         raise ValueError(f"the state was saved with num_workers={saved['num_workers']}, and how this dataset's items are "
                          f"shared out depends on it: it cannot be loaded with num_workers={loader.num_workers}")
+    for name in ("batches", "turn"):
+        whole_number(f"DataLoader.load_state_dict({name}", saved[name])
+    for name, kind in (("own", dict), ("place", dict), ("workers", list), ("epochs", list)):
+        if saved[name] is not None and not isinstance(saved[name], kind):
+            raise ValueError(f"a DataLoader state with {name}={saved[name]!r:.100}: a {kind.__name__} is needed")
+    streams = {**shared_streams(), **owned_streams(loader)}
+    for name in ("start", "now"):                    # what is wrong with these the next pass would find
+        if saved[name] is not None:
+            with as_of(streams, saved[name]):
+                pass
+    if saved["place"] is not None and "sampler" in saved["place"]:
+        found = chain(loader._index_sampler)
+        depth = whole_number("DataLoader.load_state_dict(depth", saved["place"]["depth"])
+        if depth >= len(found):
+            raise ValueError(f"the state is of a sampler in {depth} others, and this loader has {len(found)} samplers")
+        copy.copy(found[depth]).load_state_dict(saved["place"]["sampler"])
 
 
 def apply(loader: DataLoader[Any], saved: dict[str, Any]) -> None:

@@ -20,7 +20,8 @@ import numpy as np
 from ...core.random import Generator, default_generator
 from ...core.tensor import Tensor, result
 
-MT19937 = 625 * 4                                    # bytes: 624 numbers, and how many of them are used
+MT19937_NUMBERS, PHILOX_NUMBERS = 624, 4             # that are drawn at once
+MT19937 = 4 * (MT19937_NUMBERS + 1)                  # bytes: the numbers, and how many of them are used
 PCG64 = 32                                           # bytes
 KINDS = (Generator, np.random.Generator, np.random.RandomState, random.Random)
 
@@ -47,8 +48,8 @@ def as_of(streams: dict[str, Any], saved: dict[str, Any]) -> Iterator[None]:
     """A block in which the streams have their saved states; after it the shared ones have their former states."""
     common = shared_streams()
     before = states(common)
-    restore(streams, saved)
     try:
+        restore(streams, saved)
         yield
     finally:
         restore(common, before)
@@ -126,6 +127,7 @@ def _arrays(value: Any) -> Any:
 def _restore(stream: Any, saved: Any) -> None:
     if not isinstance(stream, Generator):
         saved = _arrays(saved)
+        _check_positions(saved)
     if isinstance(stream, np.random.Generator):
         stream.bit_generator.state = saved
     elif hasattr(stream, "get_state"):
@@ -133,3 +135,18 @@ def _restore(stream: Any, saved: Any) -> None:
     else:
         version, words, rest = saved
         stream.setstate((version, tuple(words), rest))
+
+
+def _check_positions(saved: Any) -> None:
+    """ValueError for a position outside of the numbers that it counts. NumPy takes any, and then reads other memory: a
+    damaged or forged file would end the process by a segmentation fault."""
+    inner = saved.get("state") if isinstance(saved, dict) else None
+    found = {"pos": (inner.get("pos", 0) if isinstance(inner, dict) else 0, MT19937_NUMBERS)}
+    if isinstance(saved, dict):
+        found["buffer_pos"] = saved.get("buffer_pos", 0), PHILOX_NUMBERS
+    elif isinstance(saved, (list, tuple)) and len(saved) > 2 and saved[0] == "MT19937":
+        found["pos"] = saved[2], MT19937_NUMBERS
+    for name, (position, most) in found.items():
+        if not isinstance(position, (int, np.integer)) or not 0 <= position <= most:
+            raise ValueError(f"the {name} of a random stream's state is {position!r:.100}, and not a number from 0 to "
+                             f"{most}")
