@@ -67,14 +67,21 @@ class Part:
                 meanwhile()
                 for line in said:
                     print(line, end="", flush=True)
-                    last = line if re.search(r"\d+ (passed|failed)", line) else last
+                    last = line if re.search(r"\d+ (passed|failed).* in [\d.]+s", line) else last
                 time.sleep(0.2 if code is None else 0)
         print(f"=== {self.title}: exit code {code} after {time.monotonic() - self.start:.0f} s", flush=True)
         for word in counts:
             found = re.search(rf"(\d+) {word}", last)
             counts[word] += int(found[1]) if found else 0
         counts["failed"] += bool(code) and "failed" not in last
+        self.code = code
         return code
+
+    def reasons(self):
+        """What a failed part said of its failures: pytest's short lines and what came after them, then its last lines."""
+        lines = Path(self.output.name).read_text(errors="replace").splitlines()
+        short = [line for line in lines if re.match(r"(FAILED|ERROR|E   )", line)]
+        return [line[:300] for line in (*short[:20], "...", *lines[-20:])]
 
 
 def on_ranks(n):
@@ -124,6 +131,9 @@ def queued(begin, counts):
     while len(codes) < len(begin):
         fill()
         codes.append(parts[len(codes)].done(counts, fill))
+    for part in parts:                               # last, for those who see the end of the output only
+        if part.code:
+            print(f"=== {part.title} failed:", *part.reasons(), sep="\n")
     return codes
 
 
