@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+from abc import ABCMeta
 from dataclasses import make_dataclass
 from dis import opmap
 from types import FrameType
@@ -53,10 +54,15 @@ class AbsentError(NotImplementedError, AttributeError):
     """Raised when an absent name is used. It is an AttributeError too, so hasattr() and getattr() work as ever."""
 
 
-class Absent(type):
-    """The metaclass of absent names. They are classes, so annotations, isinstance(), `Name | None` and subclasses work."""
+class Absent(ABCMeta):
+    """The metaclass of absent names. They are classes, so annotations, isinstance(), `Name | None` and subclasses work, of
+    abstract classes too."""
 
     absent: str
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **settings: Any) -> Absent:
+        """The class; settings are for an __init_subclass__ that is not here."""
+        return super().__new__(cls, name, bases, namespace)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> NoReturn:
         derived = f": {cls.__name__} needs it" if "absent" not in vars(cls) else ""

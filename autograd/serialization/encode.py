@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Parameter, Tensor
-from ..nn.module import Module
 from .kinds import KIND, MAPPINGS, SEQUENCES, atom_of
 from .refusal import refuse
 from .safetensors import CODES, METADATA, checksums
 from .sharing import shared_views
 from .source import Array
-from .whole import HoldsModule
+from .whole import HoldsObject
 
 Path = tuple[Any, ...]
 
@@ -100,20 +99,12 @@ class Encoder:
         return name
 
 
-class WithoutModules(Encoder):
-    """HoldsModule where the state holds a module, whatever else it holds; TypeError for other objects."""
-
-    def __init__(self, state: Any) -> None:
-        self.refused: tuple[Any, Path] | None = None
-        super().__init__(state)
-        if self.refused:
-            refuse(*self.refused)
+class DataOnly(Encoder):
+    """HoldsObject where the state holds a module, or another object that is not data."""
 
     def foreign(self, value: Any, path: Path) -> Any:
-        """An object of another class; it is refused at the end, unless a module follows."""
-        if isinstance(value, Module):
-            raise HoldsModule(type(value))
-        self.refused = self.refused or (value, path)
+        """An object of another class: save() writes a pickle."""
+        raise HoldsObject(value, path)
 
 
 def encode(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -122,7 +113,7 @@ def encode(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
     An array in the memory of another one is kept all the same, so that other readers find every name; "view" says where
     it was, and decode() puts it there again.
     """
-    encoder = WithoutModules(state)
+    encoder = DataOnly(state)
     found, blocks = shared_views(encoder.arrays)
     arrays = encoder.arrays | blocks
     table: dict[str, Any] = {}

@@ -18,7 +18,7 @@ from .encode import encode
 from .location import check_location
 from .safetensors import Entry, blocks, read_header
 from .source import Source
-from .whole import MAGIC, HoldsModule, load_whole, save_whole
+from .whole import MAGIC, HoldsObject, load_whole, save_whole
 
 STRUCTURE, CHECKSUM = "autograd.structure", "autograd.structure.crc32"
 FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, RuntimeError, MemoryError,
@@ -34,10 +34,9 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
     obj: dicts, lists, tuples, sets, numbers, strings, None, a script's options (argparse.Namespace), and tensors (complex128
     ones excepted). The tensors of a dict {name: tensor} have these names in the file, those of a nested state its keys
     with dots between them, and any reader of safetensors reads them; everything else is JSON in the file's metadata.
-    TypeError for objects of other classes.
 
-    A module, or a state that holds one, is written as a pickle, with a warning: its class must be importable at loading,
-    and load() reads it only with `weights_only=False`.
+    A module or another object, or a state that holds one, is written as a pickle, with a warning: its class must be
+    importable at loading, and load() reads it only with `weights_only=False`. TypeError for what can't be pickled.
 
     Tensors that share memory are each written in full, and share memory again after load(). Strides are not kept: a
     tensor that shares no memory comes back row by row. `pickle_protocol` has no effect.
@@ -64,8 +63,8 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
         raise NotImplementedError("save(_use_new_zipfile_serialization=False): files are safetensors")
     try:
         arrays, structure = encode(obj)
-    except HoldsModule as found:
-        save_whole(obj, f, found.args[0])
+    except HoldsObject as found:
+        save_whole(obj, f, found)
         return
     text = json.dumps(structure, separators=(",", ":"), allow_nan=False)
     metadata = {"format": "pt", STRUCTURE: text, CHECKSUM: f"{zlib.crc32(text.encode()):08x}"}

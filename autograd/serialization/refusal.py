@@ -7,16 +7,20 @@ import enum
 from typing import Any, NoReturn
 
 
-def refuse(value: Any, path: tuple[Any, ...], why: str | None = None) -> NoReturn:
-    """Raise a TypeError about the object that the keys `path` lead to."""
+def refuse(value: Any, path: tuple[Any, ...], why: str | None = None, also: str = "") -> NoReturn:
+    """Raise a TypeError about the object that the keys `path` lead to. why: what is wrong, if not its class."""
+    raise TypeError(f"save: {described(value, path)}: {why or 'a file of weights holds no objects of this class'}{also}. "
+                    f"{remedy(value, why)}")
+
+
+def described(value: Any, path: tuple[Any, ...]) -> str:
+    """The place and the class of the object."""
     where = "the object given to save()" if not path else "obj" + "".join(f"[{key!r:.60}]" for key in path)
     cls = type(value)
-    name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
-    raise TypeError(f"save: {where} is a {name}: {why or 'a file of weights holds no objects of this class'}. "
-                    f"{_remedy(value, why)}")
+    return f"{where} is a {cls.__qualname__ if cls.__module__ == 'builtins' else f'{cls.__module__}.{cls.__qualname__}'}"
 
 
-def _remedy(value: Any, why: str | None) -> str:
+def remedy(value: Any, why: str | None = None) -> str:
     """What to do about it."""
     if hasattr(value, "dtype") and why:
         return ("Save view_as_real(tensor)." if "complex" in why else
@@ -41,4 +45,4 @@ def _remedy(value: Any, why: str | None) -> str:
     return "Save the numbers, strings, lists, dicts and tensors that it is made of."
 
 
-__all__ = ["refuse"]
+__all__ = ["described", "refuse", "remedy"]

@@ -1,4 +1,5 @@
-"""Whole modules in files: a pickle behind a line that says so. load() reads it only with weights_only=False."""
+"""Whole modules and other objects in files: a pickle behind a line that says so. load() reads it only with
+weights_only=False."""
 
 from __future__ import annotations
 
@@ -8,25 +9,30 @@ import zlib
 from typing import Any
 
 from .atomic import write
+from .refusal import described, refuse, remedy
 from .source import Source
 
 MAGIC = b"autograd: a pickle\n"
-MSG_SAVED = ("save() has written a {name} as a pickle, for the file holds the module itself: load(f, weights_only=False) "
-             "reads it where its class can be imported, and runs code of the file. save(model.state_dict(), f) writes data "
-             "only")
-MSG_REFUSED = ("it holds a whole module as a pickle, which can run code: load(f, weights_only=False) reads it where the "
-               "file is trusted")
+MSG_SAVED = ("save() has written a pickle, for {what}: load(f, weights_only=False) reads it where the class can be "
+             "imported, and runs code of the file. {remedy} Then the file is data only")
+MSG_REFUSED = ("it holds objects as a pickle, such as a whole module, and reading a pickle can run code: "
+               "load(f, weights_only=False) reads it where the file is trusted")
 
 
-class HoldsModule(Exception):
-    """Raised by encode() where a state holds a module; its argument is the module's class."""
+class HoldsObject(Exception):
+    """Raised by encode() where a state holds a module, or another object that is not data. Its arguments: the object, and
+    the keys that lead to it."""
 
 
-def save_whole(obj: Any, f: Any, cls: type[Any]) -> None:
-    """Write an object that is or holds a module, and warn that it is a pickle."""
-    data = pickle.dumps(obj, 5)
+def save_whole(obj: Any, f: Any, found: HoldsObject) -> None:
+    """Write an object that is or holds one that is not data, with a warning. TypeError if it can't be pickled."""
+    value, path = found.args
+    try:
+        data = pickle.dumps(obj, 5)
+    except (pickle.PicklingError, TypeError, AttributeError, NotImplementedError) as error:
+        refuse(value, path, also=f"; nor can it be pickled: {error}")
     write(f, [MAGIC, zlib.crc32(data).to_bytes(4, "little"), data])
-    warnings.warn(MSG_SAVED.format(name=cls.__qualname__), UserWarning, stacklevel=3)
+    warnings.warn(MSG_SAVED.format(what=described(value, path), remedy=remedy(value)), UserWarning, stacklevel=3)
 
 
 def load_whole(source: Source, weights_only: bool | None) -> Any:
@@ -40,4 +46,4 @@ def load_whole(source: Source, weights_only: bool | None) -> Any:
     return pickle.loads(data)
 
 
-__all__ = ["MAGIC", "HoldsModule", "load_whole", "save_whole"]
+__all__ = ["MAGIC", "HoldsObject", "load_whole", "save_whole"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any, Union
 
@@ -49,6 +50,9 @@ class TensorType:
 
     def __repr__(self) -> str:
         return f"{self.__module__}.{self.__name__}"
+
+    def __reduce__(self) -> Any:
+        return of_name, (self.__module__, self.__name__)
 
 
 def legacy_array(data: tuple[Any, ...], dtype: np.dtype[Any], strict: bool = False) -> Array:
@@ -110,9 +114,15 @@ TYPES: dict[str, np.dtype[Any]] = {
          "ComplexDoubleTensor": dtypes.complex128}
 
 
-def types(module: str = "torch") -> dict[str, TensorType]:
+@functools.cache
+def types(module: str) -> dict[str, TensorType]:
     """The constructors by name."""
     return {name: TensorType(name, dtype, module) for name, dtype in TYPES.items() if not name.startswith("Complex")}
+
+
+def of_name(module: str, name: str) -> TensorType:
+    """One of types(), for a pickle."""
+    return types(module)[name]
 
 
 def set_default_tensor_type(t: TensorType | str, /) -> None:

@@ -23,6 +23,7 @@ from ..core.batching import (
 )
 from ..core.function import Function
 from ..core.interceptors import Interceptor, install, remove, this_thread
+from ..core.modes import is_grad_enabled
 from ..core.random import get_rng_state, set_rng_state
 from ..core.spans import count_batching, entered
 from ..core.tensor import Tensor
@@ -356,7 +357,9 @@ def _in_place(name: str) -> Callable[..., Any]:
         elif plain in ("fill", "zero"):
             value = args[0] if args else 0
         elif hasattr(Tensor, plain):
-            value = getattr(self, plain)(*args, **kwargs)
+            recorded = is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in (self, *args))
+            old = self.clone() if recorded else self  # what is saved for backward may be what is written to
+            value = getattr(old, plain)(*args, **kwargs)
         else:
             return _write_each(self, name, lambda x, *args: getattr(x, name)(*args, **kwargs), args)
         return _write(self, value, name)

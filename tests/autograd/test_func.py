@@ -415,6 +415,29 @@ def test_running_statistics_need_samples_of_their_own():
             assert ag.allclose(buffers[name][n].float(), buffer.float(), atol=1e-6), name
 
 
+def clamped(x, i):
+    y = x.new_zeros(x.shape) if x.ndim else x
+    y.copy_(x * 2)
+    y.clamp_(-1, 1)
+    return y.mul_(x)
+
+
+OWN_VALUES = {
+    "an index": lambda x, i: x[i], "of a later dimension": lambda x, i: x[:, i], "before a list": lambda x, i: x[i, :, [0, 1]],
+    "between": lambda x, i: x[[0, 1], i], "after dots": lambda x, i: x[..., i], "twice": lambda x, i: x[i, None, 1:, i],
+    "int32": lambda x, i: x[i.int(), 0], "negative": lambda x, i: x[-1 - i], "zeros_like": lambda x, i: x.new_zeros(2).add_(x[0, 0]),
+    "written": clamped, "full": lambda x, i: x.new_full((2, 2), 3.0).mul_(x[0, :2, :2])}
+
+
+@pytest.mark.parametrize("name", OWN_VALUES)
+def test_samples_have_indices_and_new_tensors_of_their_own(name):
+    """An integer for each sample indexes as an int does; what is made like a sample can be written to."""
+    x, i, function = ag.randn(3, 2, 2, 2, dtype=ag.float64), ag.tensor([0, 1, 1]), OWN_VALUES[name]
+    slope = ag.func.grad(lambda x, i: function(x, i).square().sum())
+    for f in (function, slope):
+        assert ag.equal(ag.func.vmap(f)(x, i), ag.stack([f(*one) for one in zip(x, i, strict=True)]))
+
+
 def test_writes():
     """To views of samples they reach the samples; to what is one for all they are refused, as in PyTorch."""
     for lib in LIBS:

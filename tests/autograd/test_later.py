@@ -1,7 +1,9 @@
 """What is imported when it is first used: the tables say the truth, and nobody sees a difference."""
 
+import functools
 import importlib
 import inspect
+import operator
 import pickle
 import pkgutil
 import pydoc
@@ -138,6 +140,23 @@ def test_help_and_pickle():
     assert text == ["True", "True"]
     assert "determinant" in pydoc.plain(pydoc.render_doc(ag.Tensor.det)).lower()
     assert inspect.signature(ag.Tensor.svd).parameters and pickle.loads(pickle.dumps(ag.svd)) is ag.svd
+
+
+@pytest.mark.parametrize("path", ["", "Tensor", "nn.functional", "special", "linalg", "fft"])
+def test_functions_are_pickled_by_name(path):
+    """A module that has one for an attribute, such as `self.act = torch.relu`, is saved whole by save(module, f)."""
+    space, failed = operator.attrgetter(path)(ag) if path else ag, []
+    for name in dir(space):
+        function = getattr(space, name, None)
+        if name.startswith("_") or not callable(function):
+            continue
+        try:
+            found = pickle.loads(pickle.dumps(function))
+        except (pickle.PicklingError, AttributeError):
+            found = None
+        if found is not function and not isinstance(function, functools.partial):
+            failed.append(name)
+    assert not failed
 
 
 def test_a_generator_draws_from_its_seed_whenever_it_is_made():

@@ -210,22 +210,52 @@ Pair = collections.namedtuple("Pair", "a b")
 CIRCLE = []
 CIRCLE.append(CIRCLE)
 REFUSED = {
+    "circle": (CIRCLE, "holds itself"), "complex128": (ag.ones(2, dtype=ag.complex128), "complex128.*view_as_real"),
+    "objects": (np.array([None]), "elements are object"), "function": (lambda: 0, "function.*nor can it be pickled.*its name"),
+    "lock": (threading.Lock(), "lock.*nor can it be pickled.*made of"),
+    "path to it": ({"k": {ag.float32: {1: iter([]).__class__.__call__}}}, r"obj\['list'\]\[1\]\['k'\]\[torch.float32\]\[1\] is a method"),
+}
+PICKLED = {
     "dataclass": (Options(), r"Options: .*asdict"), "enum": (Colour.RED, r"Colour.*\.value"), "pair": (Pair(1, 2), r"Pair.*tuple\(\)"),
-    "function": (len, "builtin_function.*its name"), "optimizer": (ag.optim.SGD([ag.ones(1).requires_grad_()], lr=1), r"SGD.*state_dict\(\)"),
+    "function": (len, "builtin_function.*its name"), "operation": (ag.relu, "obj.*its name"),
     "namespace": (types.SimpleNamespace(a=1), r"SimpleNamespace.*vars\(\)"), "range": (range(3), "range.*made of"),
-    "defaultdict": (collections.defaultdict(list), r"defaultdict.*dict\(\)"), "circle": (CIRCLE, "holds itself"),
-    "complex128": (ag.ones(2, dtype=ag.complex128), "complex128.*view_as_real"), "objects": (np.array([None]), "elements are object"),
-    "longdouble": (np.longdouble(1), "longdouble"), "path": (pathlib.Path("x"), "Path"), "str": (np.str_("a"), r"str_.*str\(\)"),
-    "class": (Options, "type.*name"), "path to it": ({"k": {ag.float32: {1: object()}}}, r"obj\['list'\]\[1\]\['k'\]\[torch.float32\]\[1\] is a object"),
+    "defaultdict": (collections.defaultdict(list), r"defaultdict.*dict\(\)"), "longdouble": (np.longdouble(1), "longdouble"),
+    "path": (pathlib.PurePath("x"), "Path"), "str": (np.str_("a"), r"str_.*str\(\)"), "class": (Options, "type.*name"),
+    "beside tensors": ({"w": Options()}, r"obj\['list'\]\[1\]\['w'\] is a .*Options"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_other_objects_are_refused(name, tmp_path):
+def test_objects_that_no_file_can_hold_are_refused(name, tmp_path):
     value, message = REFUSED[name]
     with pytest.raises(TypeError, match=f"(?s)save: .*{message}"):
         ag.save({"ok": ag.ones(2), "list": [1, value]}, tmp_path / "f")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", PICKLED)
+def test_other_objects_are_pickled_with_a_warning(name, tmp_path):
+    value, message = PICKLED[name]
+    with pytest.warns(UserWarning, match=f"(?s)save.. has written a pickle, for .*{message}"):
+        ag.save({"ok": ag.ones(2), "list": [1, value]}, tmp_path / "f")
+    with pytest.raises(pickle.UnpicklingError, match="weights_only=False"):
+        ag.load(tmp_path / "f")
+    found = ag.load(tmp_path / "f", weights_only=False)
+    assert found["list"] == [1, value] and found["ok"].tolist() == [1, 1]
+
+
+def test_an_optimizer_and_its_schedule_are_pickled(tmp_path):
+    """As PyTorch does; together with the parameters, which stay theirs."""
+    w = ag.ones(1).requires_grad_()
+    optimizer = ag.optim.SGD([w], lr=1, momentum=0.9)
+    schedule = ag.optim.lr_scheduler.StepLR(optimizer, 1)
+    with pytest.warns(UserWarning, match=r"obj\['o'\] is a .*SGD.*state_dict\(\)"):
+        ag.save({"w": w, "o": optimizer, "s": schedule}, tmp_path / "f")
+    found = ag.load(tmp_path / "f", weights_only=False)
+    (found["w"] * 2).sum().backward()
+    found["o"].step()
+    found["s"].step()
+    assert found["w"].tolist() == [-1] and found["o"].param_groups[0]["lr"] == 0.1
 
 
 def test_arguments(tmp_path):
@@ -365,7 +395,7 @@ def test_models_of_pytorch_and_back(tmp_path):
 def test_a_whole_module_is_a_pickle_that_is_read_where_the_caller_says_so(tmp_path, wrap):
     net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
     net(ag.randn(4, 2)).sum().backward()
-    with pytest.warns(UserWarning, match=r"as a pickle.*weights_only=False") as caught:
+    with pytest.warns(UserWarning, match=r"written a pickle.*weights_only=False.*state_dict") as caught:
         ag.save(wrap(net), tmp_path / "f")
     assert len(caught) == 1 and caught[0].filename == __file__
     for settings in ({}, {"weights_only": True}, {"weights_only": None}):

@@ -36,9 +36,12 @@ assert Tensor is torch.Tensor and device is torch.device and einsum is torch.ein
 print(sys.argv[1:])
 '''
 ABSENT = '''
+import abc
 import contextlib
 import importlib
+import pickle
 import torch
+from typing import NamedTuple
 import torch.nowhere.deep as deep
 from torch.distributed.nowhere import Remote
 from torch.nn import Nowhere
@@ -53,9 +56,14 @@ def fails(error, function, words=""):
 
 def annotated(x: Remote | None, y: "deep.Name" = None) -> Remote[int]: ...
 class Derived(torch.nn.Module, Nowhere): ...
+class Abstract(Nowhere, abc.ABC, flag=True): ...
+class OfFields(NamedTuple):
+    field: Remote | None = None
 assert not isinstance(3, Remote) and {Remote: 1}[Remote] == 1
 fails(NotImplementedError, lambda: Remote(1), "torch.distributed.nowhere.Remote is not in dparallel")
 fails(NotImplementedError, lambda: Derived(), "torch.nn.Nowhere is not in dparallel: Derived needs it")
+fails(NotImplementedError, lambda: Abstract(), "torch.nn.Nowhere is not in dparallel: Abstract needs it")
+assert pickle.loads(pickle.dumps(Remote)) is Remote and OfFields().field is None
 fails(NotImplementedError, lambda: Remote.method(), "has no 'method'")
 fails(NotImplementedError, lambda: deep.call(), "torch.nowhere.deep.call")
 assert not hasattr(Remote, "method") and not hasattr(torch, "nowhere_at_all") and not hasattr(torch.nn, "Nowhere")

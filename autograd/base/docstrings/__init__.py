@@ -1,4 +1,5 @@
-"""Docstrings of operations and of Tensor's methods, set when a name is first used, so that importing does not read them.
+"""Docstrings of operations and of Tensor's methods, set when a name is first used, so that importing does not read them;
+and where pickle finds them.
 
 The other modules are written by docs/write_docstrings.py: TEXTS, the docstring of each name ("add", "Tensor.add_",
 "linalg.norm"), one module for each room of ops, which is imported with the first use of the room.
@@ -9,11 +10,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from types import FunctionType
 from typing import Any
+
+PACKAGE = __name__.partition(".base.")[0]
 
 
 def attach(functions: Mapping[str, Any], room: str, *prefixes: str) -> None:
-    """Set the docstrings of functions by their names in the module `room`: the first of prefix + name that it has."""
+    """Set the docstrings of functions by their names in the module `room`: the first of prefix + name that it has. Pickle
+    finds the functions under the first prefix."""
+    for name, function in functions.items():
+        if callable(function) and not is_found(function):
+            function.__module__, function.__qualname__ = address(prefixes[0] + name)
     if sys.flags.optimize > 1:                       # python -OO: no docstrings
         return
     texts: dict[str, str] = import_module(f".{room}", __name__).TEXTS
@@ -22,3 +30,19 @@ def attach(functions: Mapping[str, Any], room: str, *prefixes: str) -> None:
             if prefix + name in texts:
                 function.__doc__ = texts[prefix + name]
                 break
+
+
+def is_found(function: Any) -> bool:
+    """Whether pickle finds a function by its module and qualified name. Other objects have ways of their own."""
+    if type(function) is not FunctionType and type(function).__name__ != "cython_function_or_method":
+        return True
+    found: Any = sys.modules.get(function.__module__)
+    for part in function.__qualname__.split("."):
+        found = vars(found).get(part) if hasattr(found, "__dict__") else None
+    return found is function
+
+
+def address(name: str) -> tuple[str, str]:
+    """Module and qualified name of "nn.functional.relu", "Tensor.add_", or "add"."""
+    module, _, last = name.rpartition(".")
+    return (PACKAGE, name) if module in ("", "Tensor") else (f"{PACKAGE}.{module}", last)

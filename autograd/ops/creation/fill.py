@@ -9,11 +9,14 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.devices import check, check_format, in_format, preserve_format
+from ...base.hidden import Hidden
 from ...base.types import Array, DeviceLike, DTypeLike, Layout, MemoryFormat, SizeLike
 from ...core.primitive import primitive, spanned
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, result
 from ...core.types import TensorOrNumber
 from .arguments import extent, fitting, kind, new_leaf, number, shape_of
+
+ndarray = np.ndarray
 
 
 @spanned
@@ -112,13 +115,30 @@ def like(input: Tensor, dtype: DTypeLike, layout: Layout | None, device: DeviceL
     return in_format(input.array.shape, dtype, memory_format)
 
 
+def each_sample(like: Tensor, out: Tensor) -> Tensor:
+    """out, which may be written to: one for each sample, where `like` is a batch inside vmap()."""
+    levels, array = [], like.array
+    while array.__class__ is Hidden:
+        levels.insert(0, array.level)
+        array = array.value.array
+    if not levels:
+        return out
+    each = result(np.broadcast_to(out.array, (*[level.size for level in levels], *out.array.shape)).copy())
+    for level in levels:
+        each = level.wrapped(each)
+    if out.requires_grad:
+        each.requires_grad = True                    # refused
+    return each
+
+
 @spanned
 def zeros_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
                pin_memory: bool = False, requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Zeros of input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array.fill(0)
-    return new_leaf(array, requires_grad)
+    out = new_leaf(array, requires_grad)
+    return out if input.array.__class__ is ndarray else each_sample(input, out)
 
 
 @spanned
@@ -127,13 +147,16 @@ def ones_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None =
     """Ones of input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array.fill(1)
-    return new_leaf(array, requires_grad)
+    out = new_leaf(array, requires_grad)
+    return out if input.array.__class__ is ndarray else each_sample(input, out)
 
 
 def empty_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
                pin_memory: bool = False, requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Memory as it is found, of input's shape and dtype."""
-    return new_leaf(_found(like, input, dtype, layout, device, pin_memory, memory_format), requires_grad)
+    if input.__class__ is Tensor or input.array.__class__ is not Hidden:
+        return new_leaf(_found(like, input, dtype, layout, device, pin_memory, memory_format), requires_grad)
+    return each_sample(input, new_leaf(like(input, dtype, layout, device, pin_memory, memory_format), requires_grad))
 
 
 @spanned
@@ -143,7 +166,8 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: DTypeLike = None, layout
     """fill_value in input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array.fill(fitting(number("full_like", "fill_value", fill_value), array.dtype))
-    return new_leaf(array, requires_grad)
+    out = new_leaf(array, requires_grad)
+    return out if input.array.__class__ is ndarray else each_sample(input, out)
 
 
 # --- methods of a tensor: new ones of its dtype ----------------------------------------------------------------------
@@ -152,23 +176,26 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: DTypeLike = None, layout
 def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = None, layout: Layout | None = None,
               device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Zeros of this tensor's dtype."""
-    return zeros(extent("new_zeros", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout,
-                 device=device, pin_memory=pin_memory, requires_grad=requires_grad)
+    out = zeros(extent("new_zeros", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout,
+                device=device, pin_memory=pin_memory, requires_grad=requires_grad)
+    return out if self.array.__class__ is ndarray else each_sample(self, out)
 
 
 @spanned
 def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = None, layout: Layout | None = None,
              device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Ones of this tensor's dtype."""
-    return ones(extent("new_ones", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
-                pin_memory=pin_memory, requires_grad=requires_grad)
+    out = ones(extent("new_ones", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
+               pin_memory=pin_memory, requires_grad=requires_grad)
+    return out if self.array.__class__ is ndarray else each_sample(self, out)
 
 
 def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = None, layout: Layout | None = None,
               device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Memory as it is found, of this tensor's dtype."""
-    return empty(extent("new_empty", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout,
-                 device=device, pin_memory=pin_memory, requires_grad=requires_grad)
+    out = empty(extent("new_empty", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout,
+                device=device, pin_memory=pin_memory, requires_grad=requires_grad)
+    return out if self.array.__class__ is ndarray else each_sample(self, out)
 
 
 @spanned
@@ -176,16 +203,18 @@ def new_full(self: Tensor, size: Sequence[int], fill_value: TensorOrNumber, *, d
              layout: Layout | None = None,
              device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """fill_value in this tensor's dtype."""
-    return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
-                pin_memory=pin_memory, requires_grad=requires_grad)
+    out = full(size, fill_value, dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
+               pin_memory=pin_memory, requires_grad=requires_grad)
+    return out if self.array.__class__ is ndarray else each_sample(self, out)
 
 
 def new_empty_strided(self: Tensor, size: Sequence[int], stride: Sequence[int], *, dtype: DTypeLike = None,
                       layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
                       requires_grad: bool = False) -> Tensor:
     """Memory as it is found, of this tensor's dtype, in these strides."""
-    return empty_strided(size, stride, dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
-                         pin_memory=pin_memory, requires_grad=requires_grad)
+    out = empty_strided(size, stride, dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
+                        pin_memory=pin_memory, requires_grad=requires_grad)
+    return out if self.array.__class__ is ndarray else each_sample(self, out)
 
 
 __all__ = ["empty", "empty_like", "empty_permuted", "empty_strided", "full", "full_like", "ones", "ones_like", "zeros",

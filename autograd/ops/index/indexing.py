@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.hidden import Hidden
 from ...base.types import Array
 from ...core.batching import Level
 from ...core.operation import Operation
@@ -177,6 +178,9 @@ def vectors(index: tuple[Any, ...]) -> bool:
 
 
 def _general(x: Operand, index: Any) -> Operand:
+    for number, p in enumerate(index if index.__class__ is tuple else (index,)):
+        if isinstance(p, Tensor) and p.array.__class__ is Hidden and not p.ndim and p.dtype.kind in "iu":
+            return _selected(x, index if index.__class__ is tuple else (index,), number)
     basic, dims, arrays = located(index, x.shape)
     if basic is not None or not arrays:
         x = Slice.apply(x, index=(*(basic or ()), ...))
@@ -189,6 +193,27 @@ def _general(x: Operand, index: Any) -> Operand:
             raise IndexError("shape mismatch: indexing tensors could not be broadcast together with shapes "
                              + ", ".join(str(list(a.shape)) for a in arrays)) from None
     return Index.apply(x, *arrays, dims=dims)
+
+
+def _selected(x: Operand, parts: tuple[Any, ...], number: int) -> Operand:
+    """x[parts], where the part of this number is an integer for each sample, inside vmap(): it goes first, as an int."""
+    before = parts[:number]
+    if any(p is Ellipsis for p in before):
+        dim = x.ndim - sum(map(_dimensions, parts[number:]))
+    else:
+        dim = sum(map(_dimensions, before))
+    if not 0 <= dim < x.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
+    x = Index.apply(x, parts[number], dims=(dim,))
+    rest = (*before, *parts[number + 1:])
+    return getitem(x, rest) if rest else x
+
+
+def _dimensions(p: Any) -> int:
+    """How many dimensions a part of an index takes."""
+    if p is None or p is Ellipsis or p is True or p is False:
+        return 0
+    return p.ndim if isinstance(p, (Tensor, np.ndarray)) and p.dtype.kind == "b" else 1
 
 
 __all__: list[str] = []
