@@ -287,7 +287,7 @@ def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts, states: 
     except OSError as error:
         raise LaunchError(f"no folder for temporary files ({error}); set TMPDIR to one that can be written") from error
     with made as folder, memory_folder() as memory:
-        own = {} if remote(options) else session(folder, memory if is_local(options) else "", changes)
+        own = {} if remote(options) else session(folder, memory.path if is_local(options) else "", changes)
         words = [*["-m"] * options.module, options.script, *options.args]
         describe(folder, options.np, options.spares, words, remote(options))
         recorded = timelines.Recorded(options, folder, restarts.count) if options.timeline or options.report else None
@@ -300,7 +300,7 @@ def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts, states: 
                 print(*(f"dprun: with {mpi.name} {line}" for line in limits(mpi)),
                       *(f"dprun: {line}" for line in faults()), sep="\n", file=sys.stderr, flush=True)
         job = Job(line, {**changes, **own, DIRECTORY: folder}, folder, options.timeout, mpi=mpi, grace=grace(changes),
-                  spread=remote(options), survives=options.survive, recorded=recorded)
+                  spread=remote(options), survives=options.survive, recorded=recorded, lock=memory.lock)
         code = run(job, mpi, options.np + options.spares, options.tag)
         if recorded is not None:
             recorded.finish()

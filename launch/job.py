@@ -36,12 +36,13 @@ class Job:
     spread     whether ranks may be on other hosts
     survives   whether it goes on when ranks die
     recorded   its timeline, or None
+    lock       of the folder of its shared memory, which mpirun keeps, too; -1: none
     """
 
     def __init__(self, line: list[str], changes: dict[str, str], folder: str, timeout: float | None = None, *,
                  mpi: Mpi, grace: float, spread: bool = False, survives: bool = False,
-                 recorded: Recorded | None = None) -> None:
-        self.recorded = recorded
+                 recorded: Recorded | None = None, lock: int = -1) -> None:
+        self.recorded, self.lock = recorded, lock
         self.line, self.changes, self.folder, self.timeout = line, changes, folder, timeout
         self.mpi, self.grace, self.spread, self.survives = mpi, grace, spread, survives
         self.process: subprocess.Popen[bytes] | None = None
@@ -69,7 +70,8 @@ class Job:
                 self.process = subprocess.Popen(
                     self.line, env={**outer(), **self.changes}, preexec_fn=self.prepare(),
                     stdin=None if self.spread else subprocess.DEVNULL,       # rank 0 gets it from us
-                    start_new_session=True)          # signals reach the job through us, once
+                    start_new_session=True,          # signals reach the job through us, once
+                    pass_fds=[self.lock] if self.lock >= 0 else [])
             except OSError as error:
                 raise LaunchError(f"{self.line[0]} can't be run: {error}") from error
             if self.signal is not None:              # it came before there was a job

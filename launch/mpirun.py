@@ -173,12 +173,13 @@ def shared_in(memory: str) -> dict[str, str]:
     return {f"OMPI_MCA_{kind}_backing_directory": memory for kind in ("btl_sm", "btl_vader", "osc_sm")}
 
 
-def memory_folder() -> tempfile.TemporaryDirectory[str]:
+def memory_folder() -> private.Held:
     """A new private folder in the shared memory of the host, or, where that has no room, in the temporary folder."""
+    private.swept()
     place = private.in_memory()
     disk = os.statvfs(place)
     room = disk.f_bavail * disk.f_frsize > LEAST_MEMORY
-    return tempfile.TemporaryDirectory(prefix="dprun-", dir=place if room else None, ignore_cleanup_errors=True)
+    return private.Held(place if room else tempfile.gettempdir(), private.JOB)
 
 
 def cores() -> int:

@@ -11,13 +11,23 @@ import contextlib
 import os
 import re
 import secrets
+import shutil
 import stat
 import tempfile
 import time
+from typing import Any
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:                                  # Windows
+    fcntl = None
 
 SHARED = "/dev/shm"
-LEFT = "dparallel-left-"                             # what a job leaves to the next one, then a random word
+JOB = "dprun-"                                       # begins the name of a job's shared memory, before a random word
+LEFT = "dparallel-left-"                             # likewise what a job leaves to the next one
 WORD = re.compile(r"[0-9a-f]{32}")
+LOCK = "lock"                                        # the file in such a folder that its process has locked
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 CLOSED = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -61,7 +71,7 @@ def regular(path: str, flags: int = os.O_RDONLY, *, private: bool = False) -> in
     """The descriptor of a regular file. PermissionError for a link, FIFO, socket, device or folder, and, if `private`, for
     a file that another user owns or can reach. A FIFO does not make it wait."""
     try:
-        descriptor = os.open(path, flags | NO_FOLLOW | CLOSED)
+        descriptor = os.open(path, flags | NO_FOLLOW | CLOSED, 0o666)
     except OSError as error:
         if os.path.islink(path) or os.path.isdir(path):
             raise PermissionError(f"{path} is no regular file: it is not opened") from error
@@ -91,6 +101,71 @@ def in_memory() -> str:
 def token() -> str:
     """A random word of 128 bits."""
     return secrets.token_hex(16)
+
+
+class Held:
+    """A new private folder that this process holds, by a lock on a file in it, until close() deletes it.
+
+    The system gives the lock back when a process is killed, and swept() of a later one deletes the folder. A child process
+    that gets the descriptor `lock` holds the folder, too. -1: this system has no such locks.
+    """
+
+    def __init__(self, place: str, prefix: str) -> None:
+        while True:
+            self.word: str = token()
+            self.path: str = os.path.join(place, prefix + self.word)
+            os.mkdir(self.path, 0o700)
+            if fcntl is None:
+                self.lock: int = -1
+                return
+            file = os.path.join(self.path, LOCK)
+            self.lock = new_file(file)
+            if locked(self.lock) and os.path.exists(file):
+                return
+            self.close()                             # swept() of another process came first
+
+    def close(self) -> None:
+        """Delete the folder."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self.lock >= 0:
+            os.close(self.lock)
+            self.lock = -1
+
+    def __enter__(self) -> Held:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def locked(descriptor: int) -> bool:
+    """Whether this process has the lock of a file now; also where its file system has no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def swept() -> None:
+    """Delete the folders in the host's memory that killed processes of this user have held. Not those in the temporary
+    folder: on a disk that hosts share, a lock may be one host's."""
+    try:
+        names = os.listdir(SHARED) if fcntl is not None else []
+    except OSError:
+        return
+    for name in names:
+        if name.startswith((JOB, LEFT)):
+            with contextlib.suppress(OSError):       # another user's, or of none that holds it, or deleted meanwhile
+                path = folder(os.path.join(SHARED, name), make=False)
+                file = regular(os.path.join(path, LOCK), private=True)
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(path, ignore_errors=True)
+                finally:
+                    os.close(file)
 
 
 def word(path: str) -> str:
@@ -136,4 +211,5 @@ def user_word(name: str) -> str:
     return word(os.path.join(user_folder(), name))
 
 
-__all__ = ["check", "folder", "in_memory", "new_file", "regular", "token", "user_folder", "user_word", "word"]
+__all__ = ["Held", "check", "folder", "in_memory", "new_file", "regular", "swept", "token", "user_folder", "user_word",
+           "word"]

@@ -168,8 +168,10 @@ def to_dprun() -> None:
     """On dprun's machine: output to its FIFOs and rank 0's input from one, if it made some; if a SIGSEGV ends this,
     Python's stack beside the reports."""
     folder = os.environ.get(DIRECTORY, "")
-    stem = os.path.join(folder, str(announced(RANKS)))
     os.environ[NUMBER] = str(announced(RANKS))
+    if not folder:                                   # names in the current folder may be another user's
+        return
+    stem = os.path.join(folder, str(announced(RANKS)))
     for name, target, mode in (("in", 0, os.O_RDONLY), ("out", 1, os.O_WRONLY), ("err", 2, os.O_WRONLY)):
         if os.path.exists(f"{stem}.{name}"):
             fifo = os.open(f"{stem}.{name}", mode)
@@ -194,9 +196,10 @@ def mark(kind: str, text: str = "") -> None:
 
 def ended(process: int) -> None:
     """Take the mark away by which dprun knows that this rank has not ended by Python's ways."""
-    if os.getpid() == process:
+    folder = os.environ.get(DIRECTORY, "")
+    if os.getpid() == process and folder:
         with contextlib.suppress(OSError):
-            os.unlink(os.path.join(os.environ.get(DIRECTORY, ""), f"{announced(RANKS)}.running"))
+            os.unlink(os.path.join(folder, f"{announced(RANKS)}.running"))
 
 
 def before(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from . import private
 
@@ -42,23 +40,24 @@ class Restarts:
         return ""
 
 
-@dataclass
 class States:
-    """The names under which jobs under --grow leave their states in memory: random words, known to these jobs alone."""
+    """The folders in this host's memory in which jobs under --grow leave their states. Their names are random words that
+    these jobs alone know."""
 
-    names: list[str] = field(default_factory=list)
-    left: str = ""                                   # that of the job which has left one
+    def __init__(self) -> None:
+        self.folders: list[private.Held] = []
+        self.left = ""                               # the word of the job which has left one
 
     def next(self) -> dict[str, str]:
         """The variables of another job."""
-        self.names.append(private.token())
-        return {"DPARALLEL_SURVIVE_STATE": self.names[-1], "DPARALLEL_SURVIVE_FROM": self.left}
+        self.folders.append(private.Held(private.in_memory(), private.LEFT))
+        return {"DPARALLEL_SURVIVE_STATE": self.folders[-1].word, "DPARALLEL_SURVIVE_FROM": self.left}
 
     def keep(self) -> None:
         """The newest job has left its state."""
-        self.left = self.names[-1]
+        self.left = self.folders[-1].word
 
     def close(self) -> None:
         """Delete on this host what no job continued from."""
-        for name in self.names:
-            shutil.rmtree(os.path.join(private.in_memory(), private.LEFT + name), ignore_errors=True)
+        for folder in self.folders:
+            folder.close()

@@ -253,9 +253,88 @@ def test_the_names_of_states_are_random_and_given_by_dprun(shm):
     states.keep()
     second = states.next()
     assert second["DPARALLEL_SURVIVE_FROM"] == first["DPARALLEL_SURVIVE_STATE"] != second["DPARALLEL_SURVIVE_STATE"]
-    (shm / (private.LEFT + second["DPARALLEL_SURVIVE_STATE"])).mkdir()
+    assert {path.name for path in shm.iterdir()} == {private.LEFT + one["DPARALLEL_SURVIVE_STATE"] for one in (first, second)}
     states.close()
     assert list(Path(shm).iterdir()) == []
+
+
+HOLD = """
+import os, subprocess, sys, time
+from launch import private
+held = private.Held(sys.argv[1], private.JOB)
+if sys.argv[2] == "child":
+    subprocess.Popen([sys.executable, "-c", "import time; print('held', flush=True); time.sleep(60)"], pass_fds=[held.lock])
+else:
+    print("held", flush=True)
+print(os.getpid(), flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("whose", ["process", "child"])
+def test_the_folder_of_a_killed_process_is_deleted_by_the_next(whose, shm):
+    """Not while a child of it that has the lock lives, as mpirun of a killed dprun."""
+    process = subprocess.Popen([sys.executable, "-c", HOLD, str(shm), whose], env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE,
+                               text=True, start_new_session=True)
+    try:
+        assert {process.stdout.readline(), process.stdout.readline()} == {"held\n", f"{process.pid}\n"}
+        (folder,) = shm.iterdir()
+        private.swept()
+        assert folder.is_dir() and folder.stat().st_mode & 0o777 == 0o700
+        process.kill()
+        process.wait()
+        private.swept()
+        assert folder.exists() == (whose == "child")
+    finally:
+        os.killpg(process.pid, signal.SIGKILL) if whose == "child" else process.kill()
+    until = time.monotonic() + 10
+    while folder.exists() and time.monotonic() < until:
+        private.swept()
+    assert not folder.exists()
+
+
+def test_what_is_not_held_is_not_deleted(shm):
+    """What ranks on other hosts have left, another user's folder, one that others can reach, and links."""
+    for name in ("left", "open", "linked", "other"):
+        path = shm / f"{private.LEFT}{name}"
+        path.mkdir(mode=0o700)
+        (path / "kept").touch(0o600)
+        if name != "left":
+            (path / private.LOCK).touch(0o600)
+    (shm / f"{private.LEFT}open").chmod(0o777)
+    (shm / f"{private.LEFT}linked").rename(shm / "elsewhere")
+    (shm / f"{private.LEFT}linked").symlink_to(shm / "elsewhere")
+    (shm / f"{private.JOB}file").touch()
+    if os.geteuid() == 0:
+        os.chown(shm / f"{private.LEFT}other", OTHER, OTHER)
+    else:
+        shutil.rmtree(shm / f"{private.LEFT}other")
+    before = set(shm.rglob("*"))
+    private.swept()
+    assert set(shm.rglob("*")) == before
+    held = private.Held(str(shm), private.LEFT)
+    shutil.rmtree(held.path)                         # its place in the row is given up, and taken again without a lock
+    os.mkdir(held.path, 0o700)
+    private.swept()
+    assert os.path.isdir(held.path)
+    held.close()
+    assert set(shm.rglob("*")) == before
+
+
+def test_a_folder_swept_before_it_is_locked_is_made_again(shm, monkeypatch):
+    swept = []
+
+    def locked(descriptor, locked=private.locked):
+        if not swept:
+            swept.append(private.swept())
+        return locked(descriptor)
+
+    monkeypatch.setattr(private, "locked", locked)
+    with private.Held(str(shm), private.JOB) as held:
+        assert swept and os.listdir(held.path) == [private.LOCK] and len(list(shm.iterdir())) == 1
+        private.swept()
+        assert os.path.isdir(held.path)
+    assert list(shm.iterdir()) == []
 
 
 # --- forged checkpoints -------------------------------------------------------------------------------------------------
@@ -538,7 +617,7 @@ def test_a_server_without_the_token_learns_nothing_and_is_found_out():
     received = []
 
     def impostor(listening):
-        for answer in (b"", bytes(32), None):
+        for answer in (b"", bytes(32), None):        # to the first the client comes back
             connection = listening.accept()[0]
             connection.sendall(b"dparallel: token" + bytes(32))
             received.append(connection.recv(4096))
@@ -548,7 +627,7 @@ def test_a_server_without_the_token_learns_nothing_and_is_found_out():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=impostor, args=(listening,))
         thread.start()
-        for _ in range(3):
+        for _ in range(2):
             with pytest.raises(dist.DistNetworkError, match="has another token"):
                 dist.TCPStore("127.0.0.1", listening.getsockname()[1], token="secret")
         thread.join()
@@ -570,14 +649,45 @@ def test_silent_connections_do_not_use_up_threads(monkeypatch):
     monkeypatch.setattr(stores, "PROOF_SECONDS", 0.5)
     monkeypatch.setattr(stores, "UNPROVED", 5)
     assert gone_within(5)
+    monkeypatch.setattr(stores, "PROOF_SECONDS", 60)             # they are closed for new ones, not for their age
     server = dist.TCPStore("127.0.0.1", 0, is_master=True)
     held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
     time.sleep(0.1)
     assert len(ours()) <= 6
-    dist.TCPStore("127.0.0.1", server.port, timeout=timedelta(seconds=10)).set("k", "v")          # as soon as there is room
-    assert server.get("k") == b"v"
+    begun = time.monotonic()
+    for _ in range(5):
+        dist.TCPStore("127.0.0.1", server.port, timeout=timedelta(seconds=10)).set("k", "v")
+    assert server.get("k") == b"v" and time.monotonic() - begun < 5
     for connection in held:
         connection.close()
+
+
+@pytest.mark.parametrize("slow", ["client", "server"])
+def test_a_slow_proof_ends_in_time(slow, monkeypatch):
+    """A byte now and then does not begin the time anew."""
+    monkeypatch.setattr(stores, "PROOF_SECONDS", 0.3)
+    if slow == "client":
+        server = dist.TCPStore("127.0.0.1", 0, is_master=True)
+        with socket.create_connection(("127.0.0.1", server.port)) as client, suppress(OSError):
+            begun = time.monotonic()
+            while time.monotonic() < begun + 5:
+                client.sendall(stores.PROOF[int((time.monotonic() - begun) / 0.1):][:1] or b"x")
+                time.sleep(0.1)
+        assert time.monotonic() - begun < 2
+        return
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        def answer():
+            with listening.accept()[0] as connection, suppress(OSError):
+                for byte in range(50):
+                    connection.sendall(stores.TOKEN[byte:byte + 1] or b"x")
+                    time.sleep(0.1)
+        thread = threading.Thread(target=answer)
+        thread.start()
+        begun = time.monotonic()
+        with pytest.raises(dist.DistNetworkError, match="no server"):
+            dist.TCPStore("127.0.0.1", listening.getsockname()[1], timeout=timedelta(0))
+        assert time.monotonic() - begun < 2
+        thread.join()
 
 
 @pytest.mark.parametrize("data", [PACK(-8), PACK(8) + b"short", PACK(2**62), b"x", stores.pack([b"one"]), stores.pack([b"\xff", b""])])
@@ -585,6 +695,25 @@ def test_a_damaged_file_of_a_store_is_an_error(data, tmp_path):
     (tmp_path / "store").write_bytes(data)
     with pytest.raises(dist.DistStoreError, match="is no file of a FileStore"):
         dist.FileStore(str(tmp_path / "store")).get("k")
+
+
+@pytest.mark.parametrize("how", ["link", "fifo", "device", "folder"])
+@pytest.mark.parametrize("when", ["before", "later"])
+def test_a_planted_file_of_a_store_is_refused(how, when, tmp_path):
+    """It would wait for a FIFO, or write into the file to which a link leads."""
+    path, store = tmp_path / "store", None
+    if when == "later":
+        store = dist.FileStore(str(path))
+        path.unlink()
+    if how == "fifo":
+        os.mkfifo(path)
+    elif how == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(tmp_path / "target" if how == "link" else "/dev/zero")
+    with pytest.raises(PermissionError, match="no regular file"):
+        (store or dist.FileStore(str(path))).set("k", "v")
+    assert not (tmp_path / "target").exists()
 
 
 # --- dprun's own folders ------------------------------------------------------------------------------------------------
@@ -615,6 +744,23 @@ def test_a_rank_writes_into_dpruns_folder_only(how, tmp_path):
     assert not rank.is_dpruns(str(tmp_path / "dprun-x")) and not rank.is_dpruns(str(tmp_path / "none")) and not rank.is_dpruns("")
     (tmp_path / "mine").mkdir(mode=0o700)
     assert rank.is_dpruns(str(tmp_path / "mine"))
+
+
+@pytest.mark.parametrize("folder", ["", "planted"])
+def test_a_rank_without_a_folder_of_dpruns_touches_none(folder, tmp_path):
+    """On another host, or under mpirun alone: its marks and streams would be files of the current folder, which may be another user's."""
+    planted = [tmp_path / f"0.{name}" for name in ("in", "out", "err", "running", "json", "crash")]
+    for path in planted:
+        path.write_text("theirs")
+    script = tmp_path / "script.py"
+    script.write_text("import os, sys\nprint('printed', sys.stdin.read())\nsys.stdout.flush()\nos._exit(3)")
+    if folder:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder).chmod(0o777)
+    done = subprocess.run([sys.executable, rank.__file__, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=60, input="ours",
+                          env={**os.environ, "OMPI_COMM_WORLD_RANK": "0", rank.DIRECTORY: folder and str(tmp_path / folder)})
+    assert (done.stdout, done.returncode) == ("printed ours\n", 3), done.stderr
+    assert [path.read_text() for path in planted] == ["theirs"] * 6 and not (folder and list((tmp_path / folder).iterdir()))
 
 
 @pytest.mark.parametrize("planted", ["json.py", "dparallel.py", "mpi4py.py", "numpy.py", "runpy.py"])
@@ -692,7 +838,7 @@ try:
         client.recv(4096)
         client.sendall(b"dparallel: proof" + bytes(64))
         while piece := client.recv(4096):
-            print("answered", piece)
+            print(*[("answered", piece)] * any(piece), end="")           # zeros are the refusal
 except OSError:
     pass
 """
@@ -777,7 +923,6 @@ def test_what_a_job_shows_to_others(kind, tmp_path):
         port = str(probe.getsockname()[1])
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary), "XDG_CACHE_HOME": str(tmp_path / "cache"), "DPARALLEL_STALL_SECONDS": "0"}
     script = [str(tmp_path / "job.py"), str(tmp_path / "run"), port]
-    before = set(os.listdir("/dev/shm"))
     if KINDS[kind] is None:
         env |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29517", "WORLD_SIZE": "2"}
         jobs = [subprocess.Popen([sys.executable, *script], env={**env, "RANK": str(number)}, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
@@ -785,7 +930,7 @@ def test_what_a_job_shows_to_others(kind, tmp_path):
     else:
         jobs = [subprocess.Popen([sys.executable, "-m", "launch", "-q", "-n", "2", *KINDS[kind], *script], env=env, cwd=tmp_path,
                                  stderr=subprocess.PIPE, text=True)]
-    processes = set()
+    processes, mine = set(), set()
     try:
         until = time.monotonic() + 100
         while len(list((tmp_path / "run").glob("ready-*"))) < 2:
@@ -798,10 +943,13 @@ def test_what_a_job_shows_to_others(kind, tmp_path):
         assert any(program != "prterun" for program, _ in sockets)                    # the store
         tokens = {line for process in processes for line in Path(f"/proc/{process}/environ").read_bytes().split(b"\0") if line.startswith(b"DPARALLEL_TOKEN=")}
         assert len(tokens) == (KINDS[kind] is not None)
+        words = b"".join(Path(f"/proc/{process}/environ").read_bytes() for process in processes).decode(errors="replace")
+        words += "".join(path.read_text() for path in (tmp_path / "run").glob(".identity-*"))
+        mine = {Path("/dev/shm", name) for name in os.listdir("/dev/shm") if name.startswith(("dprun-", "dparallel-")) and name.split("-")[-1] in words}
         commands = b"".join(Path(f"/proc/{process}/cmdline").read_bytes() for process in processes)
         assert not any(token.partition(b"=")[2] in commands for token in tokens)
         for running in (True, False):
-            left = set(temporary.rglob("*")) | {Path("/dev/shm", name) for name in set(os.listdir("/dev/shm")) - before}
+            left = set(temporary.rglob("*")) | mine
             everything = left | {Path(path) for path in paths if running and Path(path).exists() and tmp_path not in Path(path).parents}
             wrong = [reachable(path, {temporary, Path("/dev/shm"), Path("/tmp")}) for path in everything if path.exists()]
             assert not any(wrong), sorted(filter(None, wrong))
@@ -814,7 +962,7 @@ def test_what_a_job_shows_to_others(kind, tmp_path):
         for process in processes | {job.pid for job in jobs}:
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
-        for path in [temporary, *(Path("/dev/shm", name) for name in set(os.listdir("/dev/shm")) - before if name.startswith(("dprun-", "dparallel-")))]:
+        for path in [temporary, *mine]:              # no other job's
             shutil.rmtree(path, ignore_errors=True)
 
 

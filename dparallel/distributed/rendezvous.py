@@ -152,8 +152,9 @@ def _start_mpirun(path: str, size: int, deadline: float) -> tuple[dict[str, str]
         server.listen(2 * size)
         try:
             memory = kept.enter_context(memory_folder())
-            mpirun = subprocess.Popen(command(find(), options, []), env={**outer(), **shared_in(memory)},
-                                      stdin=subprocess.DEVNULL, start_new_session=True)
+            mpirun = subprocess.Popen(command(find(), options, []), env={**outer(), **shared_in(memory.path)},
+                                      stdin=subprocess.DEVNULL, start_new_session=True,
+                                      pass_fds=[memory.lock] if memory.lock >= 0 else [])
             while len(places) < size or len(connections) < size - 1:
                 server.settimeout(max(0.01, min(0.2, deadline - time.monotonic())))
                 if time.monotonic() > deadline:

@@ -14,6 +14,7 @@ import contextlib
 import hmac
 import math
 import os
+import secrets
 import socket
 import socketserver
 import struct
@@ -41,9 +42,10 @@ except ImportError:                                  # Windows
 POLL_SECONDS = 0.01                                        # seconds between two reads of a file
 GONE_SECONDS = 0.5                                   # seconds between looks at whether a client that waits is still there
 LIMIT = 1 << 28                                      # bytes of a message
-PROOF_SECONDS, SILENT_SECONDS = 5.0, 10.0            # for each piece: of a proof of the token, of a message that has begun
+PROOF_SECONDS = 5.0                                  # in which both ends prove their tokens
+SILENT_SECONDS = 10.0                                # for each piece of a message that has begun
 ANSWER_SECONDS = 60.0                                # in which a server answers what it need not wait for
-UNPROVED = 64                                        # connections that have not; further ones are closed
+UNPROVED = 64                                        # connections that have not; one of more is closed
 TOKEN, OPEN, PROOF = b"dparallel: token", b"dparallel: open.", b"dparallel: proof"       # how greetings and proofs begin
 NONCE = 32
 VALUES = {"get": 0, "wait": 0, "check": 0, "count": 0, "delete": 0, "add": 1, "append": 1, "compare_set": 2}
@@ -364,7 +366,7 @@ class FileStore(Store):
 
     Raises:
         NotImplementedError: the system has no flock(), as Windows.
-        OSError: the file can't be opened.
+        OSError: the file can't be opened, or is a link, FIFO, socket, device or folder.
 
     Example:
         >>> import dparallel.distributed as dist
@@ -380,12 +382,12 @@ class FileStore(Store):
         if fcntl is None:
             raise NotImplementedError(f"FileStore({file_name!r}): this system has no flock(); use a TCPStore")
         self.path: str = os.fspath(file_name)
-        open(self.path, "ab").close()
+        os.close(private.regular(self.path, os.O_RDWR | os.O_CREAT))
 
     def _request(self, request: str, keys: Sequence[str], values: Sequence[bytes] = (), timeout: float = 0.0) -> list[bytes]:
         deadline = time.monotonic() + timeout
         while True:
-            with open(self.path, "r+b") as file:
+            with open(private.regular(self.path, os.O_RDWR), "r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)     # released when the file is closed
                 try:
                     parts = unpack(file.read())
@@ -509,16 +511,17 @@ class TCPStore(Store):
         """A connection at whose other end a process has the same token."""
         family, address = _address(self.host, self.port)
         connection = socket.socket(family)
+        until = time.monotonic() + PROOF_SECONDS
         try:
             connection.settimeout(PROOF_SECONDS)
             connection.connect(address)
-            greeting = _receive_exactly(connection, len(TOKEN) + NONCE)
+            greeting = _receive_exactly(connection, len(TOKEN) + NONCE, until)
             if greeting[:len(TOKEN)] != (TOKEN if self._token else OPEN):
                 which = {TOKEN: "wants a token", OPEN: "has no token"}.get(greeting[:len(TOKEN)], "is not one of a TCPStore")
                 raise DistNetworkError(f"TCPStore: the server at {self.host}:{self.port} {which}, and this process "
                                        f"{'has one' if self._token else 'has none'}: {REMEDY}")
             if self._token:
-                _prove(connection, self._token, greeting[len(TOKEN):], f"{self.host}:{self.port}")
+                _prove(connection, self._token, greeting[len(TOKEN):], f"{self.host}:{self.port}", until)
         except BaseException:
             connection.close()
             raise
@@ -555,10 +558,9 @@ class _Handler(socketserver.BaseRequestHandler):
         with contextlib.suppress(OSError, ValueError):
             self.request.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)           # a host that has gone
             try:
-                self.request.settimeout(PROOF_SECONDS)
                 self.greet()
             finally:
-                self.server.proved()
+                self.server.proved(self.request)
             while True:
                 request, timeout, keys, values = self.next_request()
                 try:
@@ -569,17 +571,19 @@ class _Handler(socketserver.BaseRequestHandler):
 
     def greet(self) -> None:
         """Let the client prove that it has the token, and prove it to the client. ValueError if it has not."""
-        token, nonce = self.server.token, os.urandom(NONCE)
+        token, nonce, until = self.server.token, os.urandom(NONCE), time.monotonic() + PROOF_SECONDS
+        self.request.settimeout(PROOF_SECONDS)
         self.request.sendall((TOKEN if token else OPEN) + nonce)
         if not token:
             return
         begun = b""
         while len(begun) < len(PROOF):               # what begins otherwise is closed at once
-            begun += _receive_exactly(self.request, 1)
+            begun += _receive_exactly(self.request, 1, until)
             if not PROOF.startswith(begun):
                 raise ValueError("no client of a TCPStore")
-        theirs = _receive_exactly(self.request, NONCE)
-        if not hmac.compare_digest(_receive_exactly(self.request, NONCE), _proof(token, b"client", nonce, theirs)):
+        theirs = _receive_exactly(self.request, NONCE, until)
+        if not hmac.compare_digest(_receive_exactly(self.request, NONCE, until), _proof(token, b"client", nonce, theirs)):
+            self.request.sendall(bytes(NONCE))       # no proof: the client is told that the tokens differ
             raise ValueError("another token")
         self.request.sendall(_proof(token, b"server", nonce, theirs))
 
@@ -615,29 +619,36 @@ class _Server(socketserver.ThreadingTCPServer):
         self.address_family = family
         self.table = KeyTable()
         self.token = token
-        self._unproved = 0                           # connections
+        self._unproved: set[Any] = set()             # connections
         self._counts = threading.Lock()
         super().__init__(address, _Handler)
 
-    def verify_request(self, request: object, client_address: object) -> bool:
-        """Whether a connection gets a thread: not if too many have not shown yet that they have the token."""
+    def verify_request(self, request: Any, client_address: object) -> bool:
+        """Take a connection. If too many have not proved yet that they have the token, a random one of these is closed.
+
+        So a process that opens many and proves nothing does not keep others out, and of many clients at once most get
+        through."""
         with self._counts:
-            accepted = self._unproved < UNPROVED
-            self._unproved += accepted
-            return accepted
+            if len(self._unproved) >= UNPROVED:
+                other = secrets.choice(list(self._unproved))
+                self._unproved.remove(other)
+                with contextlib.suppress(OSError):
+                    other.shutdown(socket.SHUT_RDWR)             # its thread ends
+            self._unproved.add(request)
+        return True
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Start a thread for a connection."""
         try:
             super().process_request(request, client_address)
         except RuntimeError:                         # there are no more threads
-            self.proved()
+            self.proved(request)
             raise
 
-    def proved(self) -> None:
+    def proved(self, request: Any) -> None:
         """A connection has proved its token, or is closed."""
         with self._counts:
-            self._unproved -= 1
+            self._unproved.discard(request)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Nothing is written for a client that fails: others could fill the output."""
@@ -659,15 +670,11 @@ def _proof(token: bytes, who: bytes, servers: bytes, clients: bytes) -> bytes:
     return hmac.digest(token, who + servers + clients, "sha256")
 
 
-def _prove(connection: socket.socket, token: bytes, servers: bytes, where: str) -> None:
+def _prove(connection: socket.socket, token: bytes, servers: bytes, where: str, until: float) -> None:
     """On the client: prove that this process has the token. DistNetworkError if the server has another one."""
     mine = os.urandom(NONCE)
     connection.sendall(PROOF + mine + _proof(token, b"client", servers, mine))
-    try:
-        proof = _receive_exactly(connection, NONCE)
-    except ConnectionError:
-        proof = b""
-    if not hmac.compare_digest(proof, _proof(token, b"server", servers, mine)):
+    if not hmac.compare_digest(_receive_exactly(connection, NONCE, until), _proof(token, b"server", servers, mine)):
         raise DistNetworkError(f"TCPStore: the server at {where} has another token than this process: {REMEDY}")
 
 
@@ -704,10 +711,13 @@ def receive(connection: socket.socket) -> list[bytes]:
     return unpack(_receive_exactly(connection, length))
 
 
-def _receive_exactly(connection: socket.socket, length: int) -> bytes:
-    """The next `length` bytes; ConnectionError if the connection ends before."""
+def _receive_exactly(connection: socket.socket, length: int, until: float = math.inf) -> bytes:
+    """The next `length` bytes; ConnectionError if the connection ends before, TimeoutError if they have not come at
+    time.monotonic() == until. Without `until` the connection's timeout holds for each piece."""
     data = bytearray()
     while len(data) < length:
+        if until < math.inf:
+            connection.settimeout(max(0.001, until - time.monotonic()))
         piece = connection.recv(min(length - len(data), 1 << 20))
         if not piece:
             raise ConnectionError("the connection was closed")
