@@ -395,15 +395,14 @@ def _unscaled(optimizer: OptimizerLike, factor: Tensor | None, half: bool, scale
     """Multiply all gradients by `factor`, in place; whether one was inf or nan before, on any rank that shares them; None if
     there is no gradient. ValueError for float16 gradients unless `half`, since what has underflowed there is lost.
 
-    A parameter whose gradient is averaged over ranks has an attribute `averaged_by`: a weak reference to a method that gives
-    the largest value of each number over those ranks."""
+    A parameter whose gradient is averaged over ranks, or this rank's slice of one, has an attribute `averaged_by`: a weak
+    reference to a method that gives the largest value of each number over those ranks."""
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     for p in parameters:
         if not isinstance(p, Tensor):
             raise AssertionError(f"expected param to be Tensor, got {type(p).__name__}")
     gradients = [p._grad for p in parameters if p._grad is not None]
-    sliced = [p for p in parameters if hasattr(p, "norm_over_ranks")]        # this rank's parts, maybe none, of parameters
-    if not half and any(x.dtype == float16 for x in (*gradients, *sliced)):  # so that all ranks raise
+    if not half and any(g.dtype == float16 for g in gradients):
         raise ValueError("Attempting to unscale FP16 gradients.")
     found = not all(bool(np.isfinite(g.array).all()) for g in gradients)
     if factor is not None:
@@ -411,8 +410,6 @@ def _unscaled(optimizer: OptimizerLike, factor: Tensor | None, half: bool, scale
             for g in gradients:
                 g.mul_(factor)
     counted = bool(gradients)
-    if sliced:                                       # other ranks' parts count too
-        found, counted = sliced[0].norm_over_ranks(float(found), np.inf) > 0, True
     for reference in dict.fromkeys(p.averaged_by for p in parameters if hasattr(p, "averaged_by")):
         largest = reference()
         found, counted = _agreed(largest, found, counted, scale) if largest is not None else (found, counted)

@@ -125,21 +125,21 @@ def output_value(node: Node, value: Output, create: bool, position: Position) ->
     """A saved output, at `position` in node.saved: its array, or, when `create`, a Tensor that stands where it stood."""
     if value.number == PACKED:
         return value.array.unpack(node, create)
+    array, counter = value.array, None
     if node.output_counters and value.number in node.output_counters:
         counter = node.output_counters[value.number]
         then = 0 if node.versions is None else node.versions[position]
         if counter.saved() != then:
-            value = Output(recalled(node.name(), counter, value.array, then, f"output {value.number}"), value.number)
+            array, counter = recalled(node.name(), counter, value.array, then, f"output {value.number}"), None
     if not create:
-        return value.array
-    tensor = result(value.array)
-    if value.array.dtype.kind not in "fcV":
+        return array
+    tensor = result(array)
+    tensor.counter = counter                         # None where the array is a copy of what was overwritten
+    if array.dtype.kind not in "fcV":
         return tensor
     tensor.edge, tensor.tracked = (node, value.number), True
     if node.output_duals is not None:                # forward over reverse
         tensor.dual, tensor.tracked = node.output_duals[value.number], GRAD | DUAL
-    if node.output_counters:
-        tensor.counter = node.output_counters.get(value.number)
     return tensor
 
 

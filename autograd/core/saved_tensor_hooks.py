@@ -41,7 +41,9 @@ class Packed:
         if self.plain or not create:
             return tensor.array
         edge = self.edge if self.number is None else (node, self.number)
-        return tensor_at(tensor.array, edge)
+        joined = tensor_at(tensor.array, edge)
+        joined.counter = tensor.counter              # nodes of the backward pass save it in turn, and see later writes
+        return joined
 
 
 def packed_by(hooks: saved_tensors_hooks, node: Node, value: Any) -> Any:
@@ -60,6 +62,8 @@ def packed_by(hooks: saved_tensors_hooks, node: Node, value: Any) -> Any:
     elif isinstance(value, Tensor):
         packed.edge = edge_of(value)
         tensor = value
+        if tensor.counter is not None and tensor.counter.kept is not None and not hooks.checks_writes:
+            tensor = result(value.array.copy())      # hooks can't know of the library's own writes (overwrites.py)
     elif isinstance(value, ndarray):
         packed.plain = True
         tensor = result(value)

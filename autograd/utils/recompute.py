@@ -150,7 +150,8 @@ class Frame:
 
     def _pack_second(self, run: _Run, tensor: Tensor) -> Tensor:
         """The pack hook of the second run."""
-        tensor, lane = result(tensor.array), modes.lane
+        counter, tensor, lane = tensor.counter, result(tensor.array), modes.lane
+        tensor.counter = counter                     # nodes of the backward pass that save it see later writes
         slots, number = self._placeholders.get(lane, []), run.counts.get(lane, 0)
         run.counts[lane] = number + 1
         if number >= len(slots):

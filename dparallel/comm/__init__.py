@@ -22,9 +22,10 @@ from .job import (
 )
 from .lost import RankLost
 from .preemption import graceful_exit
+from .refusal import on_all_ranks
 from .threads import RankFailure, run_ranks
 from .watchdog.stall import stall_limit
 
 __all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "Hierarchical", "Places", "RankFailure", "RankLost",
            "choose_allreduce", "communicator", "even_split", "from_mpi", "gather_target", "graceful_exit", "is_communicator",
-           "launched_size", "places_of", "report_progress", "root_of", "run_ranks", "stall_limit", "world"]
+           "launched_size", "on_all_ranks", "places_of", "report_progress", "root_of", "run_ranks", "stall_limit", "world"]

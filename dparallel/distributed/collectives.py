@@ -26,7 +26,7 @@ from autograd.core.primitive import side_effect
 
 from ..autograd import Tensor
 from ..comm import Handle
-from .groups import Group, ProcessGroup, get_global_rank, is_member, member_of, place_of
+from .groups import Group, ProcessGroup, checked_timeout, get_global_rank, is_member, member_of, place_of
 from .work import Work
 from .writes import check_output, overwritten, write
 
@@ -842,6 +842,7 @@ def barrier(group: Group = None, async_op: bool = False, device_ids: object = No
     if pg is None:
         return None
     with pg.raise_on_all_ranks("barrier"):
+        checked_timeout(timeout)
         if device_ids is not None and pg.backend != "nccl":
             raise RuntimeError(f"Function argument device_ids not supported for the selected backend {pg.backend}")
     handle = pg.issue("allreduce", [np.zeros(1, np.int8)], blocking=False)

@@ -7,14 +7,13 @@ code that uses dparallel.world().
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, TypeAlias
 
-from ..comm import CollectiveError, Communicator, Handle, communicator, stall_limit, world
+from ..comm import CollectiveError, Communicator, Handle, communicator, on_all_ranks, stall_limit, world
 from ..comm.environment import environment
 from .rendezvous import join_job
 from .stores import Store
@@ -173,16 +172,10 @@ class ProcessGroup:
                 handle.wait()
         self.late = [handle for handle in self.late if not handle.done()]
 
-    @contextlib.contextmanager
-    def raise_on_all_ranks(self, name: str) -> Iterator[None]:
+    def raise_on_all_ranks(self, name: str) -> on_all_ranks:
         """A block that checks this rank's arguments. Its exception is raised here, and as a CollectiveError on the other
         ranks, which would otherwise wait."""
-        try:
-            yield
-        except Exception as error:
-            with contextlib.suppress(CollectiveError):           # raised on the other ranks
-                self.communicator.refuse(f"{name}: {type(error).__name__}: {error}")
-            raise
+        return on_all_ranks(self.communicator, name)
 
     def __repr__(self) -> str:
         return f"<ProcessGroup {self.group_name!r} of ranks {self.ranks}>"
@@ -284,7 +277,7 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
     if is_initialized():
         raise ValueError("trying to initialize the default process group twice!")
     named = Backend.of(backend)
-    limit = _timeout(timeout)
+    limit = checked_timeout(timeout)
     if device_id is not None and str(device_id).partition(":")[0] != "cpu":
         raise NotImplementedError(f"init_process_group(device_id={device_id!r}): there are no devices but the CPU here")
     if store is not None and init_method is not None:
@@ -355,7 +348,7 @@ def _free(group: ProcessGroup) -> None:
     group.communicator.free()
 
 
-def _timeout(timeout: timedelta | None) -> timedelta | None:
+def checked_timeout(timeout: timedelta | None) -> timedelta | None:
     """The timeout; TypeError if it is of another type."""
     if timeout is not None and not isinstance(timeout, timedelta):
         raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout!r}")
@@ -715,7 +708,7 @@ def new_group(ranks: Sequence[int] | None = None, timeout: timedelta | None = No
     with world.raise_on_all_ranks("new_group"):
         if use_local_synchronization:
             raise NotImplementedError("new_group(use_local_synchronization=True): all ranks of the job call new_group here")
-        limit = _timeout(timeout)
+        limit = checked_timeout(timeout)
         named = world.backend if backend is None else Backend.of(backend)
         expected = _checked_ranks(range(world.size()) if ranks is None else ranks, world.size(), sort_ranks)
     _check_same_ranks(world, "new_group", expected)
@@ -895,7 +888,7 @@ def split_group(parent_pg: Group = None, split_ranks: Sequence[Sequence[int]] | 
     with parent.raise_on_all_ranks("split_group"):
         if pg_options is not None:
             raise NotImplementedError("split_group(pg_options=...): options of NCCL; there are none of MPI")
-        limit = _timeout(timeout)
+        limit = checked_timeout(timeout)
         if not split_ranks:
             raise ValueError("split_ranks cannot be None or empty")
         parts = [_checked_ranks(part, parent.size()) for part in split_ranks]

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autograd.core.graph import shared_counter
+from autograd.core.modes import DUAL, modes
 from autograd.core.primitive import value_written
 from autograd.core.views import MSG_OVERLAP, check_writable, overlaps
 
@@ -53,6 +54,10 @@ def check_output(tensor: Tensor, name: str) -> None:
                          "NumPy array that it was made from; pass a copy (x.clone())")
     if 0 in array.strides and array.size and overlaps(array):
         raise RuntimeError(f"{name}: {MSG_OVERLAP}")
+    if tensor.tracked & modes.recording & DUAL:
+        raise RuntimeError(f"{name}: this tensor of shape {list(array.shape)} has a tangent, which would stay that of "
+                           "the old value, as this collective is not recorded. Pass a copy (x.detach().clone()), or call a "
+                           "recorded collective (dparallel.distributed.nn, dparallel.AllReduce and its like)")
     if in_graph(tensor):
         check_writable(tensor, 0)
 

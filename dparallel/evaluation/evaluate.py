@@ -10,9 +10,8 @@ from autograd.nn import Module
 from autograd.utils import data
 
 from ..autograd import Tensor, no_grad
-from ..comm import CollectiveError, Communicator, communicator
+from ..comm import CollectiveError, Communicator, communicator, on_all_ranks
 from ..data.samplers import DistributedSampler
-from ..hooks.bucket_hook import on_all_ranks
 from ..model.data_parallel import DataParallel
 from .metrics import Mean, Metric
 

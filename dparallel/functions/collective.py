@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from autograd.core.modes import DUAL, GRAD, modes
 
 from ..autograd import Function, Tensor, as_tensor
-from ..comm import CollectiveError, Communicator, communicator, world
+from ..comm import CollectiveError, Communicator, communicator, on_all_ranks, world
 from .pending_messages import close_dropped_messages
 from .wait_order import reserve_numbers
 
@@ -51,6 +52,7 @@ class Collective(Function):
 
     always_runs = True
     asks = True
+    _accepted: ClassVar[set[tuple[int, tuple[str, ...]]]]    # calls that forward() takes: number and names
     reserves_numbers = True                          # for started collectives that are not waited for, see wait_order.py
 
     @classmethod
@@ -87,7 +89,24 @@ class Collective(Function):
         close_dropped_messages()
         if cls.reserves_numbers:
             reserve_numbers()
-        return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=communicator(comm), **settings)
+        comm = communicator(comm)
+        cls.check_arguments(comm, args, settings)
+        return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=comm, **settings)
+
+    @classmethod
+    def check_arguments(cls, comm: Communicator, args: tuple[Any, ...], settings: dict[str, Any]) -> None:
+        """TypeError for arguments that forward() does not take. It is a CollectiveError on the other ranks, which would take
+        this rank's next collective for this one."""
+        form = len(args), tuple(settings)
+        if form in cls._accepted:
+            return
+        with on_all_ranks(comm, cls.__name__):
+            inspect.signature(cls.forward).bind(*(() if cls._takes_context else (None,)), *args, comm=comm, **settings)
+        cls._accepted.add(form)
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        cls._accepted = set()
 
 
 def per_place(tensors: tuple[Tensor, ...]) -> PerPlace:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from ..autograd import Tensor
 from ..comm import Communicator, Handle
@@ -49,7 +49,10 @@ class Permute(Partnered):
               pairs: Sequence[tuple[int, int]]) -> Handle:
         """Issue comm's permute; keeps the pairs as a list, since backward reads them again."""
         if hasattr(pairs, "__iter__"):
-            pairs = list(pairs)                      # an iterator would be empty in backward
+            try:
+                pairs = list(pairs)                  # an iterator would be empty in backward
+            except Exception as error:               # for the communicator to report on all ranks
+                pairs = cast(Any, error)
             ctx.settings = ctx.settings | {"pairs": pairs}
         return completed(comm.start_permute(arrays_of(xs), pairs), blocking)
 

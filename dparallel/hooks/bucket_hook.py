@@ -14,16 +14,14 @@ unscaled gradients. So a hook written for PyTorch, which divides by the number o
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from ..autograd import Tensor, as_tensor
-from ..comm import CollectiveError, Communicator, Handle, communicator
+from ..comm import Communicator, Handle, communicator, on_all_ranks
 from ..pytree.flat_arrays import unflatten
 
 H = TypeVar("H", bound=Callable[..., Any])
@@ -207,23 +205,4 @@ class CommHook:
                 np.copyto(into, array.reshape(-1), casting="same_kind")
 
 
-class on_all_ranks:
-    """`with on_all_ranks(comm, what)`: an exception in the block propagates here, and is raised as a CollectiveError on
-    the other ranks, in their current or next collective of `comm`."""
-
-    def __init__(self, comm: Communicator, what: str) -> None:
-        self.comm: Communicator = comm
-        self.what: str = what
-
-    def __enter__(self) -> None:
-        """Do nothing."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Report an exception to the other ranks, unless they have raised it too."""
-        if not isinstance(error, Exception) or isinstance(error, CollectiveError):
-            return
-        with contextlib.suppress(CollectiveError):   # raised on the other ranks; here the cause propagates
-            self.comm.refuse(f"{self.what}: {type(error).__name__}: {error}")
-
-
-__all__ = ["CommHook", "GradBucket", "Handle", "on_all_ranks", "requires_state"]
+__all__ = ["CommHook", "GradBucket", "Handle", "requires_state"]

@@ -120,6 +120,7 @@ class Config(Generic[Wrapped]):
         self._check_batch()
         self._check_wrapped()
         self._check_sharding()
+        self._check_evaluation()
         self.wire = wire_dtype(self.mixed_precision)
 
     @property
@@ -290,6 +291,16 @@ class Config(Generic[Wrapped]):
                 raise ValueError(f"DataParallel with average={self.average!r}: {name or 'the module'} is a "
                                  f"{type(part).__name__} with average={inner.average!r} already, so ranks do not count the "
                                  "same in both; pass its .module, or the same average=")
+
+    def _check_evaluation(self) -> None:
+        """ValueError where evaluation_buffers="mean" would have no effect."""
+        if self.evaluation_buffers == "root":
+            return
+        without = ("broadcast_buffers=False, where each rank has its own" if not self.sync_buffers else
+                   f"{self.how}, where buffers are those of the first replica"
+                   if self.reproducible is not None or (not self.per_rank and self.places.size > 1) else "")
+        if without:
+            raise ValueError(f"evaluation_buffers={self.evaluation_buffers!r} has no effect with {without}")
 
     def _check_sharding(self) -> None:
         """ValueError or NotImplementedError, naming both, for what does not go together with shard= or verify_every=."""

@@ -57,6 +57,15 @@ class BufferSync:
         if buffers:
             broadcast_tensors(buffers, self.comm, root)
 
+    def before_pass(self) -> None:
+        """Before a pass at whose end buffers are broadcast: passes in between without a graph may have changed them.
+        Collective then."""
+        if self.changed:
+            self.broadcast()
+            self.changed = False
+        else:
+            self.buffers()
+
     def before_evaluation(self) -> None:
         """If training has changed the buffers, give all ranks rank 0's, or their mean. Collective then."""
         if not self.changed:

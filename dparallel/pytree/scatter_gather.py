@@ -230,12 +230,19 @@ def _roots_template(name: str, tree: PyTree, comm: Communicator, root: int, prob
             pickled = pickle.dumps(template)
         except Exception as error:                   # pickling runs the objects' own code
             reason = f"{type(error).__name__}: {error}"
-    problem, pickled, roots_splits, reason = comm.broadcast_object((problem, pickled, splits, reason), root)
+    received = [template]
+
+    def unpickle(value: Any) -> None:                # where it fails, all ranks raise
+        if value[1] and root not in comm.held:
+            received[0] = pickle.loads(value[1])
+
+    problem, pickled, roots_splits, reason = comm.broadcast_object((problem, pickled, splits, reason), root, unpickle)
     if problem:
         raise ValueError(problem)
     if pickled:
-        return template if root in comm.held else pickle.loads(pickled)
-    if comm.any([path for path, _ in splits] != [path for path, _ in roots_splits]):
+        return received[0]
+    if comm.any([path for path, _ in splits] != [path for path, _ in roots_splits]
+                or any(own[1] is not None and roots[1] is None for own, roots in zip(splits, roots_splits, strict=True))):
         raise ValueError(f"{name}: root's structure can't be pickled ({reason}), so all ranks must pass one with the same "
                          "leaves; some do not")
     own_leaves = [leaf for _, leaf in tree_leaves_with_path(template)]

@@ -104,24 +104,21 @@ class ModuleTree:
         self.parameters: list[Tensor] = list(module.parameters())
         self.buffers: list[Tensor] = list(module.buffers())
         self._modules: list[Module] = []
-        self._paths: list[tuple[str, ...]] = []      # the attribute names that lead from the root module to each
         self._numbers: dict[int, int] = {}           # by id: a module that is used twice has one replica
-        self._add_module(module, ())
+        self._add_module(module)
         self._dicts = [vars(m) for m in self._modules]
         self._sizes = list(map(len, self._dicts))
         attributes = [(number, name, value) for number, d in enumerate(self._dicts) for name, value in d.items()]
         self._tensors = [(number, name, value) for number, name, value in attributes if isinstance(value, Tensor)]
         self._submodules = [(number, name, value) for number, name, value in attributes if isinstance(value, Module)]
-        self._named_buffers = [(number, name) for number, d in enumerate(self._dicts) for name in d.get("_buffer_names", ())]
 
-    def _add_module(self, module: Module, path: tuple[str, ...]) -> None:
+    def _add_module(self, module: Module) -> None:
         """Add the module and, recursively, its submodules."""
         self._numbers[id(module)] = len(self._modules)
         self._modules.append(module)
-        self._paths.append(path)
-        for name, value in vars(module).items():
+        for value in vars(module).values():
             if isinstance(value, Module) and id(value) not in self._numbers:
-                self._add_module(value, (*path, name))
+                self._add_module(value)
 
     def is_current(self) -> bool:
         """Whether all modules still have the same tensors and submodules as attributes."""
@@ -160,6 +157,8 @@ class ModuleTree:
         replicas = [object.__new__(type(module)) for module in self._modules]
         for replica, original in zip(replicas, self._dicts, strict=True):
             replica.__dict__.update(original, _replica_parameters=())
+            if "_buffer_names" in original:          # which forward may add to
+                replica.__dict__["_buffer_names"] = dict(original["_buffer_names"])
         for number, name, submodule in self._submodules:
             replicas[number].__dict__[name] = replicas[self._numbers[id(submodule)]]
         for number, name, tensor in self._tensors:
@@ -172,8 +171,18 @@ class ModuleTree:
         return replicas[0]
 
     def copy_back_buffers(self, replica: Module) -> None:
-        """Give the module the buffers that the first replica's forward has replaced (self.n = self.n + 1)."""
-        for number, name in self._named_buffers:
-            attributes = vars(functools.reduce(lambda module, part: vars(module)[part], self._paths[number], replica))
-            if attributes.get(name) is not self._dicts[number].get(name):
-                setattr(self._modules[number], name, attributes.get(name))
+        """Give the module the buffers that the first replica's forward has replaced (self.n = self.n + 1) or registered."""
+        replicas: list[Any] = [None] * len(self._modules)
+        replicas[0] = replica
+        for number, name, submodule in self._submodules:         # a module's number is above that of one that holds it
+            held = None if replicas[number] is None else vars(replicas[number]).get(name)
+            replicas[self._numbers[id(submodule)]] = held if isinstance(held, Module) else None
+        for number, made in enumerate(replicas):
+            attributes = {} if made is None else vars(made)
+            names = attributes.get("_buffer_names")
+            for name in names or ():
+                if attributes.get(name) is not self._dicts[number].get(name):
+                    if name in self._dicts[number].get("_buffer_names", ()):
+                        setattr(self._modules[number], name, attributes.get(name))
+                    else:
+                        self._modules[number].register_buffer(name, attributes[name], names[name])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, Protocol
+from weakref import WeakMethod
 
 import numpy as np
 
@@ -34,8 +35,8 @@ from .tree_reduce import VirtualBroadcast, check_fresh, in_single_precision, tre
 class Buffers(Protocol):
     """What VirtualShards needs of the model's buffers: BufferSync."""
 
-    def buffers(self) -> list[Tensor]:
-        """The buffers; what nodes save of them from now on stays when they are broadcast."""
+    def before_pass(self) -> None:
+        """Give all ranks rank 0's if they may differ; what nodes save of them from now on stays when they are broadcast."""
 
     def broadcast(self) -> None:
         """Give all ranks rank 0's."""
@@ -64,6 +65,8 @@ class VirtualShards:
         self.buffers: Buffers = buffers
         self.check: WeightCheck | None = check if size > 1 else None
         self.current: Module | None = None           # the replica of the shard that shards() has yielded
+        for p in module.parameters() if size > 1 else ():
+            p.averaged_by = WeakMethod(self.largest_over_ranks)
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> PyTree:
         """The module's output for this rank's rows, computed shard by shard."""
@@ -71,7 +74,7 @@ class VirtualShards:
             return self.current(*args, **kwargs)
         self._check_rows((args, kwargs))
         self._check_weights()
-        self.buffers.buffers()
+        self.buffers.before_pass()
         local = Devices(self.share)
         parts = scatter((args, kwargs), local, dim=self.dim)
         tree = ModuleTree(self.module)
@@ -81,6 +84,11 @@ class VirtualShards:
         if self.module.training:
             self.buffers.broadcast()
         return gather(outputs, local, dim=self.dim) if self.share > 1 else outputs[0]
+
+    def largest_over_ranks(self, values: list[float]) -> list[float]:
+        """The largest of each number over ranks, for a GradScaler. Collective."""
+        largest: list[float] = self.ranks.allreduce([np.array(values)], "max")[0].tolist()
+        return largest
 
     def _replicas(self, tree: ModuleTree, scale: float) -> list[Module]:
         """One replica for each shard; backward adds their gradients, times scale."""
@@ -127,7 +135,7 @@ class VirtualShards:
         self._check_weights()
         params = [p for p in self.module.parameters() if p.requires_grad]
         check_fresh(params, self.ranks)
-        self.buffers.buffers()
+        self.buffers.before_pass()
         copies = {id(p): tuple(shared_view(p).requires_grad_() if p.requires_grad else p for _ in range(self.share))
                   for p in self.module.parameters()}
         tree = ModuleTree(self.module)

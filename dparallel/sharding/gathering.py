@@ -284,10 +284,12 @@ class Gathering:
     def unpack(self, saved: Any) -> Tensor:
         """The tensor that was saved; its values are gathered if they are not on this rank."""
         if isinstance(saved, SavedArray):
-            counter, array = saved.counter, saved.array
+            counter: Any = saved.counter
             if counter.saved() != saved.version:
-                array = recalled("a sharded module", counter, array, saved.version, "a tensor")
-            return result(array)
+                return result(recalled("a sharded module", counter, saved.array, saved.version, "a tensor"))
+            tensor = result(saved.array)
+            tensor.counter = counter
+            return tensor
         if saved.version != self.version:
             raise RuntimeError(f"parameters ({', '.join(saved.unit.names)}) have been modified by an optimizer step or "
                                "load_state_dict() since the forward pass whose backward runs now")

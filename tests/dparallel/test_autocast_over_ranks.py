@@ -79,10 +79,11 @@ def test_an_overflow_on_one_rank_is_one_for_all(on_ranks, shard):
     on_ranks(check)
 
 
-def test_scales_that_differ_are_an_error_on_all_ranks():
+@pytest.mark.parametrize("settings", [{}, {"reproducible": 4}, {"shard": "optimizer"}, {"shard": "gradients"}, {"shard": "parameters"}])
+def test_scales_that_differ_are_an_error_on_all_ranks(settings):
     """A scaler's state loaded on one rank alone: gradients of different scales were averaged."""
     def check(comm):
-        model = DataParallel(make(), comm=comm, batch="own")
+        model = DataParallel(make(), comm=comm, batch="own", average="sum", **settings)
         optimizer, scaler = optim.SGD(model.parameters(), 0.1), ag.GradScaler("cpu", init_scale=64.0 if comm.rank else 128.0)
         scaler.scale(F.cross_entropy(model(ag.from_numpy(ROWS)), ag.from_numpy(TARGETS))).backward()
         with pytest.raises(RuntimeError, match="64.0 to 128.0"):

@@ -129,6 +129,52 @@ def test_saved_buffers(on_ranks, wrapper, use):
     on_ranks(check)
 
 
+def on_root(net, rank):
+    """The buffer becomes another one on rank 0 only: on the others its memory is overwritten, which nodes have saved."""
+    if rank == 0:
+        net.scale = net.scale + 1.0
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("use", ["mul", "where", "matmul", "checkpoint", "identity hooks", "on cpu", "no_grad in between"])
+def test_derivatives_taken_between_two_passes(on_ranks, wrapper, use):
+    """A gradient with create_graph, of which nodes save what the first pass saved, is differentiated after the second pass."""
+    def check(comm):
+        if wrapper == "reproducible" and comm.size & (comm.size - 1):
+            return
+
+        def penalty(model, rank, k):
+            x = batch(rank, k).requires_grad_()
+            hooks = {"identity hooks": lambda: ag.graph.saved_tensors_hooks(lambda x: x, lambda x: x), "on cpu": ag.graph.save_on_cpu}
+            with hooks.get(use, ag.enable_grad)():
+                y = model(x)
+            if use == "no_grad in between":
+                with ag.no_grad():
+                    model(x)
+            (g,) = ag.autograd.grad(y.sum() if "hooks" not in use else y.sin().sum(), x, create_graph=True)
+            return (y ** 2).mean() + (g ** 2).sum()
+
+        def net_of(rank):
+            return WithBuffer(use if use in USES else "mul", lambda net: on_root(net, rank))
+
+        nets = [net_of(rank) for rank in range(comm.size)]
+        totals = [0] * comm.size
+        for k in range(2):
+            scale = nets[0].scale
+            for rank, net in enumerate(nets):
+                net.scale = scale.clone()
+                totals[rank] = totals[rank] + penalty(net, rank, k)
+        for total in totals:
+            total.backward()
+        net = net_of(comm.rank)
+        model = WRAPPERS[wrapper](net, comm)
+        (penalty(model, comm.rank, 0) + penalty(model, comm.rank, 1)).backward()
+        for g, parts in zip(whole_gradients(model, net), zip(*[net.parameters() for net in nets], strict=True), strict=True):
+            np.testing.assert_allclose(g, sum(p.grad.numpy() for p in parts) / comm.size, rtol=1e-10, atol=1e-12)
+
+    on_ranks(check)
+
+
 @pytest.mark.parametrize(("wrapper", "write"), [(w, write) for w in WRAPPERS for write in ("buffer", "output", "argument")
                                                 if write == "buffer" or w != "reproducible"])      # whose shards are copies
 def test_writes_of_the_user_are_found(on_ranks, wrapper, write):

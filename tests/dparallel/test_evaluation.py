@@ -327,6 +327,14 @@ def test_all_ranks_evaluate_one_model(on_ranks, settings, way):
     on_ranks(check)
 
 
+def test_a_mean_that_would_not_be_computed_is_refused():
+    net = Counts(0)
+    for settings in ({"broadcast_buffers": False}, {"reproducible": 2}, {"comm": Devices(2)}):
+        with pytest.raises(ValueError, match="evaluation_buffers='mean' has no effect with"):
+            DataParallel(net, evaluation_buffers="mean", **settings)
+    DataParallel(net, evaluation_buffers="mean")     # one process of a script for several
+
+
 def test_one_rank_that_evaluates_alone(on_ranks):
     """By model.module, or with buffers that are alike, no other rank is needed; else it is an error on all, no hang."""
     def check(comm):
