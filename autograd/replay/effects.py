@@ -59,6 +59,8 @@ class Effects(Values):
         self._note_write(array)
         parts = parts_of(index)
         simple = all(isinstance(p, (int, slice, type(None))) or p is ... for p in parts) and sum(p is ... for p in parts) < 2
+        if simple and not any(p is ... for p in parts):
+            parts = (*parts, ...)                    # one element is a 0-d array too, which takes a source of shape (1, 1)
         places = [parts] if simple else [self.argument(p) if isinstance(p, (Tensor, np.ndarray)) else p for p in parts]
         self.calls.append(Call(np.ndarray.__setitem__ if simple else assign_parts,
                                (self.operand(array), *places, self.argument(source)), label="setitem"))

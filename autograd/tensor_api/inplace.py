@@ -267,10 +267,13 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     kind = modes.recording & (x.tracked | (value.tracked if isinstance(value, Tensor) else 0))
     if index.__class__ is list:
         index = parts_of(index)
+    index = None if index is True else index         # x[True] = value is a copy_() to all of x, which converts
     basic = is_basic(index, x.array.shape)
     if not isinstance(value, Tensor):
         value = storable(value, x.array.dtype)
-    if not basic and index is not True and overlaps(x.array):   # x[True] = value is a copy_ to all of x
+    if index is False:
+        return
+    if not basic and overlaps(x.array):
         assign_repeated(x, index, value)
         return
     if not basic and isinstance(value, Tensor) and value.array.dtype != x.array.dtype:
@@ -436,7 +439,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     if source is None:
         source = np.empty(0, self.array.dtype)
     if isinstance(source, (TypedStorage, UntypedStorage)):
-        source = np.asarray(source.untyped()).view(getattr(source, "dtype", self.array.dtype))
+        source = source.elements_as(getattr(source, "dtype", self.array.dtype))
     if not isinstance(source, (Tensor, np.ndarray)):
         raise TypeError(f"set_(): argument 'source' must be Tensor or a storage, not {type(source).__name__}")
     given = source if isinstance(source, Tensor) else result(source)

@@ -33,6 +33,8 @@ class UntypedStorage:
         (24, True, 1, device(type='cpu'))
         >>> storage.untyped() is storage.resize_(24), storage.tolist()[:2]
         (True, [0, 0])
+        >>> ag.tensor(storage, dtype=ag.int16).shape     # the bytes, read as this dtype
+        Size([12])
         >>> import tempfile
         >>> with tempfile.NamedTemporaryFile() as file:
         ...     size = file.write(bytes([1, 2, 3]))
@@ -68,6 +70,11 @@ class UntypedStorage:
         """All bytes, as an array that is valid as long as this object."""
         memory: Any = (ctypes.c_ubyte * self._count).from_address(self._start)
         return np.frombuffer(memory, np.uint8)
+
+    def elements_as(self, dtype: Any) -> Any:
+        """An array on these bytes, read as `dtype`; bytes that are no whole element are left out. None: as int64."""
+        wanted = np.dtype(np.int64 if dtype is None else dtype)
+        return np.asarray(self)[:self._count // wanted.itemsize * wanted.itemsize].view(wanted)      # it keeps this object
 
     @property
     def device(self) -> device:
@@ -150,6 +157,17 @@ class TypedStorage:
     @property
     def _elements(self) -> Any:
         return self._untyped._bytes.view(self.dtype)
+
+    def elements_as(self, dtype: Any) -> Any:
+        """An array on the elements.
+
+        Raises:
+            RuntimeError: `dtype` is another one than the storage's.
+        """
+        if dtype is not None and dtype != self.dtype:
+            raise RuntimeError(f"expected a storage of dtype {dtype} or an UntypedStorage, but got {self.dtype}; read the bytes "
+                               "by x.view(dtype), or convert the elements by x.to(dtype)")
+        return self._untyped.elements_as(self.dtype)
 
     @property
     def device(self) -> device:

@@ -67,6 +67,8 @@ def legacy_array(data: tuple[Any, ...], dtype: np.dtype[Any], strict: bool = Fal
         if strict and first.dtype != dtype:
             raise TypeError(f"expected a tensor of dtype {dtype}, got one of {first.dtype}; use to(dtype)")
         return first.array
+    if len(data) == 1 and hasattr(first, "elements_as"):             # a storage
+        return first.elements_as(dtype)              # type: ignore[no-any-return]
     if len(data) == 1 and hasattr(first, "numel"):                   # a Size
         return np.empty(first, dtype)
     if len(data) == 1 and ((isinstance(first, np.ndarray) and first.ndim) or isinstance(first, (list, tuple, range))):

@@ -15,7 +15,8 @@ F = ag.nn.functional
 
 PIECES = [lambda t: 1, lambda t: -1, lambda t: slice(None), lambda t: slice(0, None, 2), lambda t: None, lambda t: ..., lambda t: True, lambda t: [1, 0],
           lambda t: t.tensor([[0], [1]]), lambda t: t.tensor([True, False]), lambda t: t.tensor(1), lambda t: np.int64(0), lambda t: np.array([1, 1]),
-          lambda t: t.from_numpy(np.eye(2) > 0), lambda t: t.tensor([0, 1], dtype=t.int32), lambda t: False]
+          lambda t: t.from_numpy(np.eye(2) > 0), lambda t: t.tensor([0, 1], dtype=t.int32), lambda t: False, lambda t: np.array([1, 0], np.int8),
+          lambda t: [t.tensor([1]), 0], lambda t: [np.True_, np.False_], lambda t: [1.0, 0]]
 
 
 @pytest.mark.skipif(torch is None, reason="PyTorch, the yardstick, is not installed")
@@ -203,7 +204,8 @@ def test_errors(call, error, words):
 WRITES = {
     "number": lambda t, x, v: x.__setitem__(0, v), "slice": lambda t, x, v: x.__setitem__(slice(0, 2), v), "list": lambda t, x, v: x.__setitem__([0, 1], v),
     "tensor": lambda t, x, v: x.__setitem__(t.tensor([0, 1]), v), "mask": lambda t, x, v: x.__setitem__(t.tensor([True, True, False, False]), v),
-    "everything": lambda t, x, v: x.__setitem__(..., v), "True": lambda t, x, v: x.__setitem__(True, v),
+    "everything": lambda t, x, v: x.__setitem__(..., v), "True": lambda t, x, v: x.__setitem__(True, v), "False": lambda t, x, v: x.__setitem__(False, v),
+    "True, many": lambda t, x, v: x.__setitem__(True, v.expand(4) if v.ndim else v.expand(2).repeat(2)),
     "slice and mask": lambda t, x, v: x[None].__setitem__((slice(None), t.tensor([True, True, False, False])), v),
     "list and mask": lambda t, x, v: x[None].__setitem__(([0, 0], t.tensor([True, True, False, False])), v),
     "index_put_": lambda t, x, v: x.index_put_((t.tensor([0, 1]),), v), "put_": lambda t, x, v: x.put_(t.tensor([0]), v.reshape(-1)[:1]),

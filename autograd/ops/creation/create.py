@@ -21,7 +21,8 @@ MSG_READ_ONLY = ("The given {what} is not writable: writing to this tensor would
                  "(tensor(array)) if the tensor shall be written to.")
 
 
-FOREIGN = ("__dlpack__", "__array__", "__array_interface__")         # one of these has another library's array
+# one of these has another library's array, or is a storage, whose bytes elements_as() reads as a dtype
+FOREIGN = ("__dlpack__", "__array__", "__array_interface__", "elements_as")
 
 
 def tensor(data: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, requires_grad: bool = False,
@@ -43,7 +44,7 @@ def copied(data: Any, dtype: np.dtype[Any] | None) -> Array:
     if isinstance(data, (np.ndarray, np.generic)):
         return np.array(numeric(np.asarray(data)), dtype)
     if not isinstance(data, (list, tuple, int, float)) and is_foreign(data):
-        return np.array(numeric(shared(data)), dtype)
+        return np.array(numeric(shared(data, dtype)), dtype)
     array = arranged(data)
     if array.dtype.kind not in "biufc":
         _refuse(data, array)
@@ -66,8 +67,10 @@ def is_foreign(data: object) -> bool:
     return not isinstance(data, type) and any(hasattr(data, name) for name in FOREIGN)
 
 
-def shared(data: Any) -> Array:
-    """The array of another library's array, on its memory if that can be."""
+def shared(data: Any, dtype: np.dtype[Any] | None = None) -> Array:
+    """The array of another library's array, on its memory if that can be; the elements of a storage as this dtype."""
+    if hasattr(data, "elements_as"):
+        return data.elements_as(dtype)               # type: ignore[no-any-return]
     return imported(data) if hasattr(data, "__dlpack__") else np.asarray(data)
 
 
@@ -156,7 +159,7 @@ def as_tensor(data: Any, dtype: DTypeLike = None, device: DeviceLike = None) -> 
     if isinstance(data, Tensor):
         return data if dtype is None or data.dtype == dtype else Cast.apply(data, dtype=dtype)
     if isinstance(data, np.ndarray) or (is_foreign(data) and not isinstance(data, np.generic)):
-        data = numeric(data if isinstance(data, np.ndarray) else shared(data))
+        data = numeric(data if isinstance(data, np.ndarray) else shared(data, dtype))
         return result(data if dtype is None else data.astype(dtype, copy=False))
     return new_leaf(copied(data, dtype))
 
@@ -176,7 +179,7 @@ def asarray(obj: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, cop
         return new_leaf(copied(obj, wanted), requires_grad)
     if isinstance(obj, (bytes, bytearray, memoryview)):
         obj = np.frombuffer(obj, wanted or dtypes.default.dtype)
-    source = as_tensor(obj)
+    source = as_tensor(obj, wanted) if hasattr(obj, "elements_as") else as_tensor(obj)
     if wanted is not None and wanted != source.dtype:
         if copy is False:
             raise ValueError(f"can't alias tensor with dtype '{source.dtype}' into dtype '{wanted}'.")

@@ -51,7 +51,7 @@ def part(p: Any) -> Any:
     if isinstance(p, (Tensor, np.ndarray)):
         return _array(p)
     if isinstance(p, SEQUENCES):
-        array = np.asarray([plain(i) for i in p], None if len(p) else np.int64)
+        array = np.asarray([element(i) for i in p], None if len(p) else np.int64)
         return array if array.dtype.kind in "ib" else array.astype(np.int64)
     if isinstance(p, np.bool_):
         raise IndexError(MSG_TYPE.format("numpy.bool"))
@@ -63,10 +63,22 @@ def part(p: Any) -> Any:
         raise IndexError(MSG_TYPE.format(type(p).__name__)) from None
 
 
+def element(p: Any) -> Any:
+    """An element of a list that is an index: a number, or a sequence of such. A Tensor of one element counts as its number."""
+    if isinstance(p, (float, np.floating)):
+        return int(p)                                # as PyTorch reads it
+    if isinstance(p, np.bool_):
+        return bool(p)
+    if isinstance(p, SEQUENCES):
+        return [element(i) for i in p]
+    found = plain(p)
+    return found.item() if isinstance(p, Tensor) and isinstance(found, np.ndarray) and found.size == 1 else found
+
+
 def _array(p: TensorOrArray) -> Any:
     dtype, ndim = p.dtype, p.ndim
-    if dtype.kind in "fV" and isinstance(p, np.ndarray):
-        return p.astype(np.int64)                    # PyTorch reads NumPy's floats so
+    if isinstance(p, np.ndarray) and (dtype.kind in "fV" or (dtype.kind in "iu" and dtype.itemsize < 4 and dtype != np.uint8)):
+        return p.astype(np.int64)                    # PyTorch reads NumPy's floats and short integers so
     if dtype.kind not in "iub" or (ndim and dtype.kind == "i" and dtype.itemsize < 4):
         raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, not {dtype}")
     if dtype.kind == "u" and dtype.itemsize == 1:
