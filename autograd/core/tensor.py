@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -378,10 +379,15 @@ class TensorBase:
             copied.tracked = self.tracked & GRAD
             if self._grad is not None:
                 copied._grad = self._grad.__deepcopy__(memo)
+            if type(self) is not Parameter:          # whose copies have none in PyTorch either
+                for name, value in attributes(self).items():
+                    setattr(copied, name, deepcopy(value, memo))
         return memo[id(self)]
 
     def __reduce__(self) -> Any:
-        return restore, (type(self), self.array, self.requires_grad)     # of a tensor with a graph a leaf, as in PyTorch
+        made = restore, (type(self), self.array, self.requires_grad)     # of a tensor with a graph a leaf, as in PyTorch
+        users = attributes(self)
+        return (*made, users) if users else made
 
     def __repr__(self) -> str:
         text = np.array2string(self.array, separator=", ", precision=4, prefix="tensor(")
@@ -582,6 +588,16 @@ def moved_to(view: Any, base: Any, copy: Any) -> Any:
         return None
     strided = np.lib.stride_tricks.as_strided
     return strided(strided(copy, (copy.size,), (copy.itemsize,))[offset // view.itemsize:], view.shape, view.strides)
+
+
+OWN = frozenset(["_grad", "accumulator", "averaged_by", "base", "collects", "dual", "hooks", "joins", "made_at", "shard", "shown",
+                 "view_from"])
+
+
+def attributes(tensor: TensorBase) -> dict[str, Any]:
+    """What users have assigned, as x.tag = 1: without what this library keeps beside it."""
+    held: dict[str, Any] = getattr(tensor, "__dict__", {})
+    return {name: value for name, value in held.items() if name not in OWN} if held else held
 
 
 def restore(cls: Any, array: Any, tracked: bool) -> Tensor:

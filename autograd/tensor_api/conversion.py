@@ -23,7 +23,7 @@ from ..base.dlpack import exported
 from ..base.types import DeviceLike, DTypeLike, MemoryFormat
 from ..core.graph import shared_counter
 from ..core.operation import Cast
-from ..core.tensor import Tensor, restore
+from ..core.tensor import Tensor, attributes, restore
 from ..ops.shape import clone, flip, wrap_dim
 from ..ops.shape.copies import layout_of, to_copy
 from .storage import root_of
@@ -234,9 +234,12 @@ CASTS: dict[str, Any] = {
 def shallow(self: Tensor) -> Any:
     """copy.copy(): a leaf on the same memory, of its class."""
     if self.edge is not None:
-        return restore(type(self), self.array, self.requires_grad)
-    make, args = self.__reduce__()[:2]
-    return make(*args)
+        made = restore(type(self), self.array, self.requires_grad)
+    else:
+        make, args = self.__reduce__()[:2]
+        made = make(*args)
+    vars(made).update(attributes(self))
+    return made
 
 
 METHODS: dict[str, Any] = {

@@ -71,6 +71,21 @@ def test_copies():
     assert isinstance(z, Parameter) and z.requires_grad
 
 
+@pytest.mark.parametrize("make", [lambda t: t.ones(2), lambda t: t.ones(2, requires_grad=True), lambda t: t.nn.Parameter(t.ones(2)), lambda t: t.ones(4)[1:3]])
+def test_copies_have_the_attributes_that_users_assign(make):
+    """In pickles, copies and deep copies, like PyTorch; a Parameter's deep copy has none there either."""
+    torch = pytest.importorskip("torch")
+    found = []
+    for t in (ag, torch):
+        x = make(t)
+        x.tag, x.other = "first", [t.zeros(1)]
+        if x.requires_grad:
+            (x * 3).sum().backward()
+        made = [pickle.loads(pickle.dumps(x)), pickle.loads(pickle.dumps(x, 2)), copy.copy(x), copy.deepcopy(x)]
+        found.append([(getattr(y, "tag", None), len(getattr(y, "other", [])), y.requires_grad, y.tolist()) for y in made])
+    assert found[0] == found[1]
+
+
 def test_in_place_writes_count_and_are_caught():
     x = ag.tensor([1.0, 2.0], requires_grad=True)
     with pytest.raises(RuntimeError, match="leaf Variable"):

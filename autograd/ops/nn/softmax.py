@@ -17,13 +17,14 @@ from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import softmax as kernel
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
+from ...kernels.sums import total
 from .._names import also
 from ..pointwise.arithmetic import conjugates, mul
 from ..pointwise.cast import cast
 from ..pointwise.exponential import exp
 from ..pointwise.where import where
 from ..reductions.dims import Dims, dims_of, keepdim_shape, one_dim, reduction
-from ..reductions.reduce import accumulate, add_up, sum
+from ..reductions.reduce import add_up, sum
 from ..shape import reshape
 
 
@@ -49,8 +50,8 @@ class Logsumexp(Operation):
         a = _wide(x)
         top = np.maximum.reduce(a.real if a.dtype.kind == "c" else a, axis=dims, keepdims=True, initial=-np.inf)
         top = np.where(np.isfinite(top), top, np.zeros((), top.dtype))
-        total = np.log(accumulate(np.exp(a - top), axis=dims, keepdims=True)) + top
-        out = in_rows(np.asarray(total if keepdim else np.squeeze(total, dims), x.dtype))
+        whole = np.log(total(np.exp(a - top), dims, True)) + top
+        out = in_rows(np.asarray(whole if keepdim else np.squeeze(whole, dims), x.dtype))
         ctx.save(x, out)
         return out
 
@@ -98,13 +99,13 @@ def _along(ctx: Context, x: Array, dim: int, out: Array | None, formula: Callabl
 def log_softmax_array(a: Array, dim: int) -> Array:
     """log_softmax on arrays. The largest element is subtracted first, so that exp() does not overflow."""
     shifted = a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
-    return shifted - np.log(accumulate(np.exp(shifted), axis=dim, keepdims=True))
+    return shifted - np.log(total(np.exp(shifted), (dim,), True))
 
 
 def softmax_array(a: Array, dim: int) -> Array:
     """softmax on arrays. The largest element is subtracted first, so that exp() does not overflow."""
     out = np.exp(a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf))
-    out /= accumulate(out, axis=dim, keepdims=True)
+    out /= total(out, (dim,), True)
     return out
 
 

@@ -126,6 +126,12 @@ class Logcumsumexp(Operation):
         """exp(x[i] - z[i]) r[i] with r[i] = g[i] + exp(z[i] - z[i + 1]) r[i + 1]: z grows, so nothing overflows."""
         x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         dim = ctx.dim
+        if isinstance(g, np.ndarray) and g.dtype == float32:         # the factors' rounding adds up along a row
+            return Logcumsumexp._gradient(*[a.astype(np.float64) for a in (x, z, g)], dim).astype(float32)
+        return Logcumsumexp._gradient(x, z, g, dim)
+
+    @staticmethod
+    def _gradient(x: TensorOrArray, z: TensorOrArray, g: TensorOrArray, dim: int) -> Any:
         n = x.shape[dim] - 1
         size = (z.array if isinstance(z, Tensor) else z).real
         low = size == -np.inf

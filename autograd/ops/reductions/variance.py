@@ -66,6 +66,8 @@ def spread_gradient(g: Operand, x: Operand, dims: tuple[int, ...], correction: f
     elsewhere. g is real."""
     freedom = count(x.shape, dims) - correction
     distance = x - Mean.apply(x, dims=dims, keepdim=True)
+    if isinstance(distance, np.ndarray) and distance.dtype.kind == "f":        # what rounding has left in the mean
+        distance -= total(distance, dims, True) / distance.dtype.type(max(count(x.shape, dims), 1))
     g = reshape(g, keepdim_shape(x.shape, dims))
     if deviation is not None:
         z = reshape(deviation, g.shape)
