@@ -590,8 +590,8 @@ def moved_to(view: Any, base: Any, copy: Any) -> Any:
     return strided(strided(copy, (copy.size,), (copy.itemsize,))[offset // view.itemsize:], view.shape, view.strides)
 
 
-OWN = frozenset(["_grad", "accumulator", "averaged_by", "base", "collects", "dual", "hooks", "joins", "made_at", "shard", "shown",
-                 "view_from"])
+OWN = frozenset(["_grad", "accumulator", "averaged_by", "base", "collects", "dual", "hooks", "joins", "made_at", "shard",
+                 "shown", "view_from"])
 
 
 def attributes(tensor: TensorBase) -> dict[str, Any]:

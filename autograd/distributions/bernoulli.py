@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..base.dtypes import finfo
 from ..base.size import Size
 from ..core.modes import no_grad
 from ..core.tensor import Tensor
@@ -103,7 +104,8 @@ class Bernoulli(Distribution):
 
     def entropy(self) -> Tensor:
         """-p * log(p) - (1 - p) * log(1 - p), in nats."""
-        return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+        limit = finfo(self.logits.dtype).max         # at infinite logits the gradients are 0
+        return binary_cross_entropy_with_logits(self.logits.clamp(-limit, limit), self.probs, reduction="none")
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """The values 0 and 1 along a new first dimension: (2, *batch_shape), or (2, 1, ...) if not expand."""

@@ -96,7 +96,7 @@ def _zeta_right(s: Array, q: Array) -> Array:
         total += (q + k) ** -s
     a = q + 10
     power = a ** -s
-    total += power * a / (s - 1) + power / 2
+    total += a ** (1 - s) / (s - 1) + power / 2
     factor = s * power / a                          # s (s + 1) ... (s + 2k) a^(-s - 2k - 1)
     for k, b in enumerate(BERNOULLI):
         total += b / factorial(2 * k + 2) * factor
@@ -114,7 +114,7 @@ def _zeta(s: Array, q: Array) -> Array:
     if left.any():                                  # the terms left of 0 are a piece of another such sum, mirrored
         s, q = s[left], q[left]
         r = q - np.floor(q)
-        mirrored = _zeta_right(s, 1 - r) - _zeta_right(s, 1 - q)
+        mirrored = _zeta_right(s, np.ceil(q) - q) - _zeta_right(s, 1 - q)     # 1 - r would have lost digits near an integer
         out[left] = _zeta_right(s, r) + np.where(s % 2 == 0, mirrored, -mirrored)
     return out
 

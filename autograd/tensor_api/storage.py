@@ -165,8 +165,8 @@ class TypedStorage:
             RuntimeError: `dtype` is another one than the storage's.
         """
         if dtype is not None and dtype != self.dtype:
-            raise RuntimeError(f"expected a storage of dtype {dtype} or an UntypedStorage, but got {self.dtype}; read the bytes "
-                               "by x.view(dtype), or convert the elements by x.to(dtype)")
+            raise RuntimeError(f"expected a storage of dtype {dtype} or an UntypedStorage, but got {self.dtype}; read the "
+                               "bytes by x.view(dtype), or convert the elements by x.to(dtype)")
         return self._untyped.elements_as(self.dtype)
 
     @property

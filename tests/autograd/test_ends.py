@@ -76,7 +76,13 @@ ROWS = [
         (1.0, INF, (0, 0, 0)), (0.0, -INF, (0, 0, 0)), (1.0, -INF, (-INF, 1, 0)), (1.0, 40.0, (-TAIL, TAIL, -TAIL)), (0.0, -40.0, (-TAIL, -TAIL, -TAIL)))],
     # others
     ("sinc", ag.sinc, 0.0, (1, 0, -math.pi ** 2 / 3)), ("sinc", ag.sinc, 1e-8, (1, -math.pi ** 2 / 3e8, -math.pi ** 2 / 3)),
-    ("xlogy", lambda x: ag.xlogy(one(x, 0.0), x), 0.0, (0, 0, None)), ("xlog1py", lambda x: ag.special.xlog1py(one(x, 0.0), x), -1.0, (0, 0, None)),
+    ("xlogy", lambda x: ag.xlogy(one(x, 0.0), x), 0.0, (0, 0, 0)), ("xlog1py", lambda x: ag.special.xlog1py(one(x, 0.0), x), -1.0, (0, 0, 0)),
+    ("cross entropy of probabilities", lambda x: F.cross_entropy(ag.cat([x, ag.zeros(1, dtype=ag.float64)]), ag.tensor([0.0, 1.0], dtype=ag.float64)), -INF, (0, 0, 0)),
+    ("poisson", lambda x: F.poisson_nll_loss(x, one(x, 0.0)), -INF, (0, 0, 0)), ("poisson", lambda x: F.poisson_nll_loss(x, one(x, 2.0)), -INF, (INF, -2, 0)),
+    ("poisson", lambda x: F.poisson_nll_loss(x, one(x, 2.0)), INF, (INF, INF, None)), ("hypot", lambda x: ag.hypot(x, one(x, 0.0)), 0.0, (0, 0, None)),
+    *[("bernoulli's entropy", lambda x: Bernoulli(logits=x, validate_args=False).entropy(), x, (0, 0, 0)) for x in (INF, -INF)],
+    ("digamma", ag.digamma, 1e300, (690.775527898214, 1e-300, 0)), ("lgamma", ag.lgamma, 1e300, (6.89775527898214e302, 690.775527898214, 1e-300)),
+    ("digamma", ag.digamma, -1e-8, (99999999.42278431, 1e16, 2e24)),
     ("i0", ag.i0, 710.0, (3.34533455861966e306, 3.34297785850976e306, None)), ("i0", ag.i0, -INF, (INF, -INF, None)),
     ("igamma", lambda x: ag.igamma(one(x, 1.0), x), 0.0, (0, 1, None)), ("igammac", lambda x: ag.igammac(one(x, 2.0), x), INF, (0, 0, 0)),
 ]

@@ -5,6 +5,8 @@ every kind of input beside PyTorch; where the two differ, ours must be what floa
 """
 
 import importlib
+import importlib.util
+import pkgutil
 import types
 import warnings
 
@@ -20,10 +22,40 @@ from cases import CASES
 
 import autograd as ag
 
-MODULES = """amp distributions fft forward_ad func function functional graph linalg nn.attention nn.functional nn.init
-    nn.parameter nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn nn.utils.stateless optim
-    optim.lr_scheduler optim.swa_utils random serialization signal.windows special utils utils.checkpoint utils.data""".split()
-for path in ("torch.nn.utils.prune", "torch.nn.utils.stateless", "autograd.nn.utils.prune"):       # not imported by themselves
+# Rooms and doors without helpers of numbers, and where they are tested instead.
+ELSEWHERE = {
+    "devices, and how they are set": "accelerator backends cpu cuda mps xpu",
+    "exporters, compilers, other processes; test_package_names.py": "compiler fx hub jit library multiprocessing onnx overrides",
+    "tests/dparallel, test_helpers_of_ranks.py": "distributed nn.parallel",
+    "test_profiler.py, test_flop_counter.py, test_tensorboard.py": "profiler utils.flop_counter utils.tensorboard",
+    "types and tables": "nn.common_types ops types version",
+    "formulas of optimisers, test_optimizers.py": "optim.radam",
+}
+
+
+def public_modules():
+    """The modules that PyTorch has too, shorter names first."""
+    found = {""}
+    for info in pkgutil.walk_packages(ag.__path__, "autograd.", onerror=lambda name: None):
+        path = info.name.partition(".")[2]
+        parts = path.split(".")
+        if parts[0] == "autograd" or any(part.startswith("_") for part in parts):
+            continue
+        if any(path == other or path.startswith(f"{other}.") for names in ELSEWHERE.values() for other in names.split()):
+            continue
+        if any(has_module(f"{root}.{path}") for root in ("torch", "torch.autograd")):
+            found.add(path)
+    return sorted(found, key=lambda path: (path.count("."), path))
+
+
+def has_module(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+for path in ("torch.nn.utils.prune", "torch.nn.utils.stateless", "torch.nn.grad", "autograd.nn.utils.prune"):      # not imported by themselves
     importlib.import_module(path)
 INF = float("inf")
 BASE = np.array([3.0, -4.0, 0.5, 0.0, 2.0, -1.0])
@@ -139,6 +171,11 @@ def images(t, x):
     return x.reshape(1, 1, 6)
 
 
+def in_space(n, x):
+    """A row of numbers, or its shape, as one sample of n dimensions."""
+    return (1, 1, *[1] * (n - 1), *x) if isinstance(x, tuple) else x.reshape(1, 1, *[1] * (n - 1), 6)
+
+
 def boxes(t, x):
     return x.reshape(1, 1, 2, 3).repeat(1, 1, 2, 2)
 
@@ -192,6 +229,10 @@ ROWS = {
     "mvlgamma": [lambda t, x: t.mvlgamma(x.abs() + 2, 2)], "polygamma": [lambda t, x, n=n: t.polygamma(n, x) for n in (0, 1, 2)],
     "conv_tbc": [lambda t, x: t.conv_tbc(x.reshape(3, 1, 2), x.reshape(1, 2, 3), x.reshape(2, 3)[0])],
     F + "conv_tbc": [lambda t, x: t.nn.functional.conv_tbc(x.reshape(3, 1, 2), x.reshape(1, 2, 3), x.reshape(2, 3)[0])],
+    **{f"nn.grad.conv{n}d_{what}": [lambda t, x, n=n, what=what: getattr(t.nn.grad, f"conv{n}d_{what}")(
+        *((in_space(n, (6,)), in_space(n, x)[..., :2]) if what == "input" else (in_space(n, x), in_space(n, (2,)))), in_space(n, x)[..., :5])]
+       for n in (1, 2, 3) for what in ("input", "weight")},
+    "testing.assert_close": [lambda t, x: (t.testing.assert_close(x, x.clone(), equal_nan=True), x)[1], lambda t, x: t.testing.assert_close(x, x * 3)],
     "convolution": [lambda t, x: t.convolution(images(t, x), x.reshape(1, 1, 6)[..., :2], None, [1], [0], [1], False, [0], 1)],
     "affine_grid_generator": [lambda t, x: t.affine_grid_generator(x.reshape(1, 2, 3), (1, 1, 2, 2), True)],
     "grid_sampler": [lambda t, x: t.grid_sampler(x.reshape(1, 1, 2, 3), x.reshape(1, 1, 3, 2), 0, 0, True)],
@@ -249,6 +290,14 @@ REASONS = {
         nn.utils.parametrize.remove_parametrizations nn.utils.parametrize.transfer_parametrizations_and_params
         nn.utils.parametrize.type_before_parametrizations nn.utils.prune.is_pruned nn.utils.skip_init once_differentiable trace_step
         utils.checkpoint.check_backward_validity utils.checkpoint.noop_context_fn""",
+    "hooks on all modules or optimisers; test_hooks.py, test_optimizer_base.py": """nn.modules.module.register_module_backward_hook
+        nn.modules.module.register_module_buffer_registration_hook nn.modules.module.register_module_forward_hook
+        nn.modules.module.register_module_forward_pre_hook nn.modules.module.register_module_full_backward_hook
+        nn.modules.module.register_module_full_backward_pre_hook nn.modules.module.register_module_module_registration_hook
+        nn.modules.module.register_module_parameter_registration_hook optim.optimizer.evaluate
+        optim.optimizer.register_optimizer_step_post_hook optim.optimizer.register_optimizer_step_pre_hook""",
+    "of names, datasets or types, no numbers": """nn.modules.utils.consume_prefix_in_state_dict_if_present optim.optimizer.ParamsT
+        utils.data.dataset.items_of utils.data.sampler.draw_seed distributions.independent.summed""",
     "files; test_save_load.py": """load save serialization.load serialization.save serialization.add_safe_globals serialization.safe_globals""",
     "checked by what it is for, test_ops.py": "backward grad gradcheck gradgradcheck",
     "a power iteration or QR with a free sign; test_parametrize.py": """nn.utils.spectral_norm nn.utils.remove_spectral_norm
@@ -264,7 +313,8 @@ def helpers():
     """The dotted names of public functions that no table of operations has."""
     tables = {op.name for op in opinfo.PLAIN} | {alias.name for op in opinfo.PLAIN for alias in op.aliases}
     tables |= {name.rpartition("nn.functional.")[2] for name in tables} | {case.name.split()[0] for case in CASES}
-    for path in MODULES + [""]:
+    seen = set()
+    for path in public_modules():
         module = importlib.import_module(f"autograd.{path}".rstrip("."))
         for name in getattr(module, "__all__", None) or dir(module):
             found = getattr(module, name, None)
@@ -275,7 +325,8 @@ def helpers():
             full = f"{path}.{name}".lstrip(".")
             in_place = name.endswith("_") and (hasattr(ag.Tensor, name) or name.rstrip("_") in tables)
             in_place |= name.endswith("_") and f"{path}.{name.rstrip('_')}".lstrip(".") in tables
-            if full not in tables and name not in tables and not in_place:
+            if full not in tables and name not in tables and not in_place and id(found) not in seen:
+                seen.add(id(found))
                 yield full
 
 
@@ -324,6 +375,7 @@ REFUSED = "PyTorch has no kernel, or refuses; ours is right"
 BETTER = {                                           # (name, kind): why ours is another result than PyTorch's, in every precision
     **{(f"nn.utils.{name}", "empty"): "a gradient without elements does not count" for name in ("clip_grad_norm_", "get_total_norm")},
     **{(f"nn.utils.{name}weight_norm", kind): REFUSED for name in ("", "remove_", "parametrizations.") for kind in ("complex", "complex128")},
+    **{(f"nn.grad.conv{n}d_{what}", kind): REFUSED for n in (1, 2, 3) for what in ("input", "weight") for kind in ("complex", "complex128")},
     **{("polygamma", kind): "PyTorch misses poles by rounding" for kind in ("plain", "huge", "infinite")},
     **{("convolution", kind): REFUSED for kind in ("complex", "complex128")}, ("functional.hessian", "empty"): REFUSED,
     **{(f"fft.{name}", kind): REFUSED for name in ("fftfreq", "rfftfreq") for kind in ("complex", "complex128")},

@@ -120,6 +120,25 @@ def norm_layer(name: str, mean: float, shape: tuple[int, ...]) -> Case:
     return Case(f"{name}, mean {mean:g}", "normalization", compute, shapes, (mean, 1.), bound=bound)
 
 
+def by_running(mean: float, shape: tuple[int, ...], layout: str) -> Case:
+    """batch_norm by statistics from before, which are near those of the batch; `layout`: how the input lies in memory."""
+    c = shape[1]
+    statistics = [(about + np.linspace(-0.1, 0.1, c)).astype(np.float32) for about in (mean, 1.0)]
+
+    def compute(lib: Any, x: Any, w: Any, b: Any) -> Any:
+        return lib.nn.functional.batch_norm(laid(lib, x, layout), *[lib.tensor(v).to(x.dtype) for v in statistics], w, b)
+
+    return Case(f"batch_norm by running statistics, {layout}, mean {mean:g}", "normalization", compute, (shape, (c,), (c,)),
+                (mean, 1.), bound=1.5)
+
+
+def laid(lib: Any, x: Any, layout: str) -> Any:
+    """The same numbers in another order of memory."""
+    if layout == "channels last":
+        return x.contiguous(memory_format=lib.channels_last)
+    return x.transpose(0, -1).contiguous().transpose(0, -1) if layout == "transposed" else x
+
+
 def classes(lib: Any, n: int, count: int) -> Any:
     """Class numbers."""
     return lib.tensor(np.arange(n) * 7 % count)
@@ -173,6 +192,13 @@ CASES = [
       for p in (1, 2, 3) for what, dim, shape in (("rows", -1, SHAPE), ("columns", 0, (4096, 64)), ("all", (0, 1), (512, 512)))],
     *[reduction(f"{name}, {what}", lambda lib, x, name=name, dim=dim: getattr(lib, name)(x, dim), shape, scale=scale)
       for name, scale in (("cumsum", 1.0), ("logcumsumexp", 1.0)) for what, dim, shape in (("rows", -1, SHAPE), ("columns", 0, (4096, 64)))],
+    *[by_running(mean, (16, 32, 14, 14), layout) for layout in ("contiguous", "channels last", "transposed") for mean in (0.0, 3.0, 30.0, 300.0)],
+    *[reduction(f"{name}, transposed{about}", lambda lib, x, name=name: getattr(lib, name)(laid(lib, x, "transposed"), -1), means=(mean,))
+      for name in ("sum", "mean", "var", "std", "logsumexp", "softmax", "log_softmax") for about, mean in (("", 0.0), (", mean 30", 30.0))],
+    *[reduction(f"layer_norm, transposed, mean {mean:g}", lambda lib, x: lib.nn.functional.layer_norm(laid(lib, x, "transposed"), x.shape[-1:]),
+                (64, 16, 256), means=(mean,)) for mean in (0.0, 3.0, 30.0, 300.0)],
+    reduction("logcumsumexp, long rows", lambda lib, x: lib.logcumsumexp(x, -1), (4, 50000)),
+    Case("mse_loss of 120,000", "losses", lambda lib, x, y: lib.nn.functional.mse_loss(x, y), ((4, 30000), (4, 30000)), fixed=1),
     reduction("prod, rows", lambda lib, x: (1 + x / 8).prod(-1), (64, 64)),
     reduction("cumprod, rows", lambda lib, x: (1 + x / 8).cumprod(-1), (64, 64)),
     reduction("trace", lambda lib, x: lib.trace(x), (512, 512)),

@@ -64,7 +64,7 @@ def part(p: Any) -> Any:
 
 
 def element(p: Any) -> Any:
-    """An element of a list that is an index: a number, or a sequence of such. A Tensor of one element counts as its number."""
+    """An element of a list that is an index: a number, or a sequence of such. A Tensor of one element is its number."""
     if isinstance(p, (float, np.floating)):
         return int(p)                                # as PyTorch reads it
     if isinstance(p, np.bool_):
@@ -77,7 +77,8 @@ def element(p: Any) -> Any:
 
 def _array(p: TensorOrArray) -> Any:
     dtype, ndim = p.dtype, p.ndim
-    if isinstance(p, np.ndarray) and (dtype.kind in "fV" or (dtype.kind in "iu" and dtype.itemsize < 4 and dtype != np.uint8)):
+    short = dtype.kind in "iu" and dtype.itemsize < 4 and dtype != np.uint8
+    if isinstance(p, np.ndarray) and (short or dtype.kind in "fV"):
         return p.astype(np.int64)                    # PyTorch reads NumPy's floats and short integers so
     if dtype.kind not in "iub" or (ndim and dtype.kind == "i" and dtype.itemsize < 4):
         raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, not {dtype}")

@@ -413,6 +413,8 @@ def _soft_cross_entropy(input: Tensor, target: Tensor, weight: Any, ignore_index
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / classes
     logp = log_softmax(input, dim)
+    if not _all_finite(input.array):                 # a class of probability 0 does not count, whatever its logit is
+        logp = where(target == 0, 0.0, logp)
     if weight is not None:
         logp = logp * reshape(weight, (classes, *[1] * (input.ndim - dim - 1)))
     losses = -sum(logp * target, dim)
@@ -696,7 +698,11 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
     full adds Stirling's approximation of log(target!), where target > 1.
     """
     reduction = chosen(reduction, size_average, reduce)
-    loss = exp(input) - target * input if log_input else input - target * log(input + eps)
+    if log_input:
+        finite = input if _all_finite(input.array) else where((target == 0) | (input == np.inf), 0.0, input)
+        loss = exp(input) - target * finite
+    else:
+        loss = input - target * log(input + eps)
     if full:
         many = target > 1
         safe = where(many, target, 1.0)

@@ -411,7 +411,15 @@ class RunningNorm(Operation, name="NativeBatchNorm"):
         """Of the mean as of -x, summed."""
         x, mean_of, scale = ctx.values
         h = g * scale if ctx.needs(0) or ctx.needs(1) else None
-        return h, -h if ctx.needs(1) else None, g * (x - mean_of) if ctx.needs(2) else None, g
+        if not ctx.needs(2):
+            of_scale = None
+        elif isinstance(g, np.ndarray) and g.dtype == float32 and g.ndim == scale.ndim:
+            dims = tuple([d for d, size in enumerate(scale.shape) if size == 1])         # thousands of terms for each number
+            product = np.multiply(g, x - mean_of, dtype=np.float64)
+            of_scale = sums.total(product, dims, True).astype(float32)
+        else:
+            of_scale = g * (x - mean_of)
+        return h, -h if ctx.needs(1) else None, of_scale, g
 
 
 def _by_running(input: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor | None, bias: Tensor | None,
@@ -420,7 +428,8 @@ def _by_running(input: Tensor, running_mean: Tensor, running_var: Tensor, weight
     scale = rsqrt(running_var + eps)
     scale = scale if weight is None else scale * weight
     laid = input if channels_last(input.array) else contiguous(input)
-    out = RunningNorm.apply(laid, reshape(running_mean, form), reshape(scale, form), None if bias is None else reshape(bias, form))
+    shift = None if bias is None else reshape(bias, form)
+    out = RunningNorm.apply(laid, reshape(running_mean, form), reshape(scale, form), shift)
     return cast(out, input.dtype) if input.dtype.itemsize == 2 else out          # with float32 statistics, as PyTorch
 
 

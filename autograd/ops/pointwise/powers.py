@@ -25,8 +25,9 @@ rsqrt: Any = elementwise("Rsqrt", lambda x: 1 / np.sqrt(x), lambda g, z: -0.5 * 
 reciprocal: Declared = elementwise("Reciprocal", lambda x: 1 / x, lambda g, z: -g * (z * z), floats=True)
 square: Declared
 square = elementwise("Pow", lambda x: np.square(x, dtype=int64 if x.dtype.kind == "b" else None), lambda g, x: g * (2 * x))
-hypot: Declared = elementwise("Hypot", tensors("hypot", only("f", "hypot", np.hypot)), lambda g, z, x: g * (x / z),
-                    lambda g, z, y: g * (y / z))
+hypot: Declared                                      # its gradient at the origin is 0, as of a norm
+hypot = elementwise("Hypot", tensors("hypot", only("f", "hypot", np.hypot)),
+                    lambda g, z, x: g * (x / where(z == 0, np.inf, z)), lambda g, z, y: g * (y / where(z == 0, np.inf, z)))
 
 
 def _power(a: Any, b: Any) -> Array:

@@ -78,12 +78,22 @@ def _times(log_of: Callable[..., Any]) -> Callable[..., Any]:
     return in_floats(forward)
 
 
+def _over(shift: int) -> Callable[..., Any]:
+    """The rule of x log(y + shift) for y: g x / (y + shift), and 0 of every order where both are 0."""
+    def rule(g: Any, x: Any, y: Any) -> Any:
+        below = y + shift if shift else y
+        nothing = (x == 0) & (below == 0)
+        return where(nothing, 0.0, g * x / where(nothing, 1.0, below))
+
+    return rule
+
+
 entr: Declared = elementwise("SpecialEntr", _entr, lambda g, x: g * (-1 - log(x)), floats=True, real=True)
 xlogy: Any = elementwise("Xlogy", _times(np.log), lambda g, x, y: where((x == 0) & (y <= 0), 0.0, xlogy(g, y)),
-                         lambda g, x, y: where((x == 0) & (y == 0), 0.0, g * x / y), real=True)
+                         _over(0), real=True)
 xlog1py: Any = elementwise("SpecialXlog1Py", _times(np.log1p),
                            lambda g, x, y: where((x == 0) & (y <= -1), 0.0, xlog1py(g, y)),
-                           lambda g, x, y: where((x == 0) & (y == -1), 0.0, g * x / (y + 1)), real=True)
+                           _over(1), real=True)
 
 
 class Logit(Operation):
