@@ -20,7 +20,7 @@ from ..comm.lost import RankLost, is_loss, is_stale
 from ..comm.preemption import Preempted
 from .memory import CopiedState, LiveState, lies_in_slices
 from .recovery import NOTHING, Left, Offer, check_parts, hand_over, left_by_the_job_before, put_back
-from .watch import Earlier, Watch, misplaced, untrained
+from .watch import MSG_APART, Earlier, Watch, misplaced, shares, untrained, warn
 
 T = TypeVar("T")
 RENEWED = 76                                         # the exit code that asks dprun for another job
@@ -70,8 +70,9 @@ class Run:
         self._lost_at = 0.0
         self._lost: set[int] = set()                 # ranks of whose deaths nothing was told yet
         self._begun_at: int | None = None            # steps, when this process came into the job
-        self._earlier = Earlier(None, (), {})        # what was there before this call of the function
-        self._place: tuple[int, int] | None = None   # rank and size in the newest membership whose state was put back
+        self._earlier: Earlier | None = None         # what was there before the first call, until keep() has looked
+        self._place: tuple[int, int] | None = None   # rank and size in the first membership, or the newest that keep() saw
+        self._apart: list[str] = []                  # loaders in which the ranks of the newest membership have other samples
         self._watch: Watch | None = None             # from keep() on, in a job that outlives its ranks
 
     # --- for the function -----------------------------------------------------------------------------------------------
@@ -140,10 +141,12 @@ class Run:
 
     # --- for survive() --------------------------------------------------------------------------------------------------
 
-    def begin(self, earlier: Earlier) -> None:
-        """A membership begins; survive() calls it. earlier: what was there before the function is called."""
-        self.steps, self._kept, self._earlier = 0, False, earlier
+    def begin(self) -> None:
+        """A membership begins; survive() calls it."""
+        self.steps, self._kept = 0, False
         if this_job.membership is not None:
+            if self._place is None:
+                self._earlier, self._place = Earlier(), (world().rank, world().size)
             self.attempt = this_job.membership.generation
             self._lost.update(this_job.membership.lost)
 
@@ -190,17 +193,23 @@ class Run:
         """The offers of all ranks, once none has found a mistake in what keep() was given. Collective."""
         comm = world()
         problem = misplaced(self._parts, self._earlier, comm, self._place) or untrained(self._parts)
-        found = comm.allgather_object([(self._left.offer, problem)])
+        apart = [name for name in self._apart if name in self._parts]
+        if apart:                                    # found when all ranks were there
+            problem = problem or MSG_APART.format(name=apart[0], what="training can't continue")
+        found = comm.allgather_object([(self._left.offer, problem, shares(self._parts))])
         texts: dict[str, list[int]] = {}
-        for rank, (_, text) in enumerate(found):
+        for rank, (_, text, _) in enumerate(found):
             if text:
                 texts.setdefault(text, []).append(rank)
         if texts:
             raise RuntimeError("survive(): " + "; ".join(
                 text if len(ranks) == comm.size else f"on rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}, {text}"
                 for text, ranks in texts.items()))
-        self._place = comm.rank, comm.size
-        return [offer for offer, _ in found]
+        self._earlier, self._place = None, (comm.rank, comm.size)
+        self._apart = [name for name in found[0][2] if len({theirs.get(name) for _, _, theirs in found}) > 1]
+        for name in self._apart:
+            warn(MSG_APART.format(name=name, what="the first death will be an error"))
+        return [offer for offer, _, _ in found]
 
     def _begin_to_remember(self) -> None:
         """Remember the state from here on. Collective."""
@@ -302,7 +311,7 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
         run = Run()                                  # later: a spare must not look for what is put back by then
         membership = this_job.membership
         while True:
-            run.begin(Earlier(None, (), {}) if membership is None else Earlier(function, args, settings))
+            run.begin()
             try:
                 result = function(run, *args, **settings)
                 run.end(returned=True)

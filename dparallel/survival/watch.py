@@ -4,8 +4,10 @@ death would undo or repeat it. Mistakes are found at the first step that shows t
 
 from __future__ import annotations
 
+import gc
 import warnings
 import weakref
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -18,9 +20,11 @@ from autograd.optim import Optimizer
 from autograd.optim.lr_scheduler import LRScheduler
 from autograd.optim.optimizer import register_optimizer_step_pre_hook
 from autograd.utils.data import DataLoader
+from autograd.utils.data.fetch import stateful
+from autograd.utils.data.resume import chain
 
 from ..autograd import Tensor
-from ..checkpoint.parts import OptimizerState, Part
+from ..checkpoint.parts import Loader, OptimizerState, Part, position
 from ..comm import Communicator
 from ..comm.watchdog.call_site import user_site
 from ..model.wrapped_module import WrappedModule
@@ -29,6 +33,8 @@ from ..sharding import ParameterSlice
 FUNCTIONS = (FunctionType, BuiltinFunctionType)
 MANY, MOST = 64, 4000                # a container of more items, and what comes after so many objects, is not looked into
 LONG = 16                            # optimizer steps and batches without a run.step()
+SAMPLE = 64                          # elements at each end of an array or list that are compared over ranks
+HEAP_TYPE = 1 << 9                   # Py_TPFLAGS_HEAPTYPE
 SIZES = ("num_replicas", "world_size", "num_ranks")          # attributes beside `rank`
 
 MSG_MISSING = ("{who} {does}, and run.keep() did not get it: when a rank dies, {lost}. Pass {name}=, a list if there are "
@@ -49,16 +55,18 @@ MSG_STALE = ("{name} has the communicator of ranks of which one has died: make i
              "world() is that of the ranks that are left")
 MSG_BEFORE = ("{name} was made before the function under survive(), for the {size} ranks of then: when a rank dies it would "
               "keep their shares, and samples would be left out. Make it in the function")
+MSG_APART = ("{name}= has other samples, or another order, on each rank, and no sampler that counts the samples of all "
+             "ranks: what a dead rank had left can't be divided, so {what}. Use a GlobalBatchSampler or DistributedSampler")
 MSG_SHARE = ("{name} has the share of rank {rank} of {size}, and this is rank {now} of {ranks} since a rank has died: make "
              "it in the function under survive()")
 
 
 def contents(thing: Any) -> Iterator[Any]:
-    """What an object holds that may hold a communicator in turn."""
+    """What an object holds that may hold a communicator in turn. What is likely to comes last, and is looked into first."""
     if isinstance(thing, WrappedModule):             # all else in it is made of these two
-        yield from (thing.comm, thing.module)
+        yield from (thing.module, thing.comm)
     elif isinstance(thing, DataLoader):
-        yield from (thing.batch_sampler, thing.sampler, thing.dataset, thing.collate_fn)
+        yield from (thing.collate_fn, thing.dataset, thing.sampler, thing.batch_sampler)
     elif isinstance(thing, Optimizer):               # not the parameters, which it does not keep
         yield from (value for name, value in vars(thing).items() if name not in ("param_groups", "state"))
     elif isinstance(thing, LRScheduler):             # whose optimizer is a part of its own
@@ -71,14 +79,21 @@ def contents(thing: Any) -> Iterator[Any]:
         if callable(thing) and hasattr(thing, "__self__"):
             yield thing.__self__
         yield from vars(thing).values() if hasattr(thing, "__dict__") else ()
+        for cls in type(thing).__mro__:
+            slots = cls.__dict__.get("__slots__", ())
+            for name in (slots,) if isinstance(slots, str) else slots:
+                yield getattr(thing, name, None)
 
 
 def reachable(things: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """These objects and what they hold, each once, with the one that holds it."""
+    """These objects and what they hold, each once, with the one that holds it; a communicator with each that holds it."""
     seen: set[int] = set()
     waiting = [(thing, None) for thing in things][::-1]
     while waiting and len(seen) < MOST:
         thing, holder = waiting.pop()
+        if isinstance(thing, Communicator):
+            yield thing, holder
+            continue
         if id(thing) in seen or isinstance(thing, (str, bytes, int, float, complex, type(None), *FUNCTIONS)):
             continue
         seen.add(id(thing))
@@ -103,26 +118,17 @@ def communicator_in(thing: Any) -> Any:
 
 
 class Earlier:
-    """What was there before the function was called: what its module, its closure and its arguments hold."""
+    """All objects of classes written in Python, or of other classes made at run time, that are there when this is made.
 
-    def __init__(self, function: Any, args: tuple[Any, ...], settings: Mapping[str, Any]) -> None:
-        inner = getattr(function, "__wrapped__", function)
-        cells = [cell.cell_contents for cell in getattr(inner, "__closure__", None) or () if _is_full(cell)]
-        scope = [value for value in getattr(inner, "__globals__", {}).values() if not isinstance(value, (type, ModuleType))]
-        self._there: dict[int, Any] = {id(thing): thing for thing, _ in reachable(
-            [*args, *settings.values(), *cells, *scope])}
+    Python's garbage collector lists them (50 ms), so it does not matter where they are kept. This keeps them alive.
+    """
+
+    def __init__(self) -> None:
+        self._there: dict[int, Any] = {id(thing): thing for thing in gc.get_objects() if type(thing).__flags__ & HEAP_TYPE}
 
     def has(self, thing: Any) -> bool:
         """Whether it was there."""
         return self._there.get(id(thing)) is thing
-
-
-def _is_full(cell: Any) -> bool:
-    try:
-        _ = cell.cell_contents
-    except ValueError:
-        return False
-    return True
 
 
 def things_of(parts: Mapping[str, Part]) -> dict[str, Any]:
@@ -131,11 +137,15 @@ def things_of(parts: Mapping[str, Part]) -> dict[str, Any]:
             if hasattr(part, field)}
 
 
-def misplaced(parts: Mapping[str, Part], earlier: Earlier, comm: Communicator, before: tuple[int, int] | None) -> str:
+def misplaced(parts: Mapping[str, Part], earlier: Earlier | None, comm: Communicator, before: tuple[int, int] | None) -> str:
     """What is wrong with the ranks that the parts were made for; "" if nothing is.
 
-    before: this process's rank and size in the membership before, None in its first.
+    earlier: what was there before the function was called first; None when no part is of these. before: this process's rank
+    and size in the membership before.
     """
+    def was_there(thing: Any) -> bool:
+        return earlier is not None and comm.size > 1 and earlier.has(thing)
+
     now = comm.rank, comm.size
     for name, part in things_of(parts).items():
         for thing, holder in reachable([part]):
@@ -144,15 +154,48 @@ def misplaced(parts: Mapping[str, Part], earlier: Earlier, comm: Communicator, b
                 shown = f"the {type(thing if holder is None else holder).__name__} in {name}="
                 if getattr(found, "abandoned", False):
                     return MSG_STALE.format(name=shown)
-                if comm.size > 1 and earlier.has(holder):
+                if was_there(holder):
                     return MSG_BEFORE.format(name=shown, size=found.size)
             elif share is not None and comm.size > 1:
                 shown = f"the {type(thing).__name__} in {name}="
-                if share == now and earlier.has(thing):
+                if share == now and was_there(thing):
                     return MSG_BEFORE.format(name=shown, size=share[1])
                 if share == before != now:
                     return MSG_SHARE.format(name=shown, rank=share[0], size=share[1], now=comm.rank, ranks=comm.size)
     return ""
+
+
+def shares(parts: Mapping[str, Part]) -> dict[str, int]:
+    """A checksum of each kept loader's samples and their order, as far as attributes show them.
+
+    Loaders that count the samples of all ranks are left out: what is left of these can be divided anew.
+    """
+    found = {}
+    for name, part in parts.items():
+        if isinstance(part, Loader) and not counts_all(part.thing):
+            numbers = [held for thing, _ in reachable([part.thing]) if (held := numbers_in(thing))]
+            found[name] = zlib.crc32(repr(numbers).encode())
+    return found
+
+
+def counts_all(loader: Any) -> bool:
+    """Whether the state of a loader, or of a sampler, says how many samples all ranks together were given."""
+    loaders = [thing for thing, _ in reachable([loader]) if isinstance(thing, DataLoader)]
+    chains = [chain(one._index_sampler) for one in loaders] or [[loader]]
+    return all(any(stateful(one) and position(one.state_dict()) is not None for one in samplers) for samplers in chains)
+
+
+def numbers_in(thing: Any) -> Any:
+    """Some of the numbers that an object holds itself: attributes, but for seeds, or elements at both ends."""
+    if isinstance(thing, (Communicator, DataLoader)):
+        return None
+    array = thing.array if isinstance(thing, Tensor) else thing
+    if isinstance(array, np.ndarray):
+        return array.shape, array.flat[:SAMPLE].tolist(), array.flat[-SAMPLE:].tolist()
+    if isinstance(thing, (list, tuple, range)):
+        return len(thing), [one for one in (*thing[:SAMPLE], *thing[-SAMPLE:]) if type(one) is int]
+    return [(name, value) for name, value in getattr(thing, "__dict__", {}).items()
+            if type(value) is int and "seed" not in name]
 
 
 def untrained(parts: Mapping[str, Part]) -> str:
@@ -278,9 +321,7 @@ class Watch:
     def _warn(self, text: str, once: str = "") -> None:
         if (once or text) not in self._warned:
             self._warned.add(once or text)
-            site = user_site()
-            file, line = ("survive()", 1) if site is None else (site.file, site.line)
-            warnings.warn_explicit("survive(): " + text, UserWarning, file, line)
+            warn(text)
 
 
 def _items(things: Iterable[Any]) -> Iterator[Any]:
@@ -299,4 +340,11 @@ def _tensors(things: Iterable[Any]) -> Iterator[Tensor]:
             yield from thing.parameters()
 
 
-__all__ = ["Earlier", "Watch", "misplaced", "untrained"]
+def warn(text: str) -> None:
+    """A warning at the line of the user's that called."""
+    site = user_site()
+    file, line = ("survive()", 1) if site is None else (site.file, site.line)
+    warnings.warn_explicit("survive(): " + text, UserWarning, file, line)
+
+
+__all__ = ["Earlier", "Watch", "misplaced", "shares", "untrained", "warn"]

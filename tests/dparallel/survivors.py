@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import random
 import signal
 import sys
 import time
@@ -262,6 +263,26 @@ def counted_differently() -> None:
             progress.update(epoch=progress["epoch"] + 1, step=0)
         mine = b"".join(value.tobytes() for value in values(model))
         assert len(set(comm.allgather_object([mine]))) == 1
+
+    train()
+
+
+def by_hand() -> None:
+    """Shares that a script has cut by rank and size, with the same seeds on all ranks."""
+    @dparallel.survive
+    def train(run):
+        comm, model = dparallel.world(), DataParallel(net())
+        random.seed(0), np.random.seed(0), ag.manual_seed(0)
+        optimizer = optim.SGD(model.parameters(), lr=0.01)
+        loader = DataLoader(TensorDataset(X[comm.rank::comm.size]), batch_size=2)
+        run.keep(model=model, optimizer=optimizer, loader=loader)
+        for (x,) in loader:
+            (model(x) ** 2).mean().backward()
+            if run.steps == 2 and comm.rank == 1:
+                die()
+            optimizer.step()
+            run.step()
+        print("well")
 
     train()
 

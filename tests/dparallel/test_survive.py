@@ -74,6 +74,7 @@ def test_what_is_left_is_what_one_process_has(ulfm, tmp_path, scenario, options,
     ("error", 1, ["ValueError: a mistake", "dprun: rank 1 of 3 failed with exit code 1"]),
     ("outside", 1, ["AbandonedError: this communicator lost a rank", "make in the function whatever communicates"]),
     ("twice", 1, ["RuntimeError: keep() is called once"]),
+    ("by_hand", 1, ["UserWarning: survive(): loader= has other samples", "the first death will be an error", "so training can't continue"]),
     ("leaving", 0, ["rank 1 died; 2 ranks go on after step", "the others have ended well"]),
     ("never", 1, ["RankLost: rank 1 died", "dparallel.survive", "dprun --restarts"]),
 ])

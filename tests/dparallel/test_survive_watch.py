@@ -2,6 +2,8 @@
 
 import contextlib
 import copy
+import functools
+import sys
 import warnings
 
 import numpy as np
@@ -20,10 +22,10 @@ from autograd.optim.lr_scheduler import (
     StepLR,
 )
 from autograd.optim.swa_utils import AveragedModel
-from autograd.utils.data import DataLoader, IterableDataset, TensorDataset
+from autograd.utils.data import BatchSampler, DataLoader, IterableDataset, Subset, TensorDataset
 from dparallel import DataParallel, Devices, DistributedSampler, GlobalBatchSampler, run_ranks
 from dparallel.checkpoint.checkpointer import parts_of
-from dparallel.survival.watch import Earlier, Watch, misplaced, untrained
+from dparallel.survival.watch import Earlier, Watch, misplaced, shares, untrained
 
 DATA = TensorDataset(ag.ones(12, 2))
 
@@ -300,20 +302,47 @@ MADE = {
 }
 
 
+class Config:
+    """A place where a script keeps things."""
+
+
+PLACES = {
+    "a variable": lambda thing: thing, "a class": lambda thing: setattr(Config, "loader", thing), "a default": lambda thing: lambda run, loader=thing: loader,
+    "a closure of a closure": lambda thing: functools.partial(lambda made: made(), lambda: thing), "a method": lambda thing: [thing].__len__,
+    "a slot": lambda thing: Slotted(thing), "a generator": lambda thing: (one for one in [thing]), "a long list": lambda thing: [*range(500), thing],
+    "a cache": lambda thing: functools.lru_cache(lambda: thing), "a module": lambda thing: setattr(sys.modules[__name__], "KEPT_HERE", thing),
+}
+
+
+class Slotted:
+    """A batch sampler of the user's without a __dict__."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __iter__(self):
+        return iter(self.inner)
+
+
+class WithCommunicator(TensorDataset):
+    """A dataset that is made in the function."""
+
+    def __init__(self, comm):
+        super().__init__(ag.ones(12, 2))
+        self.comm, self.more = comm, [[[[number]] for number in range(60)] for _ in range(60)]       # more than is looked into
+
+
 @pytest.mark.parametrize("kind", MADE)
 def test_what_was_made_for_other_ranks(kind):
     def check(comm):
+        nothing = Earlier()
         thing = MADE[kind](comm)
         parts = parts_of({"loader" if "Par" not in kind else "model": thing})
-
-        def function(argument=None):
-            return thing, argument
-
-        nothing, there = Earlier(check, (comm,), {}), Earlier(function, (), {})
         assert not misplaced(parts, nothing, comm, None)
-        found = misplaced(parts, there, comm, None)
+        found = misplaced(parts, Earlier(), comm, None)
         assert "was made before the function under survive(), for the 2 ranks of then" in found and kind.split()[-1] in found + "wrapper itself", found
-        assert misplaced(parts, Earlier(check, ([thing],), {}), comm, None) == found
         if kind in ("DistributedSampler", "Shared"):                             # the rank of a membership that is no more
             later = Devices(1)
             assert not misplaced(parts, nothing, later, (comm.rank, 2))
@@ -321,4 +350,70 @@ def test_what_was_made_for_other_ranks(kind):
         return found
 
     run_ranks(2, check)
-    assert not misplaced(parts_of({"loader": MADE[kind](Devices(1))}) if "Par" not in kind else {}, Earlier(None, (), {}), Devices(1), None)
+    assert not misplaced(parts_of({"loader": MADE[kind](Devices(1))}) if "Par" not in kind else {}, Earlier(), Devices(1), None)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_was_made_before_is_found_wherever_it_is(place):
+    def check(comm):
+        sampler = GlobalBatchSampler(DATA, 4, comm=comm)
+        kept = PLACES[place](sampler)
+        there = Earlier()
+        for loader in (DataLoader(DATA, batch_sampler=sampler), DataLoader(WithCommunicator(comm), batch_sampler=sampler),
+                       DataLoader(DATA, batch_sampler=Wrapper(sampler)), DataLoader(DATA, batch_sampler=Slotted(sampler))):
+            assert "the GlobalBatchSampler in loader= was made before" in misplaced(parts_of({"loader": loader}), there, comm, None)
+        return kept is None
+
+    run_ranks(2, check)
+
+
+class ByHand:
+    """A sampler of the user's: every size-th row, from the rank on."""
+
+    def __init__(self, comm):
+        self.first, self.stride = comm.rank, comm.size
+
+    def __iter__(self):
+        return iter(range(self.first, 12, self.stride))
+
+    def __len__(self):
+        return 12 // self.stride
+
+
+ALIKE = {
+    "plain": lambda comm: DataLoader(DATA, batch_size=4, shuffle=True), "GlobalBatchSampler": MADE["GlobalBatchSampler"],
+    "DistributedSampler": MADE["DistributedSampler"], "a wrapper": MADE["a wrapper"], "seeds": lambda comm: DataLoader(Seeded(comm.rank), batch_size=4),
+    "a wrapped loader": lambda comm: Resumed(MADE["DistributedSampler"](comm)),
+}
+APART = {
+    "sampler": lambda comm: DataLoader(DATA, batch_size=2, sampler=ByHand(comm)), "list": lambda comm: DataLoader(DATA, sampler=list(range(comm.rank, 12, 2))),
+    "batches": lambda comm: DataLoader(DATA, batch_sampler=[[i, i + 1] for i in range(2 * comm.rank, 12, 4)]),
+    "subset": lambda comm: DataLoader(Subset(DATA, range(comm.rank, 12, 2))), "rows": lambda comm: DataLoader(TensorDataset(ag.arange(12)[comm.rank::2])),
+    "a wrapper": lambda comm: DataLoader(DATA, batch_sampler=Wrapper(BatchSampler(DistributedSampler(DATA, comm=comm), 2, False))),
+    "a wrapped loader": lambda comm: Resumed(DataLoader(Subset(DATA, range(comm.rank, 12, 2)))),
+}
+
+
+class Seeded(TensorDataset):
+    """A dataset that changes its rows by random numbers of each rank's own."""
+
+    def __init__(self, rank):
+        super().__init__(ag.ones(12, 2))
+        self.seed = rank
+
+
+class Resumed(Wrapper):
+    """A loader of the user's around another one, with its state."""
+
+    def state_dict(self):
+        return self.inner.state_dict()
+
+    def load_state_dict(self, state):
+        self.inner.load_state_dict(state)
+
+
+@pytest.mark.parametrize("kind", [*(("alike", name) for name in ALIKE), *(("apart", name) for name in APART)], ids=" ".join)
+def test_shares_that_can_not_be_divided_anew(kind):
+    """Ranks with other samples, whose loader does not count those of all ranks."""
+    prints = run_ranks(2, lambda comm: shares(parts_of({"loader": {"alike": ALIKE, "apart": APART}[kind[0]][kind[1]](comm)})))
+    assert (prints[0] != prints[1]) == (kind[0] == "apart")
