@@ -21,9 +21,11 @@ from typing import Any, NoReturn
 # module: names that raise NotImplementedError when they are used; packages have them in annotations, isinstance() and tables
 NAMES: dict[str, str] = {
     "torch": "Event SymBool SymFloat SymInt Tag TensorType float4_e2m1fn_x2 qint8 qint32 quint8",
+    "torch._C": "Graph Value",
     "torch._dynamo.eval_frame": "OptimizedModule",
     "torch.distributed.tensor": "DTensor",
     "torch.distributed.device_mesh": "DeviceMesh",
+    "torch.export": "Dim ExportedProgram export load save",
     "torch.fx": "Graph GraphModule Interpreter Node Proxy Tracer",
     "torch.fx.graph": "Graph Node",
     "torch.fx.graph_module": "GraphModule",
@@ -82,6 +84,27 @@ def absent(name: str) -> Absent:
     """The class that stands for an absent name, such as "torch.distributed.rpc.RRef"."""
     module, _, last = name.rpartition(".")
     return Absent(last, (), {"absent": name, "__module__": module})
+
+
+class AbsentOperator:
+    """An operator of PyTorch's own under torch.ops, such as torch.ops.aten.add.Tensor: a key in exporters' tables."""
+
+    def __init__(self, name: str) -> None:
+        self.absent = name
+
+    def __getattr__(self, name: str) -> AbsentOperator:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return operator(f"{self.absent}.{name}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise AbsentError(f"{self.absent} is not in dparallel: call the operation by its name in torch")
+
+    def __repr__(self) -> str:
+        return self.absent
+
+
+operator = functools.cache(AbsentOperator)
 
 
 def mark(*args: Any, **kwargs: Any) -> Any:
@@ -221,4 +244,4 @@ def handles(expression: ast.expr | None, error: type[Exception], frame: FrameTyp
         return False
 
 
-__all__ = ["NAMES", "Absent", "AbsentError", "absent", "find", "modules", "named", "unguarded"]
+__all__ = ["NAMES", "Absent", "AbsentError", "absent", "find", "modules", "named", "operator", "unguarded"]

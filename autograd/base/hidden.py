@@ -50,6 +50,8 @@ class Hidden:
 
     def tensor(self) -> Any:
         """A Tensor of vmap() on the same samples, without a graph."""
+        if self.level.paused:
+            self.refuse("a tensor from outside the function")
         return self.level.wrapped(self.value.detach())
 
     def refuse(self, what: str) -> NoReturn:

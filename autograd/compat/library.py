@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.function import Function
+from ..torch_names import operator
 
 OPERATORS: dict[str, Operator] = {}
 
@@ -193,7 +194,9 @@ class Namespace:
 class Operators:
     """torch.ops: the operators of packages. PyTorch's own (torch.ops.aten) are called by their names in torch."""
 
-    def __getattr__(self, name: str) -> Namespace:
+    def __getattr__(self, name: str) -> Any:
+        if name in ("aten", "prims"):
+            return operator(f"torch.ops.{name}")
         if not any(known.startswith(f"{name}::") for known in OPERATORS):
             raise AttributeError(f"there are no operators {name!r}: torch.ops has those of custom_op()")
         return Namespace(name)

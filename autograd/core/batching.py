@@ -119,6 +119,8 @@ class Level:
         self.outer = here.level
         self.depth: int = 1 if self.outer is None else self.outer.depth + 1
         self.open = True
+        self.paused = False                          # while a function is called for each sample in turn
+        self.known: dict[Any, str] = {}              # which functions have to be, and why
         self.watch: Any = None                       # what sees the function's other calls, see transforms/vmap.py
 
     def has(self, x: Any) -> bool:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..base import arrays
-from ..base.dtypes import category, default, float32, for_number, result_type
+from ..base.dtypes import bool_, category, default, float32, for_number, result_type
 from ..base.errors import explain, unsupported
 from ..base.frames import framed
 from ..kernels.blocks import owns_memory
@@ -36,6 +36,8 @@ from .tensor import Tensor, TensorBase, edge_of, result, start
 
 ndarray = np.ndarray
 NUMBERS = (int, float, bool, complex, np.generic)
+PYTHONS = frozenset((int, float, bool, complex))
+OF_NUMBERS = frozenset(("add", "sub", "mul", "div", "floordivide"))     # what PyTorch computes of two numbers
 
 
 def elementwise(name: str, forward: Callable[..., Any], *rules: Callable[..., Any], floats: bool = False,
@@ -337,7 +339,10 @@ def operands(x: Any, y: Any, name: str, forward: Callable[..., Any],
     first = isinstance(x, Tensor)
     tensor, other = (x, y) if first else (y, x)
     if not isinstance(tensor, Tensor) and _is_operand(x) and _is_operand(y):
-        return None, forward(x, y), None, None, None
+        if name not in OF_NUMBERS or x.__class__ not in PYTHONS or y.__class__ not in PYTHONS:
+            return None, forward(x, y), None, None, None
+        tensor = x = result(np.asarray(x, for_number(bool_, x)))         # add(1, 2) is a tensor
+        other, first = y, True
     if isinstance(other, ndarray):
         other = result(other)
         dtype = result_type(tensor.array, other.array)

@@ -156,28 +156,49 @@ if not TYPE_CHECKING:                                # for checkers a name that 
 
 
 TYPES = types("torch.cuda")
-ABSENT = ("CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext", "current_device", "current_stream",
-          "default_stream", "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "graph",
-          "init", "ipc_collect", "mem_get_info", "reset_peak_memory_stats", "set_device", "set_rng_state", "stream",
-          "synchronize", "utilization")
+ABSENT = ("CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext", "can_device_access_peer",
+          "current_blas_handle", "current_device", "current_stream", "default_stream", "device", "device_of",
+          "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state",
+          "graph", "init", "ipc_collect", "list_gpu_processes", "max_memory_cached", "mem_get_info", "memory_cached",
+          "memory_snapshot", "memory_stats", "memory_summary", "reset_accumulated_memory_stats",
+          "reset_max_memory_allocated", "reset_max_memory_cached", "reset_peak_memory_stats", "seed", "seed_all",
+          "set_device", "set_per_process_memory_fraction", "set_rng_state", "stream", "synchronize", "utilization")
 if TYPE_CHECKING:
     CUDAGraph: type[Any]
     Event: type[Any]
     ExternalStream: type[Any]
     Stream: type[Any]
     StreamContext: type[Any]
+    can_device_access_peer: Callable[..., Any]
+    current_blas_handle: Callable[..., Any]
     current_device: Callable[..., Any]
     current_stream: Callable[..., Any]
     default_stream: Callable[..., Any]
+    device: Callable[..., Any]
+    device_of: Callable[..., Any]
+    get_arch_list: Callable[..., Any]
     get_device_capability: Callable[..., Any]
     get_device_name: Callable[..., Any]
     get_device_properties: Callable[..., Any]
     get_rng_state: Callable[..., Any]
+    graph: Callable[..., Any]
     init: Callable[..., Any]
     ipc_collect: Callable[..., Any]
+    list_gpu_processes: Callable[..., Any]
+    max_memory_cached: Callable[..., Any]
     mem_get_info: Callable[..., Any]
+    memory_cached: Callable[..., Any]
+    memory_snapshot: Callable[..., Any]
+    memory_stats: Callable[..., Any]
+    memory_summary: Callable[..., Any]
+    reset_accumulated_memory_stats: Callable[..., Any]
+    reset_max_memory_allocated: Callable[..., Any]
+    reset_max_memory_cached: Callable[..., Any]
     reset_peak_memory_stats: Callable[..., Any]
+    seed: Callable[..., Any]
+    seed_all: Callable[..., Any]
     set_device: Callable[..., Any]
+    set_per_process_memory_fraction: Callable[..., Any]
     set_rng_state: Callable[..., Any]
     stream: Callable[..., Any]
     synchronize: Callable[..., Any]

@@ -23,7 +23,7 @@ from ..core.tensor import Tensor, edge_of, result
 from ..ops.creation.fill import zeros_like
 from ..ops.shape import reshape, stack
 from .functional import dependent_gradients
-from .vmap import checked_chunks, vmap
+from .vmap import checked_chunks, differentiated, vmap
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -112,7 +112,9 @@ class _Call:
         every = list(args)
         for number, one in zip(numbers, chosen, strict=True):
             every[number] = one
-        self.out, self.aux = _split(recorded(func, *every, **kwargs), has_aux, caller)
+        out = recorded(func, *every, **kwargs) if self.level is None else recorded(
+            differentiated, self.level, func, tuple(every), kwargs)
+        self.out, self.aux = _split(out, has_aux, caller)
 
     def batch(self, x: Tensor) -> Tensor:
         """x; inside vmap() the tensor of all samples, in whose graph backward passes run."""

@@ -124,6 +124,6 @@ def fill(names: dict[str, Any]) -> None:
     names.update((name, value) for name, value in vars(autograd).items()
                  if not name.startswith("__") and name not in submodules)
     names.update(__version__=version.__version__, version=version, torch_version=autograd_version, ops=ops,
-                 __all__=vars(autograd)["__all__"], __getattr__=own, __dir__=lambda: dir(autograd))
+                 torch=sys.modules[TOP], __all__=vars(autograd)["__all__"], __getattr__=own, __dir__=lambda: dir(autograd))
     sys.meta_path.insert(0, TorchModules(TOP))
     add_absent(sys.modules[TOP], TOP)

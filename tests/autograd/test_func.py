@@ -1,5 +1,6 @@
 """autograd.func: each result, and whether it requires a gradient, as torch.func's."""
 
+import functools
 import importlib
 import threading
 import warnings
@@ -489,6 +490,76 @@ def test_what_has_no_rule_loops_and_says_so_once():
         assert ag.func.vmap(lambda v: v * 2)(ag.zeros(0, 3)).shape == (0, 3)
         with pytest.raises(NotImplementedError, match="0 samples"):
             ag.func.vmap(quantiles)(ag.zeros(0, 3))
+
+
+def middle(w, x, scale=1.0):
+    """Quantiles have no rule for batches: the function is called for each sample."""
+    return ag.quantile((w["a"] * x).tanh() * scale, 0.3) + w["b"] * x.sum()
+
+
+LOOPED = {
+    "grad": lambda v: v(ag.func.grad(middle), (None, 0)),
+    "of both": lambda v: v(ag.func.grad(middle, (0, 1)), (None, 0)),
+    "value": lambda v: v(ag.func.grad_and_value(middle), (None, 0)),
+    "keywords": lambda v: v(lambda w, x: ag.func.grad(middle)(w, x, scale=x[0]), (None, 0)),
+    "aux": lambda v: v(ag.func.grad(lambda w, x: (middle(w, x), x * 2), has_aux=True), (None, 0)),
+    "other aux": lambda v: v(lambda w, x: ag.func.grad(lambda w, x: (middle(w, x), "words"), has_aux=True)(w, x)[0], (None, 0)),
+    "a closure": lambda v: v(lambda w, x: ag.func.grad(lambda w: middle(w, x))(w), (None, 0)),
+    "a shape in a closure": lambda v: v(lambda w, x: ag.func.grad(lambda w, y: middle(w, y) * x.shape[0])(w, x), (None, 0)),
+    "jacrev": lambda v: v(ag.func.jacrev(lambda w, x: ag.stack([middle(w, x), x[0] * w["b"]])), (None, 0)),
+    "jacfwd": lambda v: v(ag.func.jacfwd(middle, 1), (None, 0)),
+    "hessian": lambda v: v(ag.func.hessian(middle, 1), (None, 0)),
+    "twice": lambda v: v(ag.func.grad(lambda w, x: ag.func.grad(middle, 1)(w, x).square().sum()), (None, 0)),
+    "jvp": lambda v: v(lambda w, x: ag.func.jvp(lambda x: middle(w, x), (x,), (x * 2,))[1], (None, 0)),
+    "vjp": lambda v: v(lambda w, x: ag.func.vjp(lambda x: middle(w, x), x)[1](x.sum())[0], (None, 0)),
+    "after work": lambda v: v(lambda w, x: ag.func.grad(middle)({"a": w["a"].exp(), "b": w["b"]}, x * 3)["a"] * x, (None, 0)),
+    "from outside": lambda v: (lambda w, x: ag.func.grad(lambda w: v(ag.func.grad(middle, 1), (None, 0))(w, x).square().sum())(w)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:vmap. no batched rule")
+@pytest.mark.parametrize("name", LOOPED)
+def test_derivatives_of_functions_that_are_called_for_each_sample(name):
+    """As a loop: the first call, which finds it out, and the next; in parts; and inside another vmap()."""
+    def by_hand(f, dims):
+        def looped(w, x):
+            return stacked([f(w, one) for one in x])
+        return looped
+
+    def stacked(outs):
+        if isinstance(outs[0], dict):
+            return {key: stacked([out[key] for out in outs]) for key in outs[0]}
+        if isinstance(outs[0], tuple):
+            return tuple(stacked(list(column)) for column in zip(*outs, strict=True))
+        return ag.stack(outs)
+
+    def flat(out):
+        return [one for part in (out.values() if isinstance(out, dict) else out) for one in flat(part)] if isinstance(
+            out, (dict, tuple)) else [out]
+    w = {"a": ag.randn(4, dtype=ag.float64), "b": ag.tensor(0.5, dtype=ag.float64)}
+    x = ag.randn(5, 4, dtype=ag.float64)
+    expected = flat(LOOPED[name](by_hand)(w, x))
+    mapped = LOOPED[name](ag.func.vmap)
+    for found in (mapped(w, x), mapped(w, x), LOOPED[name](functools.partial(ag.func.vmap, chunk_size=2))(w, x)):
+        for one, other in zip(flat(found), expected, strict=True):
+            assert one.shape == other.shape and ag.allclose(one, other)
+    if name != "from outside":
+        y = ag.randn(2, 5, 4, dtype=ag.float64)
+        for one, other in zip(flat(ag.func.vmap(mapped, (None, 0))(w, y)), flat(stacked([mapped(w, each) for each in y])), strict=True):
+            assert ag.allclose(one, other)
+
+
+@pytest.mark.filterwarnings("ignore:vmap. no batched rule")
+def test_random_numbers_of_functions_that_are_called_for_each_sample():
+    def draws(x):
+        return ag.quantile(x, 0.5) + ag.rand(())
+    x = ag.zeros(6, 3)
+    for f in (draws, ag.func.grad(lambda x: draws(x) * x.sum() + x.sum() * ag.rand(()))):
+        with pytest.raises(RuntimeError, match="randomness error mode"):
+            ag.func.vmap(f)(x)
+        for _ in range(2):
+            same, different = (ag.func.vmap(f, randomness=kind)(x).reshape(6, -1)[:, 0].tolist() for kind in ("same", "different"))
+            assert len(set(same)) == 1 and len(set(different)) > 1
 
 
 def test_a_loop_does_not_repeat_writes():
