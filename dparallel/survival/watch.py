@@ -228,6 +228,7 @@ class Watch:
         self._new_pass = False                       # one has begun since the last finished step
         self._late: Any = None                       # a schedule that has stepped since the last finished step, too early
         self._was_late = False                       # so in the step before
+        self._leads = False                          # it begins each step, the first too
         self._foreign: dict[int, tuple[Any, int]] = {}       # passes over other loaders, and the step of their newest batch
         self._strangers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()   # other optimizers, and when
         self._problem = ""
@@ -245,11 +246,12 @@ class Watch:
         """run.step() is called. RuntimeError for what was found."""
         if self._late is not None and self._batches and not self._new_pass:
             self._problem = self._problem or MSG_LATE.format(who=type(self._late).__name__)
-        elif self._late is not None and self._was_late and not self.loaders:         # each step may be a pass of its own
+        elif self._late is not None and self._was_late and not self.loaders and not self._leads:  # each step may be a pass
             self._warn(MSG_LATE.format(who=type(self._late).__name__))
         if self._problem:
             self.end()
             raise RuntimeError("survive(): " + self._problem)
+        self._leads = self._leads or (self._late is not None and self.steps == self._first)
         self._was_late, self._late = self._late is not None, None
         self.steps += 1
         self._taken.clear()
