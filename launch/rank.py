@@ -238,7 +238,10 @@ def left_at(process: int) -> Callable[[int], NoReturn]:
 def way_here() -> str:
     """The last lines of the script, and of what it called, that led to a call of os._exit()."""
     frames = [frame for frame in traceback.extract_stack()[:-2] if frame.filename not in (__file__, *RUNNERS)]
-    return "Traceback (most recent call last):\n" + "".join(traceback.format_list(frames[-3:]))
+    script = os.path.abspath(sys.argv[0])            # a library may have called it from deep below
+    own = [frame for frame in frames if os.path.abspath(frame.filename) == script][-1:]
+    frames = frames[-3:] if not own or own[0] in frames[-3:] else own + frames[-3:]
+    return "Traceback (most recent call last):\n" + "".join(traceback.format_list(frames))
 
 
 def own_frames(trace: TracebackType | None) -> TracebackType | None:

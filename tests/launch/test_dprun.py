@@ -315,6 +315,15 @@ def test_where_the_ranks_were(tmp_path, what, code, words):
     assert all(re.search(each, done.stderr) for each in words), done.stderr
 
 
+def test_an_exit_deep_in_a_library_names_the_line_of_the_script(tmp_path):
+    (tmp_path / "library.py").write_text("import os\ndef one():\n    two()\ndef two():\n    three()\ndef three():\n    four()\ndef four():\n    os._exit(7)\n")
+    path = tmp_path / "script.py"
+    path.write_text("import library\ndef call():\n    library.one()\ncall()\n")
+    done = dprun("-n", 1, path)
+    assert done.returncode == 7 and re.findall(r'File ".*?(\w+\.py)", line (\d+)', done.stderr) == [
+        ("script.py", "3"), ("library.py", "5"), ("library.py", "7"), ("library.py", "9")], done.stderr
+
+
 def test_a_stall_ends_the_job_after_ten_times_the_limit_which_is_told_at_the_start(tmp_path):
     path = tmp_path / "script.py"
     path.write_text("import time\nfrom dparallel import world\nif world().rank: time.sleep(100)\nworld().barrier()\n")
