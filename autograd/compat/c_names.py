@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..core.modes import set_grad_enabled
+
 
 class DispatchKey(str):
     """The name of one of the layers by which PyTorch finds an operator's function: AutocastCPU."""
@@ -20,6 +22,11 @@ class DispatchKeySet(frozenset[DispatchKey]):
 
 for _name in ("CPU", "CUDA", "XPU", "Meta", "Autograd", "AutogradCPU", "AutocastCPU", "AutocastCUDA", "AutocastXPU"):
     setattr(DispatchKey, _name, DispatchKey(_name))
+
+
+def _set_grad_enabled(mode: bool) -> None:
+    """Switch recording for gradients on or off in this thread."""
+    set_grad_enabled(mode)
 
 
 def _log_api_usage_once(event: str) -> None:

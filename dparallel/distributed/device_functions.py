@@ -7,17 +7,41 @@ ranks.
 
 from __future__ import annotations
 
+import importlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from ..autograd import Function, Tensor
+from ..autograd import Function, Tensor, device
 from ..comm import Devices
 from ..functions import Gather as GatherRows
 from ..functions import Scatter as ScatterRows
 from ..functions import as_tuple
 from ..pytree.coalesced import broadcast_coalesced, reduce_add_coalesced
+
+
+def numbers(devices: Iterable[Any]) -> tuple[int, ...]:
+    """The devices' numbers: ints, or "cuda:1" and device("cuda:1"). Where they are not distinct, as of CPUs, 0, 1, 2, ..."""
+    found = [d if isinstance(d, int) else device(d).index for d in devices]
+    return tuple(found) if None not in found and len(set(found)) == len(found) else tuple(range(len(found)))
+
+
+def chunks(rows: int, parts: int) -> list[int]:
+    """The rows of each part, as of chunk(): all as large as the first, but for the last. There may be fewer parts."""
+    size = -(-rows // parts)
+    return [min(size, rows - start) for start in range(0, rows, size)] if rows else [0] * parts
+
+
+def _get_stream(device: Any) -> None:
+    """None: there are no streams on the CPU."""
+
+
+def __getattr__(name: str) -> Any:
+    """The module comm, which imports this one."""
+    if name == "comm":
+        return importlib.import_module(".device_comm", __package__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class Broadcast(Function):
@@ -39,7 +63,7 @@ class Broadcast(Function):
     @staticmethod
     def forward(ctx: Any, target_gpus: Sequence[int], *inputs: Tensor) -> tuple[Tensor, ...]:
         """For each device the inputs, in few messages."""
-        ctx.target_gpus, ctx.num_inputs = tuple(target_gpus), len(inputs)
+        ctx.target_gpus, ctx.num_inputs = numbers(target_gpus), len(inputs)
         if not inputs:
             return ()
         outputs = broadcast_coalesced(inputs, Devices(ctx.target_gpus))
@@ -123,7 +147,8 @@ class Scatter(Function):
 
     Args:
         target_gpus (list of int): The devices' numbers.
-        chunk_sizes (list of int): The rows of each device. None: an even split, larger shares first.
+        chunk_sizes (list of int): The rows of each device. None: as chunk() cuts, which may give fewer parts than there are
+            devices: 6 rows on 4 of them are 2, 2 and 2.
         dim (int): The dimension that is cut.
         input (Tensor): What is cut.
 
@@ -138,8 +163,10 @@ class Scatter(Function):
                 input: Tensor) -> tuple[Tensor, ...]:
         """Scatter over the local devices of these numbers."""
         ctx.dim = dim
-        sizes = None if chunk_sizes is None else list(chunk_sizes)
-        return as_tuple(ScatterRows.apply(input, comm=Devices(tuple(target_gpus)), sizes=sizes, dim=dim))
+        places = numbers(target_gpus)
+        sizes = chunks(input.size(dim), len(places)) if chunk_sizes is None else list(chunk_sizes)
+        places = places if chunk_sizes is not None else places[:len(sizes)]
+        return as_tuple(ScatterRows.apply(input, comm=Devices(places), sizes=sizes, dim=dim))
 
     @staticmethod
     def backward(ctx: Any, *grad_output: Tensor) -> tuple[Any, ...]:

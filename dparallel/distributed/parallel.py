@@ -9,17 +9,83 @@ from typing import TYPE_CHECKING, Any
 
 from autograd.nn import Module
 
+from ..autograd import Tensor
+from ..comm import Communicator
 from ..model.config import Config, takes
 from ..model.data_parallel import DataParallel as Wrapper
 from ..model.data_parallel import Wrapped_co
-from ..pytree.scatter_gather import gather, scatter, scatter_kwargs
+from ..pytree import scatter_gather as trees
+from ..pytree.scatter_gather import gather
+from ..pytree.tree import is_namedtuple
 from ..replicas.local import data_parallel
 from ..replicas.parallel_apply import parallel_apply
 from ..replicas.replicate import replicate
+from .device_functions import Scatter
 from .groups import is_member, member_of
 
 if TYPE_CHECKING:
     from ..model.data_parallel import Wrapped
+
+
+def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
+    """Split each tensor of a tree along dim, as chunk() does, for local devices.
+
+    Each tensor is cut by itself; 0-d tensors and what is no tensor go to every device. There are as many parts as the tensor
+    with the fewest has, which for a small batch are fewer than there are devices.
+
+    Args:
+        inputs: Tensors in tuples, lists and dicts.
+        target_gpus (list of int): The devices' numbers; a communicator or a number of devices is as for dparallel.scatter.
+        dim (int): The dimension of rows. Default: 0.
+
+    Returns:
+        list: One tree for each part; of a tensor a tuple of tensors.
+
+    Example:
+        >>> [part.shape for part in ag.nn.parallel.scatter(ag.ones(6, 2), [0, 1, 2, 3])]
+        [Size([2, 2]), Size([2, 2]), Size([2, 2])]
+    """
+    if isinstance(target_gpus, (Communicator, int)):
+        return trees.scatter(inputs, target_gpus, dim)
+    return _parts(inputs, target_gpus, dim)
+
+
+def _parts(tree: Any, devices: Sequence[Any], dim: int) -> Any:
+    if isinstance(tree, Tensor) and tree.ndim:
+        found = Scatter.apply(devices, None, dim, tree)
+        return found if isinstance(found, tuple) else (found,)
+    if isinstance(tree, (tuple, list)) and tree:
+        rows = zip(*[_parts(item, devices, dim) for item in tree], strict=False)
+        return [type(tree)(*row) if is_namedtuple(tree) else type(tree)(row) for row in rows]
+    if isinstance(tree, dict) and tree:
+        rows = zip(*[_parts(item, devices, dim) for item in tree.values()], strict=False)
+        return [type(tree)(zip(tree, row, strict=True)) for row in rows]
+    return [tree for _ in devices]
+
+
+def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, target_gpus: Any,
+                   dim: int = 0) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
+    """scatter() of a call's arguments. Parts without positional, or without keyword arguments get an empty tuple or dict.
+
+    Args:
+        inputs (tuple): Positional arguments.
+        kwargs (dict): Keyword arguments.
+        target_gpus (list of int): The devices' numbers.
+        dim (int): The dimension of rows. Default: 0.
+
+    Returns:
+        Two tuples: for each part a tuple of positional, and a dict of keyword arguments.
+
+    Example:
+        >>> ag.nn.parallel.scatter_kwargs((ag.arange(2),), {"train": True}, [0, 1])
+        (((tensor([0]),), (tensor([1]),)), ({'train': True}, {'train': True}))
+    """
+    if isinstance(target_gpus, (Communicator, int)):
+        return trees.scatter_kwargs(inputs, kwargs, target_gpus, dim)
+    args = scatter(tuple(inputs), target_gpus, dim) if inputs else []
+    named = scatter(dict(kwargs), target_gpus, dim) if kwargs else []
+    more = len(args) - len(named)
+    return (*args, *[()] * -more), (*named, *[{} for _ in range(more)])
 
 
 class DataParallel(Wrapper[Wrapped_co]):

@@ -207,6 +207,10 @@ def test_nodes_by_the_names_of_torch_c():
     assert isinstance(y.grad_fn, _C._functions.CopySlices) and isinstance(engine, _C._ImperativeEngine)
     (_C._functions.UndefinedGrad()(x) + 2 * x).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
+    assert isinstance(Scaled.apply(3.0, x, x).grad_fn, _C._FunctionBase) and isinstance(x, _C._TensorBase) and _C.Size is ag.Size
+    _C._set_grad_enabled(False)
+    assert not ag.is_grad_enabled() and _C.Generator is ag.Generator
+    _C._set_grad_enabled(True)
     out = _C._functions.DelayedError("not twice", 1)(x * 2)
     assert out.tolist() == [2.0, 2.0]
     with pytest.raises(RuntimeError, match="not twice"):
@@ -283,6 +287,38 @@ def test_scatter_replicate_apply_and_gather_as_the_texts_do_it():
     assert nn.parallel.distributed.DistributedDataParallel is nn.parallel.DistributedDataParallel
     both = nn.parallel.parallel_apply([net, net], [(batch,), (batch,)], [{}, {}], devices)
     assert [y.shape for y in both] == [(5, 2)] * 2
+
+
+@pytest.mark.parametrize("rows, devices", [(1, 4), (2, 4), (5, 4), (6, 4), (7, 4), (9, 4), (0, 3), (5, 2)])
+def test_scatter_cuts_as_chunk_does(rows, devices):
+    """A part has a row at least, so that a small batch reaches fewer devices: replicas = replicate(module, devices[:len(inputs)])."""
+    from autograd.nn.parallel import _functions, comm, scatter
+
+    x = ag.arange(2.0 * rows).reshape(rows, 2)
+    names = list(range(devices))
+    expected = [part.tolist() for part in (x.chunk(devices) if rows else [x] * devices)]
+    for parts in (scatter(x, names), scatter(x, [f"cuda:{n}" for n in names]), scatter(x, [ag.device("cpu")] * devices),
+                  _functions.Scatter.apply(names, None, 0, x), comm.scatter(x, names), _functions.comm.scatter(x, names)):
+        parts = (parts,) if isinstance(parts, ag.Tensor) else parts
+        assert [part.tolist() for part in parts] == expected
+    assert _functions._get_stream(ag.device("cpu")) is None
+
+
+def test_scatter_cuts_each_tensor_of_a_tree_by_itself():
+    from collections import OrderedDict, namedtuple
+
+    from autograd.nn.parallel.scatter_gather import scatter, scatter_kwargs
+
+    Pair = namedtuple("Pair", "x mask")
+    x, mask = ag.arange(6).reshape(3, 2), ag.ones(2)
+    parts = scatter((Pair(x, mask), OrderedDict(a=[x, 2.0], b=None), ag.tensor(3)), [0, 1])
+    assert [type(p[0]) for p in parts] == [Pair] * 2 and [type(p[1]) for p in parts] == [OrderedDict] * 2
+    assert [p[0].x.tolist() for p in parts] == [[[0, 1], [2, 3]], [[4, 5]]] and [p[0].mask.tolist() for p in parts] == [[1], [1]]
+    assert [p[1]["a"][1] for p in parts] == [2.0] * 2 and [p[2].item() for p in parts] == [3] * 2
+    args, kwargs = scatter_kwargs((x,), None, [0, 1])
+    assert len(args) == len(kwargs) == 2 and kwargs == ({}, {})
+    args, kwargs = scatter_kwargs((), {"x": x}, [0, 1, 2])
+    assert args == ((), (), ()) and [k["x"].tolist() for k in kwargs] == [[[0, 1]], [[2, 3]], [[4, 5]]]
 
 
 # --- pickles --------------------------------------------------------------------------------------------------------------
