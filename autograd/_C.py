@@ -4,12 +4,14 @@ import sys
 
 from .base.size import Size as Size
 from .compat import c_functions as _functions
-from .compat.c_names import DispatchKey as DispatchKey
-from .compat.c_names import DispatchKeySet as DispatchKeySet
-from .compat.c_names import _cuda_getDeviceCount as _cuda_getDeviceCount
-from .compat.c_names import _get_privateuse1_backend_name as _get_privateuse1_backend_name
-from .compat.c_names import _log_api_usage_once as _log_api_usage_once
-from .compat.c_names import _set_grad_enabled as _set_grad_enabled
+from .compat.c_names import (
+    DispatchKey,
+    DispatchKeySet,
+    _cuda_getDeviceCount,
+    _get_privateuse1_backend_name,
+    _log_api_usage_once,
+    _set_grad_enabled,
+)
 from .core.function import FunctionNode as _FunctionBase
 from .core.random import Generator as Generator
 from .core.tensor import TensorBase as _TensorBase
@@ -17,4 +19,4 @@ from .tensor_api.variable import ImperativeEngine as _ImperativeEngine
 
 sys.modules[f"{__name__}._functions"] = _functions
 __all__ = ["DispatchKey", "DispatchKeySet", "Generator", "Size", "_FunctionBase", "_ImperativeEngine", "_TensorBase",
-           "_log_api_usage_once", "_set_grad_enabled"]
+           "_cuda_getDeviceCount", "_get_privateuse1_backend_name", "_log_api_usage_once", "_set_grad_enabled"]
