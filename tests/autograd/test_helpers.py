@@ -26,7 +26,7 @@ import autograd as ag
 ELSEWHERE = {
     "devices, and how they are set": "accelerator backends cpu cuda mps xpu",
     "exporters, compilers, other processes; test_package_names.py": "compiler fx hub jit library multiprocessing onnx overrides",
-    "tests/dparallel, test_helpers_of_ranks.py": "distributed nn.parallel",
+    "tests/dparallel, test_helpers_of_ranks.py": "distributed nn.parallel utils.data.distributed",
     "test_profiler.py, test_flop_counter.py, test_tensorboard.py": "profiler utils.flop_counter utils.tensorboard",
     "types and tables": "nn.common_types ops types version",
     "formulas of optimisers, test_optimizers.py": "optim.radam",
