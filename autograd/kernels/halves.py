@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array, DTypeLike
-from .memory_format import channels_last
+from .memory_format import channels_last, order_of
 from .numba import kernels_for
 
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
@@ -32,7 +32,7 @@ def converted(x: Array, dtype: DTypeLike, copy: bool = True) -> Array:
             return _narrowed(x)
         if x.size > FEW and source == FLOAT16 and dtype in ROUNDER:
             return _widened(x, dtype)
-    return x.astype(dtype, copy=copy)
+    return x.astype(dtype, order_of(x), copy=copy) if type(x) is np.ndarray else x.astype(dtype, copy=copy)
 
 
 def scale(x: Array, factor: float) -> None:
@@ -59,7 +59,7 @@ def _narrowed(x: Array) -> Array:
             return out
         x = _rounded(dense)
     with np.errstate(over="ignore", under="ignore"):
-        return x.astype(FLOAT16)
+        return x.astype(FLOAT16, order_of(x))
 
 
 def _rounded(x: Array) -> Array:
@@ -97,6 +97,6 @@ def _dense(x: Array) -> Array:
     """x, or a copy without gaps in x's order of memory."""
     if x.flags.forc or (x.ndim > 2 and channels_last(x)):
         return x
-    dense = np.empty_like(x)
+    dense = np.empty_like(x, order=order_of(x))
     dense[...] = x
     return dense

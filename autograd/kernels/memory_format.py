@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
@@ -70,3 +71,9 @@ def zeros_like_order(shape: Sequence[int], array: Array) -> Array:
     if len(shape) == array.ndim and ordered_last(array):
         return np.moveaxis(np.zeros((shape[0], *shape[2:], shape[1]), array.dtype), -1, 1)
     return np.zeros(shape, array.dtype)
+
+
+def order_of(x: Array) -> Literal["C", "K"]:
+    """The order for a copy of x: its own; by rows where elements repeat in memory, as after expand(). NumPy would lay such
+    dimensions innermost, and view() of the copy would fail."""
+    return "C" if 0 in x.strides and any(not s and n > 1 for s, n in zip(x.strides, x.shape, strict=True)) else "K"

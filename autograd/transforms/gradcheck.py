@@ -12,7 +12,11 @@ from ..base.types import Array
 from ..core.backward import grad
 from ..core.modes import enable_grad
 from ..core.tensor import Tensor, result
+from ..ops.creation.fill import zeros_like
+from ..ops.shape import stack
 from .forward_ad import dual_level, make_dual, unpack_dual
+from .functional import dependent_gradients
+from .vmap import vmap
 
 
 class GradcheckError(RuntimeError):
@@ -98,7 +102,7 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], *, ep
         nondet_tol (float): By how much two backward passes may differ. Default: 0.0.
         check_undefined_grad (bool): Whether undefined gradients are tried. Default: True.
         check_grad_dtypes (bool): Whether the gradients' dtypes are compared. Default: False.
-        check_batched_grad (bool): Whether batched gradients are checked. Default: False.
+        check_batched_grad (bool): Whether backward inside vmap() is compared with one pass a gradient. Default: False.
         check_batched_forward_grad (bool): Whether batched tangents are checked. Default: False.
         check_forward_ad (bool): Whether forward mode is checked. Default: False.
         check_backward_ad (bool): Whether backward mode is checked. Default: True.
@@ -124,8 +128,7 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], *, ep
         >>> ag.gradcheck(ag.exp, (x,))
         True
     """
-    for flag, name in ((check_batched_grad, "check_batched_grad"),
-                       (check_batched_forward_grad, "check_batched_forward_grad"), (masked, "masked")):
+    for flag, name in ((check_batched_forward_grad, "check_batched_forward_grad"), (masked, "masked")):
         if flag:
             raise NotImplementedError(f"gradcheck({name}=True) is not implemented")
     inputs = _as_tuple(inputs)
@@ -148,7 +151,7 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], *, ep
             _check_forward(func, inputs, sources, eps, atol, rtol)
         if check_backward_ad:
             _check(func, inputs, sources, eps, atol, rtol, nondet_tol, fast_mode, check_undefined_grad,
-                   check_grad_dtypes)
+                   check_grad_dtypes, check_batched_grad)
     except GradcheckError:
         if raise_exception:
             raise
@@ -183,7 +186,7 @@ def overlap(inputs: Sequence[tuple[Any, Any]]) -> str:
 
 
 def _check(func: Callable[..., Any], inputs: Sequence[Tensor], sources: list[Tensor], eps: float, atol: float, rtol: float,
-           nondet_tol: float, fast: bool, undefined: bool, dtypes: bool) -> None:
+           nondet_tol: float, fast: bool, undefined: bool, dtypes: bool, batched: bool) -> None:
     with enable_grad():
         outputs = _differentiable(func(*inputs))
     if not outputs:
@@ -208,6 +211,8 @@ def _check(func: Callable[..., Any], inputs: Sequence[Tensor], sources: list[Ten
             for x, g in zip(sources, grad(y.sum(), sources, retain_graph=True, allow_unused=True), strict=True):
                 if g is not None and g.dtype != x.dtype:
                     raise GradcheckError(f"gradient dtype {g.dtype} differs from the input's {x.dtype}")
+        if batched:
+            _check_batched(y, sources, number, rng)
     if undefined:
         _check_zero([y for _, y in outputs], sources)
 
@@ -250,6 +255,21 @@ def _check_zero(outputs: list[Tensor], sources: list[Tensor]) -> None:
     for g in grad(outputs, sources, zeros, retain_graph=True, allow_unused=True):
         if g is not None and np.any(g.array != 0):
             raise GradcheckError("Expected the gradient of zero output gradients to be zero")
+
+
+def _check_batched(y: Tensor, sources: list[Tensor], number: int, rng: np.random.Generator) -> None:
+    """Backward of several gradients of an output at once, inside vmap(), gives what they give one by one."""
+    def pull(v: Tensor) -> list[Tensor]:
+        found = dependent_gradients([y], sources, [v], retain_graph=True)
+        return [zeros_like(x) if g is None else g for g, x in zip(found, sources, strict=True)]
+
+    vectors = [result(_of(rng.standard_normal(_real(y.array).size), y)) for _ in range(2)]
+    each = [pull(v) for v in vectors]
+    for position, (found, *expected) in enumerate(zip(vmap(pull)(stack(vectors)), *each, strict=True)):
+        one_by_one = np.stack([g.detach().array for g in expected])
+        if not np.allclose(found.detach().array, one_by_one, equal_nan=True):
+            raise GradcheckError(f"Batched gradients mismatch for output {number} with respect to input {position},\n"
+                                 f"by vmap:{found.detach().array}\none by one:{one_by_one}\n")
 
 
 def _analytical(y: Tensor, x: Tensor, u: Array, v: Array) -> Array:

@@ -608,6 +608,36 @@ def test_functions_with_a_rule_of_their_own(lib):
         assert ag.func.vmap(ag.func.grad(lambda x: Scale.apply(x, y).sum()))(x).tolist() == [[5, 6], [5, 6]]
 
 
+def test_gradcheck_of_batched_gradients():
+    class Twice(ag.Function):
+        factor = 2
+
+        @staticmethod
+        def forward(x):
+            return 2 * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def backward(ctx, g):
+            return Twice.apply(g)
+
+        @staticmethod
+        def vmap(info, in_dims, x):
+            return Twice.factor * x, 0
+    x = ag.randn(3, dtype=ag.float64, requires_grad=True)
+    w = ag.randn(2, 3, dtype=ag.float64, requires_grad=True)
+    assert ag.gradcheck(Twice.apply, x, check_batched_grad=True)
+    for f, given in ((ag.nn.functional.linear, (x, w)), (lambda x: (x.sort()[0], x.sum()), (x,)), (lambda x, w: x * 2, (x, w))):
+        assert ag.gradcheck(f, given, check_batched_grad=True) and ag.gradgradcheck(f, given, check_batched_grad=True)
+    Twice.factor = 3
+    assert ag.gradcheck(Twice.apply, x)
+    with pytest.raises(ag.GradcheckError, match="Batched gradients mismatch for output 0 with respect to input 0"):
+        ag.gradcheck(Twice.apply, x, check_batched_grad=True)
+
+
 def test_random_numbers_of_vmap():
     x = ag.zeros(4)
     ag.manual_seed(0)

@@ -121,3 +121,16 @@ def test_integers_and_booleans_move_too():
 def test_errors(call, error, words):
     with pytest.raises(error, match=words):
         call(ag.arange(6.0).reshape(2, 3))
+
+
+COPIES = {"clone": lambda x: x.clone(), "double": lambda x: x.double(), "half": lambda x: x.half(), "copy": lambda x: x.to(x.dtype, copy=True),
+          "empty_like": ag.empty_like, "zeros_like": ag.zeros_like, "rand_like": ag.rand_like, "sigmoid": ag.sigmoid, "plus": lambda x: x + 1,
+          "nan_to_num": ag.nan_to_num, "gradient": lambda x: ag.grad((y := x.clone().requires_grad_()).exp().sum(), y)[0]}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_what_is_made_of_an_expanded_tensor_lies_by_rows(name):
+    """So that view(-1) works, as in PyTorch."""
+    for x in (ag.ones(2, 3).expand(4, 2, 3), ag.ones(2, 1, 3).expand(2, 5, 3), ag.ones(700, 1).expand(700, 3)):
+        assert COPIES[name](x).view(-1).shape == (x.numel(),)
+    assert COPIES[name](ag.ones(3, 2).t()[None]).stride()[1:] == (1, 2)

@@ -14,6 +14,7 @@ from ...base.types import Array, DeviceLike, DTypeLike, Layout, MemoryFormat, Si
 from ...core.primitive import primitive, spanned
 from ...core.tensor import Tensor, result
 from ...core.types import TensorOrNumber
+from ...kernels.memory_format import order_of
 from .arguments import extent, fitting, kind, new_leaf, number, shape_of
 
 ndarray = np.ndarray
@@ -110,7 +111,7 @@ def like(input: Tensor, dtype: DTypeLike, layout: Layout | None, device: DeviceL
     if layout is not None or device is not None or pin_memory:
         check(device, layout, pin_memory)
     if memory_format is None or memory_format is preserve_format:
-        return np.empty_like(input.array, dtype, "K")
+        return np.empty_like(input.array, dtype, "K" if input.array.__class__ is not ndarray else order_of(input.array))
     check_format(memory_format)
     return in_format(input.array.shape, dtype, memory_format)
 

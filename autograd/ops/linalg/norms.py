@@ -168,6 +168,8 @@ def matrix_norm(A: Tensor, ord: str | float = "fro", dim: Any = (-2, -1), keepdi
 
 
 def _extreme_of(values: Tensor, dim: int, ord: Any, keepdim: bool = False) -> Tensor:
+    if values.shape[dim] == 0 and ord > 0:
+        return sum(values, dim, keepdim)             # 0, as PyTorch: the largest of no numbers that are 0 or more
     if values.shape[dim] == 0:
         raise RuntimeError(f"linalg.matrix_norm: the norm of order {ord} of matrices without elements is not defined")
     return (amax if ord > 0 else amin)(values, dim, keepdim)

@@ -11,6 +11,7 @@ from ...core.declare import elementwise
 from ...kernels import activations
 from ...kernels.halves import converted
 from ...kernels.logarithms import logaddexp as kernel
+from ...kernels.memory_format import order_of
 from .._kinds import only, tensors
 from .where import where
 
@@ -36,7 +37,7 @@ def logistic(x: Array) -> Array:
     quick = activations.forward("sigmoid", x)
     if quick is not None:
         return quick
-    e = np.negative(x, out=np.empty_like(x))
+    e = np.negative(x, out=np.empty_like(x, order=order_of(x)))
     np.exp(e, out=e)
     e += 1
     return np.divide(1, e, out=e)

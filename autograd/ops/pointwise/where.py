@@ -16,6 +16,7 @@ from ...core.primitive import value_read
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Declared, Gradients, Operand, TensorOrArray, TensorOrNumber
 from ...kernels import relu as relu_kernel
+from ...kernels.memory_format import order_of
 from ...kernels.where import masked
 from ...kernels.where import where as where_kernel
 from .._kinds import ordered, refuse, tensors
@@ -220,7 +221,7 @@ class NanToNum(Operation):
     def forward(ctx: Context, x: Array, *, nan: float, posinf: Any, neginf: Any) -> Array:
         """NumPy's nan_to_num, which takes the largest finite numbers where none are given."""
         ctx.save(np.isfinite(x))
-        return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+        return np.nan_to_num(np.array(x, order=order_of(x), subok=True), False, nan, posinf, neginf)     # type: ignore
 
     @staticmethod
     def backward(ctx: Context, g: Tensor) -> Gradients:

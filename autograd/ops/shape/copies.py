@@ -14,6 +14,7 @@ from ...core.batching import Level
 from ...core.declare import linear
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...kernels.memory_format import order_of
 from . import broadcast, sliding, splitting, transposes, views
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def _in_order(x: Array, order: str) -> Array:
     if order in "KC":
-        return np.array(x, order=order, subok=True)  # type: ignore[call-overload]
+        return np.array(x, order=order_of(x) if order == "K" else order, subok=True)         # type: ignore[call-overload]
     return np.moveaxis(np.array(np.moveaxis(x, 1, -1), order="C"), -1, 1)      # "last": channels after all else
 
 
