@@ -41,17 +41,24 @@ def pieces(x: Array, *parts: tuple[Array, Callable[[Array], Array]]) -> Array:
 
 
 def in_double(function: Callable[..., Array]) -> Callable[..., Any]:
-    """`function` of flat float64 arrays, for arrays of any floating dtype and shape, and numbers: all broadcast."""
+    """`function` of flat float64 arrays, for arrays of any floating dtype and shape, and numbers: all broadcast. The result
+    has the order of memory of the first array that is not broadcast."""
 
     @functools.wraps(function)
     def wrapped(*arrays: Any) -> Array:
         dtype = next((a.dtype for a in arrays if isinstance(a, (np.ndarray, np.generic))), np.dtype(np.float64))
         same = np.broadcast_arrays(*arrays)
+        whole = next((a for a in same if 0 not in a.strides), same[0])
+        order = None
+        if not whole.flags.c_contiguous and whole.ndim > 1:
+            order = sorted(range(whole.ndim), key=whole.strides.__getitem__, reverse=True)
+            same = [a.transpose(order) for a in same]
         flat = [a.ravel() for a in same]
         out = np.empty(flat[0].shape, dtype)
         for start in range(0, out.size, BLOCK):
             block = slice(start, start + BLOCK)
             out[block] = function(*(a[block].astype(np.float64) for a in flat))
-        return out.reshape(same[0].shape)
+        out = out.reshape(same[0].shape)
+        return out if order is None else out.transpose(sorted(range(out.ndim), key=order.__getitem__))
 
     return wrapped

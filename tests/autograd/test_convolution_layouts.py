@@ -321,3 +321,25 @@ def test_channels_last_stays(dtype):
                         ("adaptive avg", adaptive[1](x, 2)), ("dropout", F.dropout(x, 0.5)), ("flip", x.flip(2)), ("roll", x.roll(1, 2))):
             assert lies(y), (name, dims, y.stride())
             assert y.reshape(-1).tolist() == y.contiguous().reshape(-1).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("call", [
+    *[lambda t, x, name=name: getattr(t, name)(x) for name in ("erf", "erfc", "lgamma", "digamma", "i0", "sigmoid", "exp2", "sgn", "nan_to_num")],
+    *[lambda t, x, name=name: getattr(t.special, name)(x) for name in ("ndtr", "erfcx", "log_ndtr")],
+    *[lambda t, x, name=name: getattr(t.nn.functional, name)(x) for name in ("gelu", "silu", "mish", "hardswish", "elu", "softplus", "relu6", "leaky_relu")],
+    *[lambda t, x, mode=mode: t.nn.functional.pad(x, (1, 1, 2, 1), mode) for mode in ("constant", "reflect", "replicate")],
+    lambda t, x: t.nn.functional.pixel_shuffle(x, 2), lambda t, x: t.nn.functional.pixel_unshuffle(x, 2), lambda t, x: t.nn.functional.channel_shuffle(x, 4),
+    lambda t, x: x[[1, 0]], lambda t, x: x.index_fill(1, t.tensor([0]), 2), lambda t, x: x.index_put((t.tensor([0]),), t.tensor(0.0, dtype=x.dtype)),
+    lambda t, x: t.nn.functional.batch_norm(x, t.zeros(8, dtype=x.dtype), t.ones(8, dtype=x.dtype)), lambda t, x: x + t.ones(1, 8, 1, 1, dtype=x.dtype),
+    lambda t, x: t.where(x > 0, x, 0.0), lambda t, x: t.nn.functional.interpolate(x, scale_factor=2.0), lambda t, x: t.nn.functional.avg_pool2d(x, 2),
+    lambda t, x: t.nn.functional.softmax(x, 1), lambda t, x: x.clamp(0, 1), lambda t, x: t.lerp(x, 2 * x, 0.5), lambda t, x: x.to(t.float64)])
+def test_the_order_of_memory_is_pytorchs(call, dtype):
+    """Results of x, and of a part of x, whose channels lie last."""
+    torch = pytest.importorskip("torch")
+    values = np.random.default_rng(0).standard_normal((2, 16, 6, 4))
+    for channels in (slice(0, 8), slice(None)):
+        ours, theirs = (call(t, t.tensor(values.tolist(), dtype=getattr(t, dtype)).contiguous(memory_format=t.channels_last)[:, :8][:, channels].clone())
+                        for t in (ag, torch))
+        assert ours.stride() == theirs.stride()
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=2e-5, atol=1e-5)

@@ -13,6 +13,7 @@ from ...core.operation import Operation
 from ...core.primitive import value_read
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, Operand, TensorOrArray
+from ...kernels.onednn.reorder import like_order
 from ...kernels.scatter import INT64, add_at
 from ..shape.slicing import Slice
 from .forms import EVERYTHING, located, mismatch, worded
@@ -74,7 +75,8 @@ class Index(Operation):
         ctx.save(*arrays)
         ctx.dims, ctx.shape = dims, x.shape
         if len(dims) == 1:
-            return x.take(arrays[0], axis=dims[0])
+            out = x.take(arrays[0], axis=dims[0])
+            return out if x.ndim < 4 or dims[0] else like_order(out, x)          # samples of images, as PyTorch
         full: list[Any] = [EVERYTHING] * (dims[-1] + 1)
         for d, a in zip(dims, arrays, strict=True):
             full[d] = a

@@ -24,7 +24,7 @@ from ...kernels import group_norm as group_norm_kernel
 from ...kernels import layer_norm as layer_norm_kernel
 from ...kernels import sums
 from ...kernels.halves import converted
-from ...kernels.memory_format import channels_last, in_rows
+from ...kernels.memory_format import channels_last, in_rows, is_channels_last
 from ...kernels.onednn.reorder import like_order
 from ..linalg.distances import p_norm
 from ..pointwise.cast import cast
@@ -427,7 +427,7 @@ def _by_running(input: Tensor, running_mean: Tensor, running_var: Tensor, weight
     """batch_norm by statistics from before."""
     scale = rsqrt(running_var + eps)
     scale = scale if weight is None else scale * weight
-    laid = input if channels_last(input.array) else contiguous(input)
+    laid = input if is_channels_last(input.array) or channels_last(input.array) else contiguous(input)
     shift = None if bias is None else reshape(bias, form)
     out = RunningNorm.apply(laid, reshape(running_mean, form), reshape(scale, form), shift)
     return cast(out, input.dtype) if input.dtype.itemsize == 2 else out          # with float32 statistics, as PyTorch

@@ -8,6 +8,7 @@ from ...base.types import Array
 from ...core.batching import samples, whole
 from ...core.declare import linear
 from ...core.tensor import Tensor
+from ...kernels.onednn.reorder import like_order
 
 
 def _to_pixels(x: Array, factor: int) -> Array:
@@ -15,7 +16,7 @@ def _to_pixels(x: Array, factor: int) -> Array:
     k = len(lead)
     parts = x.reshape(*lead, c // factor**2, factor, factor, h, w)
     moved = parts.transpose(*range(k + 1), k + 3, k + 1, k + 4, k + 2)
-    return moved.copy().reshape(*lead, c // factor**2, h * factor, w * factor)
+    return like_order(moved.copy().reshape(*lead, c // factor**2, h * factor, w * factor), x)
 
 
 def _to_channels(x: Array, factor: int) -> Array:
@@ -23,12 +24,12 @@ def _to_channels(x: Array, factor: int) -> Array:
     k = len(lead)
     parts = x.reshape(*lead, c, h // factor, factor, w // factor, factor)
     moved = parts.transpose(*range(k + 1), k + 2, k + 4, k + 1, k + 3)
-    return moved.copy().reshape(*lead, c * factor**2, h // factor, w // factor)
+    return like_order(moved.copy().reshape(*lead, c * factor**2, h // factor, w // factor), x)
 
 
 def _interleave(x: Array, groups: int) -> Array:
     n, c = x.shape[:2]
-    return x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2).copy().reshape(x.shape)
+    return like_order(x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2).copy().reshape(x.shape), x)
 
 
 _shuffle: Any = linear("PixelShuffle", _to_pixels, lambda g, was, factor: _unshuffle(g, factor), batched=whole)

@@ -10,6 +10,8 @@ import numpy as np
 from ...base.types import Array, Number
 from ...core.casting import casting, raised
 from ...core.tensor import Tensor
+from ...core.types import Context
+from ...kernels.onednn.reorder import like_order
 from ..index.indexing import Index
 from . import clone, crop, pad_constant
 
@@ -18,6 +20,11 @@ class ReflectionPad(Index):
     """Elements picked by index along one dimension, as a pad."""
 
     joins: tuple[tuple[int, ...], ...] | None = ((0,),)
+
+    @staticmethod
+    def forward(ctx: Context, x: Array, *indices: Array, dims: tuple[int, ...]) -> Array:
+        """Channels stay last."""
+        return like_order(Index.forward(ctx, x, *indices, dims=dims), x)
 
 
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Tensor:
