@@ -3,6 +3,7 @@
 import json
 import operator
 import os
+import pickle
 import random
 import re
 import shutil
@@ -15,6 +16,7 @@ import tempfile
 import threading
 import time
 import tracemalloc
+import zipfile
 import zlib
 from collections import OrderedDict
 from contextlib import nullcontext, suppress
@@ -54,7 +56,7 @@ def sources():
 def planted_folder(path, how):
     """A folder as another user could have made it."""
     if how == "link":
-        (path.parent / "elsewhere").mkdir(mode=0o700)
+        (path.parent / "elsewhere").mkdir(mode=0o700, exist_ok=True)
         path.symlink_to(path.parent / "elsewhere")
     elif how == "fifo":
         os.mkfifo(path, 0o600)
@@ -806,8 +808,11 @@ def train(run):
         run.step()
         checkpoint.save(step)
     checkpoint.wait()
-    store = dist.TCPStore("127.0.0.1", int(sys.argv[2]), is_master=comm.rank == 0)
-    open(f"{sys.argv[1]}/ready-{comm.rank}", "w").close()
+    server = dist.TCPStore("127.0.0.1", 0, is_master=True) if comm.rank == 0 else None
+    port = comm.broadcast_object(server and server.port, 0)
+    client = dist.TCPStore("127.0.0.1", port)
+    with open(f"{sys.argv[1]}/ready-{comm.rank}", "w") as file:
+        file.write(str(port))
     time.sleep(60)
 
 train()
@@ -919,10 +924,8 @@ def test_what_a_job_shows_to_others(kind, tmp_path):
     temporary.chmod(0o1777)
     (tmp_path / "run").mkdir()
     (tmp_path / "job.py").write_text(JOB)
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = str(probe.getsockname()[1])
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary), "XDG_CACHE_HOME": str(tmp_path / "cache"), "DPARALLEL_STALL_SECONDS": "0"}
-    script = [str(tmp_path / "job.py"), str(tmp_path / "run"), port]
+    script = [str(tmp_path / "job.py"), str(tmp_path / "run")]
     if KINDS[kind] is None:
         env |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29517", "WORLD_SIZE": "2"}
         jobs = [subprocess.Popen([sys.executable, *script], env={**env, "RANK": str(number)}, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
@@ -933,7 +936,7 @@ def test_what_a_job_shows_to_others(kind, tmp_path):
     processes, mine = set(), set()
     try:
         until = time.monotonic() + 100
-        while len(list((tmp_path / "run").glob("ready-*"))) < 2:
+        while len(list((tmp_path / "run").glob("ready-*"))) < 2 or not (port := (tmp_path / "run" / "ready-0").read_text()):
             assert all(job.poll() is None for job in jobs) and time.monotonic() < until, [job.communicate() for job in jobs if job.poll() is not None]
             time.sleep(0.1)
         processes = set().union(*(family(job.pid) for job in jobs))
@@ -948,6 +951,8 @@ def test_what_a_job_shows_to_others(kind, tmp_path):
         mine = {Path("/dev/shm", name) for name in os.listdir("/dev/shm") if name.startswith(("dprun-", "dparallel-")) and name.split("-")[-1] in words}
         commands = b"".join(Path(f"/proc/{process}/cmdline").read_bytes() for process in processes)
         assert not any(token.partition(b"=")[2] in commands for token in tokens)
+        memories = [path for process in processes for path in Path(f"/proc/{process}/fd").iterdir() if "memfd:dparallel" in os.readlink(path)]
+        assert (memories or kind not in ("survive", "plain")) and not any(path.stat().st_mode & 0o077 for path in memories)
         for running in (True, False):
             left = set(temporary.rglob("*")) | mine
             everything = left | {Path(path) for path in paths if running and Path(path).exists() and tmp_path not in Path(path).parents}
@@ -964,6 +969,108 @@ def test_what_a_job_shows_to_others(kind, tmp_path):
                 os.kill(process, signal.SIGKILL)
         for path in [temporary, *mine]:              # no other job's
             shutil.rmtree(path, ignore_errors=True)
+
+
+def test_ranks_of_mpirun_alone_listen_nowhere(tmp_path):
+    """world() chooses Open MPI's transports on one host as dprun does; workers of a DataLoader need no socket either."""
+    try:
+        mpi = mpirun.find()
+    except mpirun.LaunchError:
+        pytest.skip("no mpirun")
+    if mpi.family != "openmpi" or not mpirun.survives(mpi):
+        pytest.skip("another MPI: docs/security.md says what of this holds there")
+    (tmp_path / "job.py").write_text("""
+import sys, time
+from autograd.utils.data import DataLoader
+from dparallel import world
+comm = world()
+batches = iter(DataLoader(range(1000), num_workers=2))
+next(batches)
+open(f"{sys.argv[1]}/ready-{comm.rank}", "w").close()
+time.sleep(60)
+""")
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    job = subprocess.Popen([mpi.path, *root, "--oversubscribe", "-n", "2", sys.executable, tmp_path / "job.py", tmp_path], cwd=tmp_path,
+                           env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True)
+    try:
+        until = time.monotonic() + 60
+        while len(list(tmp_path.glob("ready-*"))) < 2:
+            assert job.poll() is None and time.monotonic() < until
+            time.sleep(0.1)
+        sockets, _ = listening(family(job.pid))
+        assert {program for program, _ in sockets} <= {"prterun", "mpirun"}, sockets
+    finally:
+        job.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            job.wait(20)
+        with suppress(OSError):
+            os.killpg(job.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("how", ["none", 0o755, "link", "file", pytest.param("owner", marks=root)])
+def test_who_takes_the_users_folder_delays_it_only(how, tmp_path, monkeypatch):
+    """The other folder is used: of the cache, or the temporary one."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    places = tmp_path / f"dparallel-{os.geteuid()}", tmp_path / "cache" / "dparallel"
+    (tmp_path / "cache").mkdir()
+    for first, other in (places, places[::-1]):
+        if how != "none":
+            planted_folder(first, how)
+        found = private.user_folder(of_host=first == places[0])
+        assert found == str(first if how == "none" else other) and os.stat(found).st_mode & 0o777 == 0o700
+        for path in places:
+            path.unlink() if path.is_symlink() or path.is_file() else shutil.rmtree(path, ignore_errors=True)
+    if how != "none":
+        for path in places:
+            planted_folder(path, how)
+        with pytest.raises(PermissionError, match="set XDG_CACHE_HOME or TMPDIR to a folder of your own"):
+            private.user_folder()
+
+
+def test_processes_of_one_user_share_a_token(tmp_path, monkeypatch):
+    """Without one in the environment, as under mpirun alone; other users can't read it."""
+    monkeypatch.delenv("DPARALLEL_TOKEN", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    server = dist.TCPStore("127.0.0.1", 0, is_master=True)
+    code = f"import dparallel.distributed as dist; dist.TCPStore('127.0.0.1', {server.port}).set('k', 'v')"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert server.get("k") == b"v"
+    file = tmp_path / "dparallel" / "token"
+    assert file.stat().st_mode & 0o777 == 0o600 and private.WORD.fullmatch(file.read_text())
+    file.write_text("f" * 32)
+    with pytest.raises(dist.DistNetworkError, match="has another token"):
+        dist.TCPStore("127.0.0.1", server.port)
+
+
+class Command:
+    """What runs when a pickle of it is read."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+@pytest.mark.parametrize("kind", ["a pickle", "a file of torch.save()", "a module", "a module, of save()"])
+@pytest.mark.parametrize("weights_only", [None, True, False])
+def test_weights_from_elsewhere_run_no_code(kind, weights_only, tmp_path):
+    """But for pickles of save(model), which weights_only=False asks for."""
+    path, ran = tmp_path / "weights", tmp_path / "ran"
+    if kind == "a file of torch.save()":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("archive/data.pkl", pickle.dumps(Command(str(ran)), 2))
+            archive.writestr("archive/version", "3")
+    elif kind == "a module, of save()":
+        with pytest.warns(UserWarning, match="has written a pickle"):
+            ag.save({"x": Command(str(ran))}, path)
+    else:
+        path.write_bytes(pickle.dumps(ag.nn.Linear(2, 1) if kind == "a module" else Command(str(ran))))
+    asked = kind == "a module, of save()" and weights_only is False
+    with nullcontext() if asked else pytest.raises(pickle.UnpicklingError):
+        ag.load(path, weights_only=weights_only)
+    assert ran.exists() == asked
 
 
 # --- the page -----------------------------------------------------------------------------------------------------------
