@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 # module: names that raise NotImplementedError when they are used; packages have them in annotations, isinstance() and tables
 NAMES: dict[str, str] = {
-    "torch": "Event SymBool SymFloat SymInt Tag TensorType float4_e2m1fn_x2 qint8 qint32 quint8",
+    "torch": "Event SymBool SymFloat SymInt Tag TensorType chalf complex32 float4_e2m1fn_x2 qint8 qint32 quint8",
     "torch._C": "Graph Value",
     "torch._dynamo.eval_frame": "OptimizedModule",
     "torch.distributed.tensor": "DTensor",

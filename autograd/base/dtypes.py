@@ -301,7 +301,7 @@ def _limits(dtype: Any) -> tuple[str, int, float, float, float, float, float]:
     limits: Any = importlib.import_module("ml_dtypes") if dtype.kind == "V" else np
     limits = limits.finfo(dtype)
     return (str(limits.dtype), int(limits.bits), float(limits.eps), float(limits.max), float(limits.min),
-            float(limits.smallest_normal), float(limits.resolution))
+            float(limits.smallest_normal), 10.0 ** -int(limits.precision))
 
 
 class finfo:
@@ -338,6 +338,11 @@ class finfo:
         self.dtype, self.bits, self.eps, self.max, self.min, self.tiny, self.resolution = limits
         self.smallest_normal = self.tiny
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, finfo) and self.dtype == other.dtype
+
+    __hash__ = None                                  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         return (f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
                 f"smallest_normal={self.tiny:g}, tiny={self.tiny:g}, dtype={self.dtype})")
@@ -371,6 +376,11 @@ class iinfo:
             raise TypeError("\"iinfo\" not implemented for 'Bool'")
         limits = np.iinfo(dtype)
         self.dtype, self.bits, self.max, self.min = str(dtype), int(limits.bits), int(limits.max), int(limits.min)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, iinfo) and self.dtype == other.dtype
+
+    __hash__ = None                                  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

@@ -199,7 +199,7 @@ def converted(x: Tensor, dtype: np.dtype[Any], copy: bool, memory_format: Memory
 def type_(self: Tensor, dtype: DTypeLike = None, non_blocking: bool = False) -> Any:
     """PyTorch's name of the type, such as "torch.FloatTensor"; with `dtype` (a dtype or such a name) the tensor as that."""
     if dtype is None:
-        other = "BFloat16Tensor" if self.dtype.kind == "V" else f"{self.dtype}Tensor"
+        other = "BFloat16Tensor" if self.dtype.kind == "V" else f"{self.dtype.name.replace('uint', 'UInt')}Tensor"
         name = next((name for name, known in TYPES.items() if known == self.dtype), other)
         return f"torch.{name}"
     if isinstance(dtype, TensorType):

@@ -55,8 +55,9 @@ def test_limits_like_pytorch(dtype):
     ours, theirs = (getattr(t, kind)(getattr(t, dtype)) for t in (ag, torch))
     fields = ("bits", "max", "min", "dtype") + (("eps", "tiny", "smallest_normal") if kind == "finfo" else ())
     assert [getattr(ours, f) for f in fields] == [getattr(theirs, f) for f in fields]
-    if dtype != "float16":                           # whose resolution NumPy and PyTorch round differently
-        assert repr(ours) == repr(theirs)
+    assert repr(ours) == repr(theirs)
+    others = [name for name in NAMES if name != "bool" and ("int" in name) == (kind == "iinfo")]
+    assert [ours == getattr(ag, kind)(getattr(ag, name)) for name in others] == [theirs == getattr(torch, kind)(getattr(torch, name)) for name in others]
 
 
 @pytest.mark.parametrize("dtype", [ag.float64, ag.float16])
@@ -78,7 +79,7 @@ def test_default_dtype(dtype):
 
 TEXTS = """x.to('cpu') is x | x.to() is x | x.to(None) is x | x.to(t.float32) is x | x.to(t.float64).dtype | x.to('cpu', t.float64).dtype | x.to(i).dtype | x.to('float64') | x.to(float).dtype
 x.to(t.float32, True, True) is x | x.to(device='cpu', dtype=t.int32, non_blocking=True, copy=True).dtype | x.to(dtype=t.float64, memory_format=t.channels_last) | x.to(other=i) | x.to(None, t.float64).dtype
-x.type() | x.type(t.float64).dtype | x.type('torch.LongTensor').dtype | x.bool().type() | x.type_as(i).dtype | x.float() is x | x.double().dtype | x.half().dtype | x.long().dtype | x.int().dtype
+[t.zeros(1, dtype=d).type() for d in (t.uint16, t.uint32, t.uint64)] | t.finfo(t.bfloat16) | x.type() | x.type(t.float64).dtype | x.type('torch.LongTensor').dtype | x.bool().type() | x.type_as(i).dtype | x.float() is x | x.double().dtype | x.half().dtype | x.long().dtype | x.int().dtype
 x.short().dtype | x.char().dtype | x.byte().dtype | x.cfloat().dtype | x.cdouble().dtype | x.bool().dtype | x.type('nonsense')
 repr(x.device) | x.device == t.device('cpu') | x.device == 'cpu' | x.layout is t.strided | x.is_cuda, x.is_sparse, x.is_quantized, x.is_meta, x.is_cpu, x.is_mps | x.itemsize, x.nbytes, x.element_size()
 x.stride(), x.stride(0), x.stride(-1) | x.stride(5) | x[1].storage_offset(), x.storage_offset(), x[:, 1:].storage_offset() | x.is_contiguous(), x.t().is_contiguous(), x[:, 1].stride() | x[:, :1].is_contiguous()
