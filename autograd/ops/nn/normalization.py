@@ -168,20 +168,23 @@ def standardized(x: Array, weight: Array | None, bias: Array | None, dims: tuple
 def total(x: Array, y: Array | None, dims: tuple[int, ...]) -> Array:
     """The sum of x * y (of x, if y is None) over dims, which keep size 1.
 
-    The last dimensions go first, as one: NumPy is quickest there, and needs no memory for the product.
+    The last dimensions go first, as one: NumPy is quickest there, and needs no memory for the product. Their sums are added
+    up in double precision, in which the result is rounded once.
     """
     lead = x.ndim
     if dims == (lead - 1,):                          # as it mostly is
         return add_up(x, axis=-1, keepdims=True) if y is None else np.vecdot(x, y)[..., None]
     while lead and lead - 1 in dims:
         lead -= 1
+    wide = np.float64 if x.dtype == float32 else x.dtype
     if lead == x.ndim:
-        return sums.total(x if y is None else x * y, dims, True)
+        terms = x.astype(wide, copy=False) if y is None else np.multiply(x, y, dtype=wide)
+        return sums.total(terms, dims, True).astype(x.dtype)
     shape = (*x.shape[:lead], math.prod(x.shape[lead:]))
     part = add_up(x.reshape(shape), axis=-1) if y is None else np.vecdot(x.reshape(shape), y.reshape(shape))
     rest = tuple(d for d in dims if d < lead)
     if rest:
-        part = sums.total(part, rest, True)
+        part = sums.total(part.astype(wide, copy=False), rest, True).astype(x.dtype)
     return np.asarray(part).reshape(*np.shape(part), *[1] * (x.ndim - lead))
 
 
@@ -190,6 +193,16 @@ def _backward_of_arrays(ctx: Context, g: Any, x: Array, weight: Any, bias: Any, 
     dims, _, form, centre = ctx.given
     z = np.multiply(x - mean_of if centre else x, scale)
     gx = gw = gb = None
+    if centre and np.shape(scale) == form:           # one weight for each mean: fewer roundings, and the sums serve twice
+        parts = total(g, None, dims), total(g, z, dims)
+        if ctx.needs(0):
+            factor = scale if weight is None else scale * weight.reshape(form)
+            share = factor / np.asarray(max(x.size // max(scale.size, 1), 1), g.dtype)
+            z *= parts[1] * share
+            z += parts[0] * share
+            gx = np.subtract(g * factor, z, out=z)
+        return (gx, parts[1].reshape(weight.shape) if ctx.needs(1) else None,
+                parts[0].reshape(bias.shape) if ctx.needs(2) else None)
     extra = x.ndim - len(form)
     others = (*range(extra), *[d + extra for d, size in enumerate(form) if size == 1])
     if ctx.needs(2):
