@@ -61,10 +61,15 @@ class BufferSync:
         """Before a pass at whose end buffers are broadcast: passes in between without a graph may have changed them.
         Collective then."""
         if self.changed:
-            self.broadcast()
-            self.changed = False
+            self.after_pass()
         else:
             self.buffers()
+
+    def after_pass(self) -> None:
+        """Give all ranks rank 0's buffers, those that the pass has registered, too. Collective."""
+        self.watch.look()
+        self.broadcast()
+        self.changed = False
 
     def before_evaluation(self) -> None:
         """If training has changed the buffers, give all ranks rank 0's, or their mean. Collective then."""

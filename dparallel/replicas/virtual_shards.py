@@ -38,7 +38,7 @@ class Buffers(Protocol):
     def before_pass(self) -> None:
         """Give all ranks rank 0's if they may differ; what nodes save of them from now on stays when they are broadcast."""
 
-    def broadcast(self) -> None:
+    def after_pass(self) -> None:
         """Give all ranks rank 0's."""
 
 
@@ -82,7 +82,7 @@ class VirtualShards:
         outputs = self._run(shards, parts)
         tree.copy_back_buffers(shards[0])
         if self.module.training:
-            self.buffers.broadcast()
+            self.buffers.after_pass()
         return gather(outputs, local, dim=self.dim) if self.share > 1 else outputs[0]
 
     def largest_over_ranks(self, values: list[float]) -> list[float]:
@@ -152,7 +152,7 @@ class VirtualShards:
             self.current = None
         tree.copy_back_buffers(shards[0])
         self._store_gradients(params, copies, rows, sum(sizes))
-        self.buffers.broadcast()
+        self.buffers.after_pass()
 
     def _store_gradients(self, params: list[Parameter], copies: dict[int, tuple[Tensor, ...]], rows: list[int],
                          total: int) -> None:
