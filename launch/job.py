@@ -15,7 +15,7 @@ from typing import Any
 
 from .mpirun import LaunchError, Mpi, mismatch, outer
 from .rank import DIRECTORY
-from .report import ended, failed, needed_but_gone, over, places, read, running, show, stopped, unjoined, vanished
+from .report import ended, failed, marked, needed_but_gone, over, places, read, running, show, stopped, unjoined, vanished
 from .streams import feed, forwarded
 from .timelines import Recorded
 
@@ -52,6 +52,9 @@ class Job:
         self.lost: list[int] = []                    # ranks that ended without a word, and mpirun took no notice
         self.stuck = ""                              # why ranks wait for others that never come
         self.kill_at = float("inf")                  # when patience ends
+        self.ranks = 0                               # with spares
+        self._marked: set[int] = set()               # ranks that have begun
+        self._next_look, self._looks = 0.0, 0        # at mpirun's processes, and how often there was none without a mark
         self.ended_at = 0.0                          # time.monotonic() when the job's end began
 
     @property
@@ -105,6 +108,8 @@ class Job:
             if self.recorded is not None:
                 self.recorded.look(self.folder)
             self.gone = self.gone or (needed_but_gone(self.folder) if self.survives else vanished(self.folder))
+            if self.survives and not self.spread and not self.gone and self.kill_at == float("inf"):
+                self.gone = self.unborn(process.pid, now)
             nobody = self.survives and not self.spread and over(self.folder)
             if failed_at > now and (failed(self.folder) or self.gone or nobody):
                 failed_at = self.ended_at = now
@@ -119,6 +124,21 @@ class Job:
             elif self.kill_at == float("inf") and now > failed_at + PATIENCE:
                 self.lost = [] if failed(self.folder) else vanished(self.folder)
                 self.end(PATIENCE)                   # mpirun may not end ranks that still wait in MPI_Init
+
+    def unborn(self, mpirun: int, now: float) -> list[int]:
+        """The ranks that died before they could leave a mark. mpirun goes on without them under --survive, and the others
+        wait for them in MPI_Init."""
+        self._marked |= marked(self.folder)
+        missing = sorted(set(range(self.ranks)) - self._marked)
+        if not missing or not self._marked or now < self._next_look:
+            return []
+        self._next_look = now + PATIENCE / 2
+        known = set(running(self.folder).values())
+        if any(child not in known for child in children(mpirun)):
+            self._looks = 0                          # it may be one of these, which has not come to its first line
+        else:
+            self._looks += 1
+        return missing if self._looks > 2 else []
 
     def end(self, patience: float) -> None:
         """Ask mpirun to end the job; patience in seconds."""
@@ -207,6 +227,17 @@ def processes() -> list[int]:
         return []
 
 
+def children(process: int) -> list[int]:
+    """The processes that a process has started, and that run; none where there is no /proc."""
+    found = []
+    for pid in processes():
+        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            state, parent = file.read().rpartition(")")[2].split()[:2]
+            if int(parent) == process and state not in "ZX":
+                found.append(pid)
+    return found
+
+
 def dies_with_parent(number: int = signal.SIGTERM) -> Callable[[], object] | None:
     """What a child calls so that it gets a signal when this process is killed; None where the system has no such thing."""
     if not sys.platform.startswith("linux") or threading.current_thread() is not threading.main_thread():
@@ -217,6 +248,7 @@ def dies_with_parent(number: int = signal.SIGTERM) -> Callable[[], object] | Non
 
 def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     """Run the job and say why it failed, if it did; its exit code as a shell counts."""
+    job.ranks = ranks
     with contextlib.nullcontext() if job.spread else forwarded(job.folder, ranks, tag):
         if not job.spread:
             feed(job.folder)

@@ -105,6 +105,12 @@ def needed_but_gone(folder: str) -> list[int]:
     return [rank for rank in vanished(folder) if f"{rank}.mpi" not in names and f"{rank}.ended" not in names]
 
 
+def marked(folder: str) -> set[int]:
+    """The ranks on this machine that have left any mark."""
+    return {int(number) for number, _, kind in (name.partition(".") for name in os.listdir(folder))
+            if number.isdigit() and kind.partition(".")[0] in ("running", "ended", "json", "mpi", "world")}
+
+
 def over(folder: str) -> bool:
     """Whether no rank on this machine works any more: each has ended or died, or is a spare that waits to be needed."""
     names = os.listdir(folder)

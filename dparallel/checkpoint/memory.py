@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ else:                                                # dprun.py: ROS 2 has a pac
     from dprun import private
 
 TAG = 2**20 - 1                      # of messages to the partner
+NUMBER = re.compile(r"[0-9]{8,18}")
 
 
 class MemoryCopies:
@@ -114,7 +116,7 @@ class MemoryCopies:
 
     def _numbers(self) -> list[int]:
         with contextlib.suppress(FileNotFoundError):
-            return sorted(int(name) for name in os.listdir(self.root) if name.isdigit())
+            return sorted(int(name) for name in os.listdir(self.root) if NUMBER.fullmatch(name))
         return []
 
     def newest_number(self) -> int:

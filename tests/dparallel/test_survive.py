@@ -86,6 +86,14 @@ def test_how_a_job_ends(ulfm, scenario, code, told):
     assert err.count("Traceback") - err.count("direct cause of") <= 1, err
 
 
+def test_a_rank_that_dies_before_its_first_line_ends_the_job(ulfm, tmp_path, monkeypatch):
+    """mpirun goes on without it, and the others would wait for it in MPI_Init for ever."""
+    (tmp_path / "sitecustomize.py").write_text("import os\nif os.environ.get('OMPI_COMM_WORLD_RANK') == '1':\n    os.kill(os.getpid(), 9)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    code, _, err = dprun("--survive", "-n", 3, SCRIPT, "leaving")
+    assert code == 1 and "dprun: rank 1 died before MPI had started on it" in err, err
+
+
 def test_a_rank_that_c_has_ended_ends_the_job(ulfm):
     """mpirun does, or it does not tell the others, and a watchdog does after 5 s. It never hangs, and is never a success."""
     code, out, err = dprun("--survive", "-n", 3, SCRIPT, "ended_by_c")
