@@ -47,7 +47,7 @@ def in_double(function: Callable[..., Array]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapped(*arrays: Any) -> Array:
         dtype = next((a.dtype for a in arrays if isinstance(a, (np.ndarray, np.generic))), np.dtype(np.float64))
-        same = np.broadcast_arrays(*arrays)
+        same: Any = np.broadcast_arrays(*arrays)
         whole = next((a for a in same if 0 not in a.strides), same[0])
         order = None
         if not whole.flags.c_contiguous and whole.ndim > 1:

@@ -72,7 +72,15 @@ class UntypedStorage:
         return np.frombuffer(memory, np.uint8)
 
     def elements_as(self, dtype: Any) -> Any:
-        """An array on these bytes, read as `dtype`; bytes that are no whole element are left out. None: as int64."""
+        """An array on these bytes, read as `dtype`; bytes that are no whole element are left out.
+
+        Args:
+            dtype (dtype): What the bytes are numbers of. None: int64.
+
+        Example:
+            >>> ag.tensor([1.0, 2.0]).untyped_storage().elements_as(ag.float32).tolist()
+            [1.0, 2.0]
+        """
         wanted = np.dtype(np.int64 if dtype is None else dtype)
         return np.asarray(self)[:self._count // wanted.itemsize * wanted.itemsize].view(wanted)      # it keeps this object
 
@@ -161,8 +169,15 @@ class TypedStorage:
     def elements_as(self, dtype: Any) -> Any:
         """An array on the elements.
 
+        Args:
+            dtype (dtype): The storage's own, or None.
+
         Raises:
             RuntimeError: `dtype` is another one than the storage's.
+
+        Example:
+            >>> ag.tensor([1.0, 2.0]).storage().elements_as(None).tolist()
+            [1.0, 2.0]
         """
         if dtype is not None and dtype != self.dtype:
             raise RuntimeError(f"expected a storage of dtype {dtype} or an UntypedStorage, but got {self.dtype}; read the "

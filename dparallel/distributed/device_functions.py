@@ -24,7 +24,8 @@ from ..pytree.coalesced import broadcast_coalesced, reduce_add_coalesced
 def numbers(devices: Iterable[Any]) -> tuple[int, ...]:
     """The devices' numbers: ints, or "cuda:1" and device("cuda:1"). Where they are not distinct, as of CPUs, 0, 1, 2, ..."""
     found = [d if isinstance(d, int) else device(d).index for d in devices]
-    return tuple(found) if None not in found and len(set(found)) == len(found) else tuple(range(len(found)))
+    named = tuple([number for number in found if number is not None])
+    return named if len(set(named)) == len(found) else tuple(range(len(found)))
 
 
 def chunks(rows: int, parts: int) -> list[int]:

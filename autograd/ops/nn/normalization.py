@@ -423,7 +423,8 @@ class RunningNorm(Operation, name="NativeBatchNorm"):
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Of the mean as of -x, summed."""
         x, mean_of, scale = ctx.values
-        h = g * scale if ctx.needs(0) or ctx.needs(1) else None
+        h: Any = g * scale if ctx.needs(0) or ctx.needs(1) else None
+        of_scale: Any
         if not ctx.needs(2):
             of_scale = None
         elif isinstance(g, np.ndarray) and g.dtype == float32 and g.ndim == scale.ndim:

@@ -127,19 +127,20 @@ class Logcumsumexp(Operation):
         x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         dim = ctx.dim
         if isinstance(g, np.ndarray) and g.dtype == float32:         # the factors' rounding adds up along a row
-            return Logcumsumexp._gradient(*[a.astype(np.float64) for a in (x, z, g)], dim).astype(float32)
-        return Logcumsumexp._gradient(x, z, g, dim)
+            return _spread_back(*[a.astype(np.float64) for a in (x, z, g)], dim=dim).astype(float32)
+        return _spread_back(x, z, g, dim=dim)
 
-    @staticmethod
-    def _gradient(x: TensorOrArray, z: TensorOrArray, g: TensorOrArray, dim: int) -> Any:
-        n = x.shape[dim] - 1
-        size = (z.array if isinstance(z, Tensor) else z).real
-        low = size == -np.inf
-        z = where(low, 0.0, z)
-        top = narrow(size, dim, 0, n) == np.inf
-        step = where(top, 0.0, narrow(z, dim, 0, n) - narrow(z, dim, 1, n))
-        r = backwards(where(narrow(low, dim, 0, n), 0.0, exp(step)), g, dim)
-        return where(low, 0.0, exp(where(low, 0.0, x - z)) * r)
+
+def _spread_back(x: Any, z: Any, g: Any, dim: int) -> Any:
+    """Logcumsumexp's rule."""
+    n = x.shape[dim] - 1
+    size = (z.array if isinstance(z, Tensor) else z).real
+    low = size == -np.inf
+    z = where(low, 0.0, z)
+    top = narrow(size, dim, 0, n) == np.inf
+    step = where(top, 0.0, narrow(z, dim, 0, n) - narrow(z, dim, 1, n))
+    r = backwards(where(narrow(low, dim, 0, n), 0.0, exp(step)), g, dim)
+    return where(low, 0.0, exp(where(low, 0.0, x - z)) * r)
 
 
 @also(axis="dim")

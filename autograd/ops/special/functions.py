@@ -78,7 +78,7 @@ def _times(log_of: Callable[..., Any]) -> Callable[..., Any]:
     return in_floats(forward)
 
 
-def _over(shift: int) -> Callable[..., Any]:
+def _slope(shift: int) -> Callable[..., Any]:
     """The rule of x log(y + shift) for y: g x / (y + shift), and 0 of every order where both are 0."""
     def rule(g: Any, x: Any, y: Any) -> Any:
         below = y + shift if shift else y
@@ -90,10 +90,10 @@ def _over(shift: int) -> Callable[..., Any]:
 
 entr: Declared = elementwise("SpecialEntr", _entr, lambda g, x: g * (-1 - log(x)), floats=True, real=True)
 xlogy: Any = elementwise("Xlogy", _times(np.log), lambda g, x, y: where((x == 0) & (y <= 0), 0.0, xlogy(g, y)),
-                         _over(0), real=True)
+                         _slope(0), real=True)
 xlog1py: Any = elementwise("SpecialXlog1Py", _times(np.log1p),
                            lambda g, x, y: where((x == 0) & (y <= -1), 0.0, xlog1py(g, y)),
-                           _over(1), real=True)
+                           _slope(1), real=True)
 
 
 class Logit(Operation):
