@@ -127,8 +127,9 @@ class Logcumsumexp(Operation):
         x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         dim = ctx.dim
         if isinstance(g, np.ndarray) and g.dtype == float32:         # the factors' rounding adds up along a row
-            return _spread_back(*[a.astype(np.float64) for a in (x, z, g)], dim=dim).astype(float32)
-        return _spread_back(x, z, g, dim=dim)
+            wide: list[Any] = [a.astype(np.float64) for a in (x, z, g)]
+            return _spread_back(wide[0], wide[1], wide[2], dim).astype(float32)      # type: ignore[no-any-return]
+        return _spread_back(x, z, g, dim)                # type: ignore[no-any-return]
 
 
 def _spread_back(x: Any, z: Any, g: Any, dim: int) -> Any:
