@@ -6,6 +6,7 @@ DPARALLEL_PURE=1 in the environment leaves it pure. What is compiled, and how it
 import importlib
 import importlib.util
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -30,6 +31,14 @@ def of_base(*names):
     return [importlib.import_module(f"base.{name}") for name in names]
 
 
+def module_at(path):
+    """A module of a package that can't be imported yet."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, Path(__file__).parent / path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def why(error):
     """The reason in one line. A compiler's command is long, and what it has said pip shows with -v only."""
     cause = error.args[0] if error.args else None
@@ -47,6 +56,14 @@ DIRECTIVES = {"language_level": 3, "annotation_typing": False, "auto_pickle": Fa
 # `autograd.core.graph` is compiled to autograd/native/core/graph.*.so: Python would always prefer a file beside graph.py
 EXTENSIONS = [Extension(f"autograd.native.{name}", [f"autograd/{name.replace('.', '/')}.py"],
                         extra_compile_args=[] if os.name == "nt" else ["-O2", "-g0"]) for name in extensions.CORE]
+# kernels/loops: three times on x86-64. No -ffast-math: nan and inf stay what they are, and no compiler chooses what is fused;
+# without traps and errno, choices and roots become vectors
+LOOPS = [] if os.name == "nt" else [Extension(
+    f"autograd.native.{level}.loops", [f"build/loops/{level}/loops.c"], include_dirs=["autograd/kernels/loops"],
+    extra_compile_args=["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi", *options])
+    for level, options in {"baseline": [], "avx2": ["-mavx2", "-mfma"], "avx512": [
+        "-mavx2", "-mfma", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vbmi2",
+        "-mprefer-vector-width=512"]}.items() if level == "baseline" or platform.machine().lower() in ("x86_64", "amd64")]
 
 
 class BuildCore(build_ext):
@@ -56,8 +73,8 @@ class BuildCore(build_ext):
         """Translate, compile, and note what the extensions were made from."""
         folder = Path(self.get_ext_fullpath("autograd.native.core.graph")).parent.parent
         stamp, note = Path(extensions.stamp(str(folder))), Path(extensions.note(str(folder)))
-        for name in extensions.CORE:
-            (folder / name.replace(".", "/")).parent.mkdir(parents=True, exist_ok=True)
+        for extension in self.extensions:
+            Path(self.get_ext_fullpath(extension.name)).parent.mkdir(parents=True, exist_ok=True)
         for file in (stamp, note):
             file.unlink(missing_ok=True)
         try:
@@ -78,11 +95,22 @@ class BuildCore(build_ext):
         """Python to C."""
         import numpy
         from Cython.Build import cythonize
-        plain = [Extension(e.name.replace(".native", ""), e.sources) for e in self.extensions]
+        core = self.extensions[:len(extensions.CORE)]
+        plain = [Extension(e.name.replace(".native", ""), e.sources) for e in core]
         made = cythonize(plain, build_dir="build/core", compiler_directives=DIRECTIVES, force=True, quiet=True)
-        for extension, c in zip(self.extensions, made, strict=True):
+        for extension, c in zip(core, made, strict=True):
             extension.sources = c.sources
-            extension.include_dirs = [numpy.get_include()]
+        if len(core) < len(self.extensions):          # loops, from one text: setuptools names objects after their sources
+            translate = module_at("autograd/kernels/loops/translate.py")
+            text = Path("build/loops/loops.pyx")
+            text.parent.mkdir(parents=True, exist_ok=True)
+            text.write_text(translate.translated(Path("autograd/kernels/loops"), extensions.LOOPS), encoding="utf-8")
+            [c] = cythonize([Extension("loops", [str(text)])], force=True, quiet=True)
+            for extension in self.extensions[len(core):]:
+                Path(extension.sources[0]).parent.mkdir(exist_ok=True)
+                shutil.copy(c.sources[0], extension.sources[0])
+        for extension in self.extensions:
+            extension.include_dirs = [*extension.include_dirs, numpy.get_include()]
             extension.define_macros = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"),
                                        ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION")]      # the oldest that it runs with
 
@@ -119,4 +147,4 @@ def readme():
 
 
 setup(long_description=readme(), long_description_content_type="text/markdown",
-      ext_modules=[] if environment.environment.pure else EXTENSIONS, cmdclass={"build_ext": BuildCore, "build_py": BuildPy})
+      ext_modules=[] if environment.environment.pure else EXTENSIONS + LOOPS, cmdclass={"build_ext": BuildCore, "build_py": BuildPy})

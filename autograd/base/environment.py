@@ -2,15 +2,14 @@
 
 | variable | meaning | default |
 |---|---|---|
-| AUTOGRAD_ACCELERATORS | optional libraries behind the kernels: "all", "off", or names such as "numba,onednn" | all |
+| AUTOGRAD_ACCELERATORS | optional libraries behind the kernels: "all", "off", or names such as "loops,onednn" | all |
+| AUTOGRAD_LOOPS | the highest level of compiled loops: "baseline", "avx2", "avx512" | what the processor has |
 | DPARALLEL_PURE | 1: the sources of the core run, not its compiled form, and nothing is said about that | 0 |
 | OMP_NUM_THREADS | threads of one operation (the first of its levels) | cores that this process may use, by ranks |
 | OPENBLAS_NUM_THREADS | the user has set OpenBLAS's threads: they are left alone | |
 | OMP_WAIT_POLICY, GOMP_SPINCOUNT | the user has set how OpenMP's threads wait: left alone | GOMP_SPINCOUNT=0 |
 | MALLOC_*, GLIBC_TUNABLES | the user has set the C library's allocator: left alone | thresholds of kernels/malloc.py |
-| XDG_CACHE_HOME, HOME | where compiled numba kernels are kept | the password file's home |
-| NUMBA_CPU_NAME, NUMBA_CPU_FEATURES | the processor that numba kernels are compiled for | this one |
-| TORCH_HOME | the folder of torch.hub's files | torch in XDG_CACHE_HOME |
+| TORCH_HOME | the folder of torch.hub's files | torch in XDG_CACHE_HOME, or in ~/.cache |
 | OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS, LOCAL_WORLD_SIZE | ranks that a launcher has started on this host | 1 |
 | OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID, RANK | this rank: rank 0 alone prints notes, writes figures | 0 |
 
@@ -32,6 +31,11 @@ class Environment:
     def accelerators(self) -> str:
         """AUTOGRAD_ACCELERATORS, in lower case."""
         return os.environ.get("AUTOGRAD_ACCELERATORS", "all").strip().lower()
+
+    @property
+    def loops(self) -> str:
+        """AUTOGRAD_LOOPS, in lower case; "" if it is not set."""
+        return os.environ.get("AUTOGRAD_LOOPS", "").strip().lower()
 
     @property
     def pure(self) -> bool:
@@ -64,11 +68,6 @@ class Environment:
     def cache_home(self) -> str:
         """XDG_CACHE_HOME; "" if it is not set."""
         return os.environ.get("XDG_CACHE_HOME", "")
-
-    @property
-    def imitated(self) -> list[str]:
-        """NUMBA_CPU_NAME and NUMBA_CPU_FEATURES, those that are set."""
-        return [f"{name}={os.environ[name]}" for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES") if name in os.environ]
 
     @property
     def torch_home(self) -> str:

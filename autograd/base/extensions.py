@@ -28,6 +28,8 @@ from .environment import environment
 CORE = ("core.spans", "core.graph", "core.tensor", "core.recording", "core.hooks", "core.engine",
         "core.grad_buffers", "core.operation", "core.function", "core.declare", "core.backward")
 INLINE = ("base.arrays", "core.modes", "core.ticks", "core.allocations")      # not compiled: their .pxd has functions in C
+LOOPS = ("functions", "elementwise", "activations", "float64", "halves", "rows", "reductions", "indexing", "recurrent",
+         "group_norm")       # of kernels/loops: one extension for each level of processors
 PACKAGE = (__package__ or "").partition(".")[0]
 SUFFIX = EXTENSION_SUFFIXES[0]
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))     # text, not a Path: importing pathlib takes 4 ms
@@ -44,8 +46,9 @@ MSG_FAILED = ("autograd's core was not compiled when it was installed ({reason})
 
 
 def sources() -> list[str]:
-    """The core's sources and declarations, as names within this folder."""
-    return [f"{name.replace('.', '/')}.{kind}" for name in (*CORE, *INLINE) for kind in ("py", "pxd")]
+    """The sources and declarations of what is compiled, as names within this folder."""
+    return [*[f"{name.replace('.', '/')}.{kind}" for name in (*CORE, *INLINE) for kind in ("py", "pxd")],
+            *[f"kernels/loops/{name}.py" for name in (*LOOPS, "scalars", "translate")], "kernels/loops/scalars.h", "kernels/coefficients.py"]
 
 
 def fingerprint() -> str:
@@ -159,4 +162,4 @@ def _noted(native: str) -> str:
 
 in_use: bool = __package__ != PACKAGE and prefer()  # setup.py imports `base` alone, in no package: it is not in use there
 
-__all__ = ["CORE", "appearance", "failure", "fingerprint", "in_use", "note", "prefer", "stamp"]
+__all__ = ["CORE", "LOOPS", "NATIVE", "PACKAGE", "SUFFIX", "appearance", "failure", "fingerprint", "in_use", "note", "prefer", "stamp"]

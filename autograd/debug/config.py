@@ -11,8 +11,8 @@ import numpy as np
 from ..base.extensions import failure, in_use
 from ..base.version import __version__, torch_level
 from ..kernels.lapack import lapack
+from ..kernels.loops import loops
 from ..kernels.malloc import freed_memory_is_kept
-from ..kernels.numba import numba
 from ..kernels.onednn import onednn
 from ..kernels.threads import available, number
 
@@ -54,7 +54,7 @@ def show_config() -> Config:
         "compiled core": in_use,
         **({"not compiled": failure()} if failure() and not in_use else {}),
         "threads": f"{number()}, of {available()} cores that this process may use",
-        "numba": numba.state(),
+        "compiled loops": loops.state(),
         "onednn": onednn.state(),
         "lapack": lapack.state(),
         "freed memory": "kept for the next step" if freed_memory_is_kept else "left to the C library",

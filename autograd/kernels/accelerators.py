@@ -1,6 +1,6 @@
 """Which accelerators are used: optional libraries behind the kernels, chosen here.
 
-AUTOGRAD_ACCELERATORS is a list of their names ("numba,onednn"), "all" (the default) or "off". NumPy alone always works, and
+AUTOGRAD_ACCELERATORS is a list of their names ("loops,onednn"), "all" (the default) or "off". NumPy alone always works, and
 gives the same results up to rounding. The first kernel that would use an accelerator loads it. If that fails, one line on
 standard error says what is missing and what installs it: once in a process, in a parallel job on rank 0 alone.
 AUTOGRAD_ACCELERATORS without the accelerator's name, or another level of the logger "autograd", leaves the line out.
@@ -15,7 +15,7 @@ from typing import Any
 
 from ..base.environment import environment
 
-NAMES = ("numba", "onednn", "lapack")
+NAMES = ("loops", "onednn", "lapack")
 OFF = "switched off by AUTOGRAD_ACCELERATORS"
 
 
@@ -58,7 +58,7 @@ class Accelerator:
     """A library that is loaded when it is first asked for.
 
     load() returns it, or raises: Missing if it is not installed. find() returns a line on where it is, or raises likewise,
-    and loads nothing. `brought` installs it, `instead` says what happens without.
+    and loads nothing. `brought` installs it ("": the package itself, which has said so already), `instead` says what happens without.
     """
 
     def __init__(self, name: str, load: Callable[[], Any], find: Callable[[], str], brought: str, instead: str) -> None:
@@ -88,7 +88,7 @@ class Accelerator:
             self._library = self._load()
         except Exception as error:                   # whatever is wrong with it, NumPy works
             self.reason = self._describe(error)
-            if environment.first_rank:                # one line a job, not one a rank
+            if environment.first_rank and self.brought:       # one line a job, not one a rank
                 log_line("%s is not used (%s); %s. AUTOGRAD_ACCELERATORS=off goes without, and silences this",
                     self.name, self.reason, self._instead)
 

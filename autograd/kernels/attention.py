@@ -2,7 +2,7 @@
 
 Small problems go in one piece, and their probabilities are kept. Large ones go by blocks of rows of one matrix at a time;
 two numbers a row are kept, from which the backward pass has the probabilities again, and causal blocks leave out the keys
-that none of their queries sees. Without numba forward() gives None, and the rule of ops/nn/attention.py works.
+that none of their queries sees. Without compiled loops forward() gives None, and the rule of ops/nn/attention.py works.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from .numba import FLOAT32, WORTH, numba
+from .loops import FLOAT32, WORTH, loops
 from .products import product
 from .threads import matmul
 
@@ -26,7 +26,7 @@ def forward(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[A
     size = math.prod(q.shape[:-1]) * k.shape[-2]
     if size < WORTH or q.shape[:-2] != k.shape[:-2] or k.shape[:-1] != v.shape[:-1] or not min(q.shape[-1], v.shape[-1]):
         return None
-    if not (q.dtype is FLOAT32 and k.dtype is FLOAT32 and v.dtype is FLOAT32) or numba.library() is None:
+    if not (q.dtype is FLOAT32 and k.dtype is FLOAT32 and v.dtype is FLOAT32) or loops.library() is None:
         return None
     return _all_rows(q, k, v, causal, scale) if size <= WHOLE else _blocked(q, k, v, causal, scale)
 
@@ -37,7 +37,7 @@ def backward(g: Array, q: Array, k: Array, v: Array, kept: Any, causal: bool, sc
     if p is None:
         return _blocked_backward(g, q, k, v, tops, sums, causal, scale)
     gp = matmul(g, v.swapaxes(-1, -2))
-    numba.library().attention_backward(p, gp, p.size // p.shape[-1], p.shape[-1], scale)
+    loops.library().attention_backward(p, gp, p.size // p.shape[-1], p.shape[-1], scale)
     return (matmul(gp, k, out=_heads_inside(q.shape)),
             matmul(gp.swapaxes(-1, -2), q, out=_heads_inside(k.shape)),
             matmul(p.swapaxes(-1, -2), g, out=_heads_inside(v.shape)))
@@ -56,7 +56,7 @@ def _all_rows(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple
     p = matmul(q, k.swapaxes(-1, -2))
     rows, columns = p.shape[-2:]
     sums = np.empty(p.size // columns, FLOAT32)
-    numba.library().attention_softmax(p, np.empty_like(sums), sums, p.size // (rows * columns), rows, columns,
+    loops.library().attention_softmax(p, np.empty_like(sums), sums, p.size // (rows * columns), rows, columns,
                                          0 if causal else -1, scale)
     return matmul(p, v, out=_heads_inside((*q.shape[:-1], v.shape[-1]))), (p, None, None)
 
@@ -69,7 +69,7 @@ def _row_blocks(rows: int, columns: int, causal: bool) -> list[tuple[int, int, i
 
 
 def _blocked(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[Array, Any]:
-    softmax = numba.library().attention_softmax
+    softmax = loops.library().attention_softmax
     out = np.empty((*q.shape[:-1], v.shape[-1]), FLOAT32)
     tops, sums = np.empty((2, *q.shape[:-1]), FLOAT32)
     blocks = _row_blocks(q.shape[-2], k.shape[-2], causal)
@@ -83,7 +83,7 @@ def _blocked(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[
 
 def _blocked_backward(g: Array, q: Array, k: Array, v: Array, tops: Array, sums: Array, causal: bool,
                       scale: float) -> tuple[Array, Array, Array]:
-    kernels = numba.library()
+    kernels = loops.library()
     gq, gk, gv = np.empty(q.shape, FLOAT32), np.zeros(k.shape, FLOAT32), np.zeros(v.shape, FLOAT32)
     blocks = _row_blocks(q.shape[-2], k.shape[-2], causal)
     for at in np.ndindex(q.shape[:-2]):

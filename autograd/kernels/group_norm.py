@@ -1,4 +1,4 @@
-"""Normalization of channels over the batch, or of groups of channels sample by sample, compiled. None without numba.
+"""Normalization of channels over the batch, or of groups of channels sample by sample, compiled. None where loops are not compiled.
 
 The channels lie last in memory.
 
@@ -16,8 +16,8 @@ import numpy as np
 from ..base.types import Array
 from . import threads
 from .memory_format import empty_last, last_axes
-from .numba import FLOAT32, WORTH, kernels_for, numba
-from .numba.signatures import OUTPUT, SHIFTED, SUMS, WEIGHTED
+from .loops import FLOAT32, WORTH, kernels_for, loops
+from .loops.group_norm import OUTPUT, SHIFTED, SUMS, WEIGHTED
 from .onednn.reorder import to_channels_last
 
 LOOP = 512                                           # numbers that a loop should have
@@ -40,7 +40,7 @@ def _sizes(x: Array, groups: int) -> Sizes:
 def _takes(x: Array) -> bool:
     """Whether x is for the kernels, once its channels lie last."""
     return (x.dtype is FLOAT32 and x.ndim > 1 and x.size >= WORTH and bool(x.flags.aligned)
-            and numba.library() is not None)
+            and loops.library() is not None)
 
 
 def _run(call: Callable[[Array, Array, Sizes, int], Any], sizes: Sizes, parts: int) -> None:

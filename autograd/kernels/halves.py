@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array, DTypeLike
+from .loops import kernels_for
 from .memory_format import channels_last, order_of
-from .numba import kernels_for
 
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 SMALLEST_NORMAL = 2.0 ** -14                         # of float16, whose subnormal numbers are multiples of 2**-24

@@ -1,4 +1,4 @@
-"""Steps of optimisers on vectors, in place: one pass where numba is used, several of NumPy's otherwise."""
+"""Steps of optimisers on vectors, in place: one pass where loops are compiled, several of NumPy's otherwise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from .numba import FLOAT32, FLOAT64, kernels_for
+from .loops import FLOAT32, FLOAT64, kernels_for
 
 
 def adam(p: Array, g: Array, m: Array, v: Array, largest: Array | None, *, t: float, lr: float, beta1: float, beta2: float,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from .numba import kernels_for
+from .loops import kernels_for
 from .onednn import onednn
 from .threads import using
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.types import Array
-from .numba import kernels_for
+from .loops import kernels_for
 
 
 def remainder(x: Array, y: Array) -> Array:

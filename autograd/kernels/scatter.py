@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from .numba import FLOAT32, WORTH, blocked, kernels_for, numba
+from .loops import FLOAT32, WORTH, blocked, kernels_for, loops
 from .sorting import order
 
 INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
@@ -19,7 +19,7 @@ FEW = 256                            # numbers that np.add.at() adds sooner than
 def add_rows(out: Array, rows: Array, values: Array) -> None:
     """out[rows[i]] += values[i] for all i; rows may repeat. out and values have two dimensions.
 
-    Without numba equal rows are brought together by a stable sort, so that each is written once: 5,000 rows of 64 in 530 us,
+    Without compiled loops equal rows are brought together by a stable sort, so that each is written once: 5,000 rows of 64 in 530 us,
     50 with it.
     """
     if values.size <= FEW:
@@ -207,7 +207,7 @@ def kernels_along(x: Array, values: Array, index: Array, dim: int) -> Any:
     if (index.size < WORTH or x.dtype is not FLOAT32 or type(index) is not np.ndarray or type(values) is not np.ndarray
             or index.shape[:dim] != x.shape[:dim] or index.shape[dim + 1:] != x.shape[dim + 1:]):
         return None
-    return numba.library()
+    return loops.library()
 
 
 def along(x: Array, index: Array, dim: int) -> tuple[int, int, int, int]:

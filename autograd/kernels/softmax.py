@@ -1,4 +1,4 @@
-"""Softmax, its logarithm and cross entropy over the last dimension, compiled; None where numba is not used.
+"""Softmax, its logarithm and cross entropy over the last dimension, compiled; None where loops are not compiled.
 
 A million float32 numbers in rows of 1,024: softmax 0.35 ms, 2.0 in NumPy.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.types import Array
-from .numba import FLOAT32, blocked, kernels_for
+from .loops import FLOAT32, blocked, kernels_for
 
 
 def softmax(x: Array, dim: int) -> Array | None:

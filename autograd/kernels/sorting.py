@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.types import Array
 from .blocks import empty
-from .numba import kernels_for
+from .loops import kernels_for
 
 SMALL = 256                          # elements up to which one call of argsort is faster
 PLACE = 0xFFFFFFFF                   # a word's lower half

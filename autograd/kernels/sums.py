@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.types import Array
 from .memory_format import in_rows
-from .numba import FLOAT32, WORTH, blocked, kernels_for
+from .loops import FLOAT32, WORTH, blocked, kernels_for
 
 accumulate: Any = np.add.reduce
 ROWS = 16                            # that NumPy adds up one by one

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograd.kernels.halves import converted
-from autograd.kernels.numba import kernels_for
+from autograd.kernels.loops import kernels_for
 
 from ..comm import Communicator, Handle, even_split
 

@@ -6,7 +6,7 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd.kernels.halves import converted, copy_into, scale
-from autograd.kernels.numba import numba
+from autograd.kernels.loops import loops
 from dparallel.comm.reference import combined
 from dparallel.hooks.encoded_sums import BFloat16, Float16, Int8
 
@@ -17,10 +17,10 @@ BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 @pytest.fixture(params=["compiled", "numpy"])
 def kernels(request, monkeypatch):
     if request.param == "numpy":
-        numba.library()
-        monkeypatch.setattr(numba, "_library", None)
-    elif numba.library() is None:
-        pytest.skip("numba is not installed or switched off")
+        loops.library()
+        monkeypatch.setattr(loops, "_library", None)
+    elif loops.library() is None:
+        pytest.skip("loops are not compiled here, or switched off")
 
 
 def bits(x):

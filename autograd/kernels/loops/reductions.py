@@ -1,29 +1,15 @@
-"""Loops over the middle dimension of (blocks, n, inner): sums, logarithms of sums of exponentials. Compiled by numba, sums
-in an order that suits vectors (the same each time); arrays come as pointers to objects.
-"""
+"""Loops over the middle dimension of (blocks, n, inner): sums, logarithms of sums of exponentials."""
 
-from __future__ import annotations
-
-from typing import Any
-
-import numpy as np
-
+from .functions import exp
 from .rows import largest, powers
-from .scalar_math import F, exp
-
-DATA = 2
-NOTHING = F(-np.inf)
+from .scalars import fabs, double, doubles, floats, inf, sum_of
 
 
-def sums(x_: Any, totals_: Any, out_: Any, blocks: int, n: int, inner: int) -> None:
+def sums(x: floats, totals: doubles, out: floats, blocks: int, n: int, inner: int) -> None:
     """The sums over the middle: of 8 rows at a time, these in float64. totals: memory for `inner` numbers."""
-    x, totals, out = x_[DATA], totals_[DATA], out_[DATA]
     if inner == 1:
         for b in range(blocks):
-            total = F(0)
-            for j in range(b * n, b * n + n):
-                total += x[j]
-            out[b] = total
+            out[b] = sum_of(x[b * n:], n)
         return
     for b in range(blocks):
         for j in range(inner):
@@ -43,25 +29,25 @@ def sums(x_: Any, totals_: Any, out_: Any, blocks: int, n: int, inner: int) -> N
                 totals[j] += x[at + j]
             i += 1
         for j in range(inner):
-            out[b * inner + j] = F(totals[j])
+            out[b * inner + j] = totals[j]
 
 
-def middle_power_sums(x_: Any, memory_: Any, wide_: Any, tops_: Any, sums_: Any, blocks: int, n: int, inner: int) -> None:
+def middle_power_sums(x: floats, memory: floats, wide: doubles, tops: floats, totals: floats, blocks: int, n: int,
+                      inner: int) -> None:
     """The largest elements over the middle (0 where that is infinite), and the sums of exp(x - largest). `memory` is for the
     larger of n and inner, `wide` for inner numbers."""
-    x, memory, wide, tops, totals = x_[DATA], memory_[DATA], wide_[DATA], tops_[DATA], sums_[DATA]
     for b in range(blocks):
         if inner == 1:
             for i in range(n):
                 memory[i] = x[b * n + i]
-            top = largest(memory, 0, n)
-            top = top if np.abs(top) < F(np.inf) else F(0)
+            top = largest(memory, n)
+            top = top if fabs(top) < inf else 0
             tops[b] = top
-            totals[b] = powers(memory, 0, n, top)
+            totals[b] = powers(memory, n, top)
             continue
         to = b * inner
         for j in range(inner):
-            tops[to + j] = NOTHING
+            tops[to + j] = -inf
             wide[j] = 0.0
         for i in range(n):
             at = (b * n + i) * inner
@@ -70,7 +56,7 @@ def middle_power_sums(x_: Any, memory_: Any, wide_: Any, tops_: Any, sums_: Any,
                 tops[to + j] = here if here > top else top
         for j in range(inner):
             top = tops[to + j]
-            tops[to + j] = top if np.abs(top) < F(np.inf) else F(0)
+            tops[to + j] = top if fabs(top) < inf else 0
         for i in range(n):
             at = (b * n + i) * inner
             for j in range(inner):
@@ -78,12 +64,11 @@ def middle_power_sums(x_: Any, memory_: Any, wide_: Any, tops_: Any, sums_: Any,
             for j in range(inner):
                 wide[j] += memory[j]
         for j in range(inner):
-            totals[to + j] = F(wide[j])
+            totals[to + j] = wide[j]
 
 
-def logsumexp_backward(x_: Any, z_: Any, g_: Any, out_: Any, blocks: int, n: int, inner: int) -> None:
+def logsumexp_backward(x: floats, z: floats, g: floats, out: floats, blocks: int, n: int, inner: int) -> None:
     """g exp(x - z), where z and g lack the middle; z is not -inf."""
-    x, z, g, out = x_[DATA], z_[DATA], g_[DATA], out_[DATA]
     for b in range(blocks):
         if inner == 1:
             for i in range(b * n, b * n + n):
@@ -100,10 +85,9 @@ def logsumexp_backward(x_: Any, z_: Any, g_: Any, out_: Any, blocks: int, n: int
                 out[at + j] *= g[to + j]
 
 
-def running_sums(x_: Any, totals_: Any, out_: Any, blocks: int, n: int, inner: int, back: int) -> None:
+def running_sums(x: floats, totals: doubles, out: floats, blocks: int, n: int, inner: int, back: int) -> None:
     """The sums, in float64, of the first 1, 2, ... along the middle; of the last ones if `back`. totals: memory for inner
     numbers."""
-    x, totals, out = x_[DATA], totals_[DATA], out_[DATA]
     for b in range(blocks):
         first = (b * n + (n - 1 if back else 0)) * inner
         step = -inner if back else inner
@@ -111,7 +95,7 @@ def running_sums(x_: Any, totals_: Any, out_: Any, blocks: int, n: int, inner: i
             total = 0.0
             for i in range(n):
                 total += x[first + i * step]
-                out[first + i * step] = F(total)
+                out[first + i * step] = total
             continue
         for j in range(inner):
             totals[j] = 0.0
@@ -119,12 +103,11 @@ def running_sums(x_: Any, totals_: Any, out_: Any, blocks: int, n: int, inner: i
             at = first + i * step
             for j in range(inner):
                 totals[j] += x[at + j]
-                out[at + j] = F(totals[j])
+                out[at + j] = totals[j]
 
 
-def extremes(x_: Any, out_: Any, blocks: int, n: int, inner: int, sign: Any) -> None:
+def extremes(x: floats, out: floats, blocks: int, n: int, inner: int, sign: float) -> None:
     """The largest over the middle, of n > 0; the smallest for sign -1. nan wins."""
-    x, out = x_[DATA], out_[DATA]
     for b in range(blocks):
         if inner == 1:
             highest = x[b * n]

@@ -1,78 +1,65 @@
-"""Loops over samples whose channels lie last: batch, group and instance norm. Compiled by numba; arrays come as pointers to
-objects.
+"""Loops over samples whose channels lie last: batch, group and instance norm.
 
 What belongs to a channel is repeated until loops are `width` numbers long, some 256: vectors pay on long loops only. Sums of
 32 numbers in float32 are added up in float64: float32 alone loses 4 bits over 10,000 numbers. Variances are sums about the
 mean of some rows, which takes one pass, and nothing cancels where the mean is far from 0.
 """
 
-from __future__ import annotations
+from .scalars import double, doubles, floats, sqrt
 
-import math
-from typing import Any
-
-from .processor import njit
-from .scalar_math import F
-from .signatures import OUTPUT, SHIFTED, SUMS, WEIGHTED
-
-DATA = 2
-ONE = F(1)
+WEIGHTED, SHIFTED = 2, 4                             # parts: there is a weight, a bias,
+SUMS, OUTPUT = 8, 16                                 # and what is done
 STEPS = 8                                            # of 4 widths, that are added up in float32
 SOME = 32                                            # rows whose mean variances are taken about
 
 
-@njit(error_model="numpy", forceinline=True)
-def repeated(room: Any, start: int, width: int, channels: int) -> None:
+def _repeated(room: floats, start: int, width: int, channels: int) -> None:
     """The first `channels` numbers, again and again."""
     for j in range(channels, width):
         room[start + j] = room[start + j - channels]
 
 
-@njit(error_model="numpy", forceinline=True)
-def gathered(room: Any, start: int, totals: Any, to: int, width: int, channels: int) -> None:
+def _gathered(room: floats, start: int, totals: doubles, to: int, width: int, channels: int) -> None:
     """Add `width` numbers of room to the channels' totals, and clear them."""
     for k in range(width // channels):               # a step of range() may be 0: an exception, which kernels can't raise
         for j in range(channels):
             totals[to + j] += room[start + k * channels + j]
     for j in range(width):
-        room[start + j] = F(0)
+        room[start + j] = 0
 
 
-@njit(fastmath={"contract", "reassoc"}, error_model="numpy", forceinline=True)
-def some_means(x: Any, base: int, total: int, room: Any, to: int, width: int, channels: int) -> None:
+def _some_means(x: floats, base: int, total: int, room: floats, to: int, width: int, channels: int) -> None:
     """Means of rows all over the sample."""
     rows = total // channels
     some = min(rows, SOME)
     for j in range(channels):
-        room[to + j] = F(0)
+        room[to + j] = 0
     for k in range(some):
         at = base + k * rows // some * channels
         for j in range(channels):
             room[to + j] += x[at + j]
     for j in range(channels):
-        room[to + j] /= F(some)
-    repeated(room, to, width, channels)
+        room[to + j] /= some
+    _repeated(room, to, width, channels)
 
 
-def group_norm(x_: Any, weight_: Any, bias_: Any, out_: Any, means_: Any, vars_: Any, scales_: Any, totals_: Any, room_: Any,
-               samples: int, total: int, first: int, last: int, width: int, channels: int, groups: int, parts: int,
-               eps: Any) -> None:
+def group_norm(x: floats, weight: floats, bias: floats, out: floats, means: floats, variances: floats, scales: floats,
+               totals: doubles, room: floats, samples: int, total: int, first: int, last: int, width: int, channels: int, groups: int,
+               parts: int, eps: float) -> None:
     """(x - mean) / sqrt(variance + eps) * weight + bias of samples of `total` numbers, of which first to last are read
     and written. Without OUTPUT only `totals` are made, without SUMS they are given: 2 for each channel. room: memory for 4
     widths."""
-    x, weight, bias, out, room = x_[DATA], weight_[DATA], bias_[DATA], out_[DATA], room_[DATA]
-    means, variances, scales, totals = means_[DATA], vars_[DATA], scales_[DATA], totals_[DATA]
     size, count = channels // groups, total // channels
     mid, factor, shift, about = 0, width, 2 * width, 3 * width
     for s in range(samples):
         base = s * total
         start, end = base + first, base + last
-        some_means(x, base, total, room, about, width, channels)
+        _some_means(x, base, total, room, about, width, channels)
         if parts & SUMS:
             for j in range(2 * channels):
                 totals[j] = 0.0
             for j in range(2 * width):
-                room[mid + j] = F(0)
+                room[mid + j] = 0
             at, steps = start, 0
             while at + 4 * width <= end:
                 for j in range(width):
@@ -84,8 +71,8 @@ def group_norm(x_: Any, weight_: Any, bias_: Any, out_: Any, means_: Any, vars_:
                 at += 4 * width
                 steps += 1
                 if steps == STEPS:
-                    gathered(room, mid, totals, 0, width, channels)
-                    gathered(room, factor, totals, channels, width, channels)
+                    _gathered(room, mid, totals, 0, width, channels)
+                    _gathered(room, factor, totals, channels, width, channels)
                     steps = 0
             while at < end:
                 for j in range(min(width, end - at)):
@@ -93,8 +80,8 @@ def group_norm(x_: Any, weight_: Any, bias_: Any, out_: Any, means_: Any, vars_:
                     room[mid + j] += a
                     room[factor + j] += a * a
                 at += width
-            gathered(room, mid, totals, 0, width, channels)
-            gathered(room, factor, totals, channels, width, channels)
+            _gathered(room, mid, totals, 0, width, channels)
+            _gathered(room, factor, totals, channels, width, channels)
         if not parts & OUTPUT:
             continue
         for k in range(groups):
@@ -108,16 +95,17 @@ def group_norm(x_: Any, weight_: Any, bias_: Any, out_: Any, means_: Any, vars_:
                 away += room[about + j] - mean
                 variance += away * away
             variance = 0.0 if variance < 0.0 else variance / size
-            scale = 1.0 / math.sqrt(variance + eps)
-            means[s * groups + k], variances[s * groups + k], scales[s * groups + k] = F(mean), F(variance), F(scale)
-            rest = F(mean) - mean                    # what float32 has rounded away
+            scale = 1.0 / sqrt(variance + eps)
+            means[s * groups + k], variances[s * groups + k], scales[s * groups + k] = mean, variance, scale
+            rounded = means[s * groups + k]
+            rest = rounded - mean                    # what float32 has rounded away
             for j in range(k * size, k * size + size):
                 w = scale * weight[j] if parts & WEIGHTED else scale
-                room[mid + j], room[factor + j] = F(mean), F(w)
-                room[shift + j] = F((bias[j] if parts & SHIFTED else 0.0) + rest * w)
-        repeated(room, mid, width, channels)
-        repeated(room, factor, width, channels)
-        repeated(room, shift, width, channels)
+                room[mid + j], room[factor + j] = mean, w
+                room[shift + j] = ((bias[j] if parts & SHIFTED else 0.0) + rest * w)
+        _repeated(room, mid, width, channels)
+        _repeated(room, factor, width, channels)
+        _repeated(room, shift, width, channels)
         at = start
         while at + 2 * width <= end:
             for j in range(width):
@@ -131,13 +119,10 @@ def group_norm(x_: Any, weight_: Any, bias_: Any, out_: Any, means_: Any, vars_:
             at += width
 
 
-def group_norm_backward(g_: Any, x_: Any, weight_: Any, means_: Any, scales_: Any, gx_: Any, gw_: Any, gb_: Any,
-                        totals_: Any, room_: Any, samples: int, total: int, first: int, last: int, width: int, channels: int,
-                        groups: int, parts: int) -> None:
+def group_norm_backward(g: floats, x: floats, weight: floats, means: floats, scales: floats, gx: floats, gw: floats,
+                        gb: floats, totals: doubles, room: floats, samples: int, total: int, first: int, last: int, width: int, channels: int, groups: int, parts: int) -> None:
     """With h = g * weight and z the standardized x: gx = (h - mean(h) - z mean(h z)) * scale; gw and gb are sums over all
     samples. `totals` has 4 for each channel: two as in group_norm, and those two sums. room: memory for 4 widths."""
-    g, x, weight, means, scales = g_[DATA], x_[DATA], weight_[DATA], means_[DATA], scales_[DATA]
-    gx, gw, gb, totals, room = gx_[DATA], gw_[DATA], gb_[DATA], totals_[DATA], room_[DATA]
     size, count = channels // groups, 1.0 * (total // groups)
     mid, factor, slope, shift = 0, width, 2 * width, 3 * width
     for j in range(2 * channels, 4 * channels):
@@ -147,12 +132,12 @@ def group_norm_backward(g_: Any, x_: Any, weight_: Any, means_: Any, scales_: An
         start, end = base + first, base + last
         for j in range(channels):
             room[mid + j] = means[s * groups + j // size]
-        repeated(room, mid, width, channels)
+        _repeated(room, mid, width, channels)
         if parts & SUMS:
             for j in range(2 * channels):
                 totals[j] = 0.0
             for j in range(2 * width):
-                room[factor + j] = F(0)
+                room[factor + j] = 0
             at, steps = start, 0
             while at + 4 * width <= end:
                 for j in range(width):
@@ -164,16 +149,16 @@ def group_norm_backward(g_: Any, x_: Any, weight_: Any, means_: Any, scales_: An
                 at += 4 * width
                 steps += 1
                 if steps == STEPS:
-                    gathered(room, factor, totals, 0, width, channels)
-                    gathered(room, slope, totals, channels, width, channels)
+                    _gathered(room, factor, totals, 0, width, channels)
+                    _gathered(room, slope, totals, channels, width, channels)
                     steps = 0
             while at < end:
                 for j in range(min(width, end - at)):
                     room[factor + j] += g[at + j]
                     room[slope + j] += g[at + j] * (x[at + j] - room[mid + j])
                 at += width
-            gathered(room, factor, totals, 0, width, channels)
-            gathered(room, slope, totals, channels, width, channels)
+            _gathered(room, factor, totals, 0, width, channels)
+            _gathered(room, slope, totals, channels, width, channels)
         if not parts & OUTPUT:
             continue
         for k in range(groups):
@@ -186,13 +171,13 @@ def group_norm_backward(g_: Any, x_: Any, weight_: Any, means_: Any, scales_: An
                 w = 1.0 * weight[j] if parts & WEIGHTED else 1.0
                 of_h += w * totals[j]
                 of_hz += w * of_gz
-                room[factor + j] = F(w * scale)
+                room[factor + j] = w * scale
             for j in range(k * size, k * size + size):
-                room[slope + j] = F(of_hz / count * (scale * scale))
-                room[shift + j] = F(of_h / count * scale)
-        repeated(room, factor, width, channels)
-        repeated(room, slope, width, channels)
-        repeated(room, shift, width, channels)
+                room[slope + j] = (of_hz / count * (scale * scale))
+                room[shift + j] = (of_h / count * scale)
+        _repeated(room, factor, width, channels)
+        _repeated(room, slope, width, channels)
+        _repeated(room, shift, width, channels)
         at = start
         while at + 2 * width <= end:
             for j in range(width):
@@ -206,4 +191,4 @@ def group_norm_backward(g_: Any, x_: Any, weight_: Any, means_: Any, scales_: An
                                      - (x[at + j] - room[mid + j]) * room[slope + j])
             at += width
     for j in range(channels):
-        gw[j], gb[j] = F(totals[2 * channels + j]), F(totals[3 * channels + j])
+        gw[j], gb[j] = totals[2 * channels + j], totals[3 * channels + j]

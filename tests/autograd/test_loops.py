@@ -1,10 +1,8 @@
-"""What numba compiled agrees with NumPy's reference: values, first and second derivatives, odd shapes, nan and inf."""
+"""What the compiled loops compute agrees with NumPy's reference: values, first and second derivatives, odd shapes, nan and inf."""
 
 import os
-import stat
 import subprocess
 import sys
-from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -14,18 +12,18 @@ import autograd as ag
 from autograd import nn, optim
 from autograd.kernels import attention, group_norm, layer_norm, scatter
 from autograd.kernels.memory_format import channels_last
-from autograd.kernels.numba import kernels_for, loading, numba, signatures
+from autograd.kernels.loops import LEVELS, kernels_for, loops
 from autograd.kernels.products import column_sums
 from autograd.nn import functional as F
 
-pytestmark = pytest.mark.skipif(numba.library() is None, reason="numba is not installed or switched off")
+pytestmark = pytest.mark.skipif(loops.library() is None, reason="loops are not compiled here, or switched off")
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def numpy_only(monkeypatch):
     """A switch: after it is called NumPy does the work."""
-    return lambda: monkeypatch.setattr(numba, "_library", None)
+    return lambda: monkeypatch.setattr(loops, "_library", None)
 
 
 def draw(*shape, seed=0, scale=2.0):
@@ -344,7 +342,7 @@ def test_numbers_of_rows_are_looked_at():
 
 def test_what_they_take():
     x = draw(100, 100)
-    assert kernels_for(x) is numba.library() and kernels_for(x, None, x) is not None
+    assert kernels_for(x) is loops.library() and kernels_for(x, None, x) is not None
     for other in (x.astype(np.float64), x.T, x[::2], x[:10], x.astype(">f4")):
         assert kernels_for(other) is None
     x.flags.writeable = False
@@ -358,93 +356,37 @@ def test_sums_of_columns():
         assert column_sums(x).dtype == x.dtype
 
 
-# --- building and loading ----------------------------------------------------------------------------------------------
+# --- loading ---------------------------------------------------------------------------------------------------------------
 
 SCRIPT = """
-import sys
-
 import autograd as ag
 import autograd.nn.functional as F
 y = F.gelu(ag.ones(100, 100))
-from autograd.kernels.numba import numba
-print(numba.state()[:8].strip(", "), "numba" in sys.modules, round(y[0, 0].item(), 6))
+from autograd.kernels.loops import loops
+print(loops.state(), round(y[0, 0].item(), 6))
 """
 
 
-def started(script=SCRIPT, **environment):
-    return subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def started(**environment):
+    return subprocess.run([sys.executable, "-c", SCRIPT], env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+                          capture_output=True, text=True)
 
 
-# The compiler's place is taken by a copy of what it makes: compiling takes 25 s, and loading the kernels does it once anyway.
-COPIES = """
-import os, shutil, subprocess
-def copy(command, **settings):
-    assert command[-2] == "autograd.kernels.numba.build", command
-    print("compiled", flush=True)
-    shutil.copy(os.environ["RIGHT"], command[-1] + ".part")
-    os.replace(command[-1] + ".part", command[-1])
-    return subprocess.CompletedProcess(command, 0, "", "")
-subprocess.run = copy
-"""
+@pytest.mark.parametrize(("variables", "state"), [
+    ({"AUTOGRAD_LOOPS": "baseline"}, "in use, baseline"), ({"AUTOGRAD_ACCELERATORS": "off"}, "not used (switched off"),
+    ({"DPARALLEL_PURE": "1"}, "not used (DPARALLEL_PURE is set"), ({"AUTOGRAD_ACCELERATORS": "onednn"}, "not used (switched off")])
+def test_what_chooses_them(variables, state):
+    done = started(**variables)
+    assert done.stdout.startswith(state) and done.stdout.endswith("0.841345\n") and not done.stderr, done
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="POSIX")
-def test_many_processes_at_once_compile_once_without_a_home_to_write_to(tmp_path):
-    """And where a full disk left a file that is cut off: running what is there would end the process."""
-    home, made = tmp_path / "home", tmp_path / f"autograd-{os.getuid()}"
-    home.write_text("not a folder")
-    right = right_file()
-    made.mkdir(mode=0o700)
-    cut = made / right.name
-    cut.write_bytes(right.read_bytes()[:30_000])
-    cut.chmod(0o600)
-    ranks = [started(COPIES + SCRIPT, XDG_CACHE_HOME=str(home), TMPDIR=str(tmp_path), RIGHT=str(right)) for _ in range(3)]
-    said = [rank.communicate() for rank in ranks]
-    for out, error in said:
-        assert out.removeprefix("compiled\n").split() == ["in", "use", "False", "0.841345"], error
-    assert sum("compiled" in out for out, _ in said) == 1
-    assert sorted(path.name.partition("-")[0] for path in made.iterdir()) == ["kernels", "lock"]
-    assert stat.S_IMODE(made.stat().st_mode) == 0o700
-    assert cut.stat().st_size == right.stat().st_size and loading.is_complete(cut)
+def test_a_level_that_does_not_exist():
+    assert "AUTOGRAD_LOOPS='avx3' is not one of baseline, avx2, avx512" in started(AUTOGRAD_LOOPS="avx3").stdout
 
 
-def right_file():
-    """The compiled kernels of this machine."""
-    name = f"kernels-{loading.key(metadata.version('numba'))}"
-    return next(folder / name for folder in loading.folders() if (folder / name).exists())
-
-
-def test_a_file_that_others_can_write_is_refused(tmp_path):
-    file = tmp_path / "kernels"
-    file.write_bytes(b"{}\n")
-    file.chmod(0o666)
-    with pytest.raises(OSError, match="another user"):
-        loading.mapped(file)
-
-
-def test_a_file_that_is_cut_off_is_not_whole(tmp_path):
-    right, cut = right_file(), tmp_path / "kernels"
-    assert loading.is_complete(right)
-    for left in (0, 31, 100, right.stat().st_size - 1, 30_000):
-        cut.write_bytes(right.read_bytes()[:left])
-        assert not loading.is_complete(cut)
-
-
-def test_a_broken_compiler_is_no_error(tmp_path):
-    (tmp_path / "numba.py").write_text("raise ImportError('broken')")
-    out, error = started(XDG_CACHE_HOME=str(tmp_path), PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}").communicate()
-    assert out.split() == ["not", "used", "False", "0.841345"]
-    assert error.count("numba is not used (RuntimeError: compiling failed: ImportError: broken)") == 1
-
-
-def test_switched_off():
-    out, error = started(AUTOGRAD_ACCELERATORS="off").communicate()
-    assert out.split() == ["not", "used", "False", "0.841345"] and not error
-
-
-def test_every_signature_is_there():
-    assert set(signatures.SIGNATURES) <= set(vars(numba.library()))
+def test_nothing_is_written_at_run_time(tmp_path):
+    done = started(HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path), TMPDIR=str(tmp_path))
+    assert done.stdout.startswith("in use") and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("make", [lambda p: optim.SGD(p, lr=0.1), lambda p: optim.SGD(p, lr=0.1, momentum=0.9),
@@ -467,29 +409,3 @@ def test_an_infinite_gradient_makes_an_infinite_step():
     p.grad = ag.full((3000,), np.inf)
     optimizer.step()
     assert (p.detach().numpy() == -np.inf).all()
-
-
-@pytest.mark.parametrize("home", [None, "", "relative", "nowhere", "read-only"])
-@pytest.mark.parametrize("cache", [None, "relative"])
-def test_folders_without_a_home(monkeypatch, tmp_path, home, cache):
-    """As in containers: no HOME, a user whom the system does not know, a home that is not there or can't be written. Nothing
-    is made where the program happens to run."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(loading.tempfile, "tempdir", str(tmp_path / "tmp"))
-    (tmp_path / "tmp").mkdir()
-    monkeypatch.setattr(loading.pwd, "getpwuid", lambda number: {}[number])
-    (tmp_path / "read-only").mkdir()
-    (tmp_path / "read-only" / ".cache").write_text("")           # a file: for root no folder is read-only
-    for name, value in (("HOME", home and (home if home == "relative" else str(tmp_path / home))), ("XDG_CACHE_HOME", cache)):
-        monkeypatch.delenv(name, raising=False)
-        if value is not None:
-            monkeypatch.setenv(name, value)
-    assert [str(path) for path in loading.folders()] == [str(tmp_path / "tmp" / f"autograd-{os.getuid()}")]
-    assert sorted(os.listdir(tmp_path)) == ["read-only", "tmp"]
-
-
-def test_folders_without_any(monkeypatch):
-    monkeypatch.setenv("HOME", "/nowhere")
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(loading.tempfile, "gettempdir", lambda: (_ for _ in ()).throw(FileNotFoundError("no usable folder")))
-    assert list(loading.folders()) == []

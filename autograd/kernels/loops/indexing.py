@@ -1,22 +1,12 @@
-"""Loops over rows that are given by number, in range, places in rows, running products and extremes. Compiled by
-numba; arrays come as pointers to objects.
-"""
+"""Loops over rows that are given by number, in range, places in rows, running products and extremes."""
 
-from __future__ import annotations
+from .scalars import as_int32, floats, int32, ints
 
-from typing import Any
-
-import numpy as np
-
-from .scalar_math import F, I, inlined
-
-DATA = 2
-MOST = I(0x7FFFFFFF)
+MOST = 0x7FFFFFFF
 
 
-def add_rows(out_: Any, index_: Any, values_: Any, count: int, n: int) -> None:
+def add_rows(out: floats, index: ints, values: floats, count: int, n: int) -> None:
     """out[index[i]] += values[i], rows of n numbers."""
-    out, index, values = out_[DATA], index_[DATA], values_[DATA]
     if n == 1:
         for i in range(count):
             out[index[i]] += values[i]
@@ -27,9 +17,8 @@ def add_rows(out_: Any, index_: Any, values_: Any, count: int, n: int) -> None:
             out[to + j] += values[at + j]
 
 
-def extreme_rows(out_: Any, index_: Any, values_: Any, count: int, n: int, sign: Any) -> None:
+def extreme_rows(out: floats, index: ints, values: floats, count: int, n: int, sign: float) -> None:
     """out[index[i]] becomes the larger of itself and values[i], by element; the smaller one for sign -1. nan wins."""
-    out, index, values = out_[DATA], index_[DATA], values_[DATA]
     for i in range(count):
         to, at = index[i] * n, i * n
         for j in range(n):
@@ -37,9 +26,8 @@ def extreme_rows(out_: Any, index_: Any, values_: Any, count: int, n: int, sign:
             out[to + j] = a if sign * b <= sign * a or a != a else b
 
 
-def gather(x_: Any, index_: Any, out_: Any, blocks: int, n: int, count: int, inner: int) -> None:
+def gather(x: floats, index: ints, out: floats, blocks: int, n: int, count: int, inner: int) -> None:
     """out[b, i, j] = x[b, index[b, i, j], j], where x has n elements along its middle, the index `count`."""
-    x, index, out = x_[DATA], index_[DATA], out_[DATA]
     if inner == 1:
         for b in range(blocks):
             for i in range(b * count, b * count + count):
@@ -52,9 +40,8 @@ def gather(x_: Any, index_: Any, out_: Any, blocks: int, n: int, count: int, inn
                 out[at + j] = x[(b * n + index[at + j]) * inner + j]
 
 
-def scatter_add(out_: Any, index_: Any, src_: Any, blocks: int, n: int, count: int, inner: int) -> None:
+def scatter_add(out: floats, index: ints, src: floats, blocks: int, n: int, count: int, inner: int) -> None:
     """out[b, index[b, i, j], j] += src[b, i, j]."""
-    out, index, src = out_[DATA], index_[DATA], src_[DATA]
     if inner == 1:
         for b in range(blocks):
             for i in range(b * count, b * count + count):
@@ -67,41 +54,46 @@ def scatter_add(out_: Any, index_: Any, src_: Any, blocks: int, n: int, count: i
                 out[(b * n + index[at + j]) * inner + j] += src[at + j]
 
 
-@inlined
-def key(x: Any) -> Any:
+def key(x: float) -> int32:
     """A whole number in the order of the float32 numbers: -0 is 0, and all nan are one, the largest."""
-    bits = F(x + F(0)).view(np.int32)
-    ordered = I(bits ^ ((bits >> I(31)) & MOST))
+    bits: int32 = as_int32(x + 0)
+    ordered: int32 = bits ^ (bits >> 31 & MOST)
     return ordered if x == x else MOST
 
 
-def words(x_: Any, out_: Any, rows: int, n: int, flip: int) -> None:
+def place_and_key(key: int, flip: int, place: int) -> int:
+    """A word in which the key comes before the place."""
+    return (key ^ flip) << 32 | place
+
+
+def words(x: floats, out: ints, rows: int, n: int, flip: int) -> None:
     """Words in the order of rows' elements, equal ones by place: the key above, the place below. flip: -1 for the largest
     first, else 0."""
-    x, out = x_[DATA], out_[DATA]
     for r in range(rows):
         at = r * n
         for i in range(n):
-            out[at + i] = (np.int64(key(x[at + i])) ^ flip) << 32 | i
+            out[at + i] = place_and_key(key(x[at + i]), flip, i)
 
 
-def leading(x_: Any, out_: Any, best_: Any, rows: int, n: int, k: int, flip: int) -> None:
+def leading(x: floats, out: ints, best: ints, rows: int, n: int, k: int, flip: int) -> None:
     """The places of the first k of each row in that order. best: memory for k. 64 elements that are all behind the k-th so
     far are passed over by vectors."""
-    x, out, best = x_[DATA], out_[DATA], best_[DATA]
-    turn = I(flip)
+    turn: int32 = flip
+    last: int32
+    first: int32
+    here: int32
     for r in range(rows):
         at, to, held, last = r * n, r * k, 0, MOST
         for start in range(0, n, 64):
             stop = min(start + 64, n)
             first = MOST
             for i in range(start, stop):
-                here = I(key(x[at + i]) ^ turn)
+                here = key(x[at + i]) ^ turn
                 first = here if here < first else first
             if held == k and first >= last:
                 continue
             for i in range(start, stop):
-                here = I(key(x[at + i]) ^ turn)
+                here = key(x[at + i]) ^ turn
                 if held == k and here >= last:
                     continue
                 held = min(held + 1, k)
@@ -112,12 +104,11 @@ def leading(x_: Any, out_: Any, best_: Any, rows: int, n: int, k: int, flip: int
                     j -= 1
                 best[j] = here
                 out[to + j] = i
-                last = I(best[k - 1]) if held == k else last
+                last = best[k - 1] if held == k else last
 
 
-def running_products(x_: Any, out_: Any, blocks: int, n: int, inner: int) -> None:
+def running_products(x: floats, out: floats, blocks: int, n: int, inner: int) -> None:
     """The products of the first 1, 2, ... along the middle of (blocks, n, inner), one after the other as NumPy's."""
-    x, out = x_[DATA], out_[DATA]
     for b in range(blocks):
         first = b * n * inner
         if inner == 1:
@@ -135,20 +126,24 @@ def running_products(x_: Any, out_: Any, blocks: int, n: int, inner: int) -> Non
                 out[at + j] = out[at - inner + j] * x[at + j]
 
 
-def running_places(x_: Any, out_: Any, tops_: Any, blocks: int, n: int, inner: int, flip: int) -> None:
+def running_places(x: floats, out: ints, tops: floats, blocks: int, n: int, inner: int, flip: int) -> None:
     """Where the largest of the first 1, 2, ... along the middle stands, the last of equal ones; the smallest for flip -1.
     nan wins. tops: memory for `inner`. Whole numbers are compared in a tenth of the time where each waits for the last."""
-    x, out, tops = x_[DATA], out_[DATA], tops_[DATA]
-    turn, sign = I(flip), F(1 + 2 * flip)
+    turn: int32 = flip
+    sign: float = 1 + 2 * flip
+    highest: int32
+    rank: int32
+    place: int32
+    later: int32
     for b in range(blocks):
         first = b * n * inner
         if inner == 1:
-            highest, place = I(-0x80000000), 0
+            highest, place = -0x80000000, 0
             for i in range(n):
                 y = x[first + i]
-                rank = I(key(y) ^ turn) if y == y else MOST
+                rank = key(y) ^ turn if y == y else MOST
                 place = i if rank >= highest else place
-                highest = max(highest, rank)
+                highest = rank if rank > highest else highest
                 out[first + i] = place
             continue
         for j in range(inner):

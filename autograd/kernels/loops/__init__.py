@@ -1,0 +1,98 @@
+"""Loops compiled with the package, for what NumPy cannot do in one pass; kernels_for() finds them wherever there is one.
+
+They take float32 arrays (some float64, too) in C order; NumPy does everything else, and all of it where nothing is compiled.
+The sources beside this file are Python that translate.py hands to Cython when the package is built; on x86-64 for three
+levels of processors, of which the first use loads one. A loop's arithmetic and the order of its sums are the same on all
+levels, but the baseline has no fused multiply-add: exponentials and what is made of them round otherwise there.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...base import extensions
+from ...base.environment import environment
+from ..accelerators import Accelerator, Missing
+
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+LEVELS = ("baseline", "avx2", "avx512")      # AVX2 with FMA; AVX-512 as Ice Lake and later have it
+# Elements from which on a loop is called. It depends on sizes alone: what ranks have seen before must not make their rounding
+# differ.
+WORTH = 1024
+
+
+class Loops(Accelerator):
+    """The loops of one level, which can be lowered: ranks on unlike processors use one level all."""
+
+    def __init__(self) -> None:
+        super().__init__("loops", self.load, self.find, "", "NumPy does their work, more slowly")
+        self._modules: dict[str, Any] = {}
+
+    def load(self) -> Any:
+        """The module of the highest level that this processor has and AUTOGRAD_LOOPS allows."""
+        self.find()
+        processors = self.module(LEVELS[0]).level_of_processor()
+        return self.module(LEVELS[min(processors, LEVELS.index(environment.loops or LEVELS[-1]))])
+
+    def find(self) -> str:
+        """Where they are; Missing if they are not compiled."""
+        if not extensions.in_use:
+            raise Missing("nothing is compiled in this installation" if not environment.pure else "DPARALLEL_PURE is set")
+        if environment.loops not in ("", *LEVELS):
+            raise ValueError(f"AUTOGRAD_LOOPS={environment.loops!r} is not one of {', '.join(LEVELS)}")
+        return "compiled with this package"
+
+    def module(self, level: str) -> Any:
+        """The extension of a level."""
+        if level not in self._modules:
+            file = os.path.join(extensions.NATIVE, level, "loops" + extensions.SUFFIX)
+            name = f"{extensions.PACKAGE}.native.{level}.loops"
+            spec = spec_from_file_location(name, file, loader=ExtensionFileLoader(name, file))
+            assert spec is not None and spec.loader is not None
+            module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+            self._modules[level] = module
+        return self._modules[level]
+
+    def level(self) -> int:
+        """The number of the level in use; -1 if loops are not used."""
+        library = self.library()
+        return next((k for k, level in enumerate(LEVELS) if library is self._modules.get(level)), -1)
+
+    def lower_to(self, level: int) -> None:
+        """Use this level from now on, -1 for NumPy, if a higher one is in use."""
+        if level < self.level():
+            self._library = self.module(LEVELS[level]) if level >= 0 else None
+            self.reason = "another rank of the job has none"
+
+    def _origin(self) -> str:
+        return f"{LEVELS[self.level()]}, compiled with this package"
+
+
+loops: Loops = Loops()
+
+
+def kernels_for(*arrays: Any, of: int = 0, dtype: Any = FLOAT32) -> Any:
+    """The compiled loops, if they can take these arrays and the first one, or the whole of so many elements that it is a
+    part of, is large enough; else None."""
+    if arrays[0].size < WORTH and of < WORTH:
+        return None
+    for array in arrays:
+        if array is not None and (array.dtype is not dtype or type(array) is not np.ndarray or not array.flags.carray):
+            return None
+    return loops.library()
+
+
+def blocked(shape: tuple[int, ...], first: int, last: int) -> tuple[int, int, int]:
+    """An array's sizes as loops have them that work along dims first to last: blocks, what these dims have, what lies
+    behind."""
+    return prod(shape[:first]), prod(shape[first:last + 1]), prod(shape[last + 1:])
+
+
+__all__ = ["FLOAT32", "FLOAT64", "LEVELS", "WORTH", "blocked", "kernels_for", "loops"]

@@ -1,0 +1,174 @@
+"""Loops over rows: softmax and its kin, layer norm."""
+
+from .functions import exp
+from .scalars import (as_float, as_int32, doubles, floats, inf, int32, ints, sqrt, sum_of, sum_of_products, sum_of_squares,
+                      sum_of_standardized)
+
+LEAST = -0x7f800001                  # -inf in the order of largest()
+CENTRED, WEIGHTED, SHIFTED = 1, 2, 4         # parts of layer_norm: the mean is taken out, there is a weight, a bias
+OF_X, OF_WEIGHT, OF_BIAS = 8, 16, 32         # and which gradients are wanted
+
+
+def largest(x: floats, n: int) -> float:
+    """The largest of n numbers, -inf of none. By their bits, which as integers are in the same order once those of negative
+    numbers are turned round: floating point maxima are not made into vectors unless nan is ruled out. A nan wins."""
+    top: int32 = LEAST
+    key: int32
+    for j in range(n):
+        key = as_int32(x[j])
+        key = key ^ (key >> 31 & 0x7fffffff)
+        top = key if key > top else top
+    return as_float(top ^ (top >> 31 & 0x7fffffff))
+
+
+# in place, and in two loops: from one array to another vectors would depend on a check that they differ, and together with
+# the sum exponentials stay scalar
+def powers(x: floats, n: int, top: float) -> float:
+    """Elements become exp(x - top); their sum."""
+    for j in range(n):
+        x[j] = exp(x[j] - top)
+    return sum_of(x, n)
+
+
+def softmax(x: floats, out: floats, rows: int, n: int) -> None:
+    """exp(x) over its sum, row by row."""
+    for r in range(rows):
+        at = r * n
+        for j in range(n):
+            out[at + j] = x[at + j]
+        total = 1 / powers(out[at:], n, largest(out[at:], n))
+        for j in range(n):
+            out[at + j] *= total
+
+
+def softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -> None:
+    """z * (g - sum(g * z))."""
+    for r in range(rows):
+        total = sum_of_products(z[r * n:], g[r * n:], n)
+        for j in range(n):
+            out[r * n + j] = z[r * n + j] * (g[r * n + j] - total)
+
+
+def power_sums(x: floats, row: floats, tops: floats, sums: floats, rows: int, n: int) -> None:
+    """Each row's largest element, and the sum of exp(x - largest). `row` is memory for n numbers."""
+    for r in range(rows):
+        for j in range(n):
+            row[j] = x[r * n + j]
+        top = largest(row, n)
+        tops[r] = top
+        sums[r] = powers(row, n, top)
+
+
+def log_softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -> None:
+    """g - exp(z) * sum(g)."""
+    for r in range(rows):
+        total = sum_of(g[r * n:], n)
+        for j in range(n):
+            out[r * n + j] = g[r * n + j] - exp(z[r * n + j]) * total
+
+
+def cross_entropy_backward(x: floats, tops: floats, factor: floats, share: floats, target: ints, out: floats, rows: int,
+                           n: int) -> None:
+    """exp(x - top) * factor - one hot * share."""
+    for r in range(rows):
+        for j in range(n):
+            out[r * n + j] = exp(x[r * n + j] - tops[r]) * factor[r]
+        out[r * n + target[r]] -= share[r]
+
+
+# --- attention: the first columns of a row count, those of keys not after the query; the loops go over all, for vectors ---
+
+def limit_of(row: int, n: int, first: int) -> int:
+    """How many columns count; all, if first is -1."""
+    return n if first < 0 or first + row + 1 > n else first + row + 1
+
+
+def attention_softmax(s: floats, tops: floats, sums: floats, matrices: int, rows: int, n: int, first: int,
+                      scale: float) -> None:
+    """Scores become probabilities, in place; a row without any stays 0."""
+    for r in range(matrices * rows):
+        m = limit_of(r % rows, n, first)
+        for j in range(n):
+            y = s[r * n + j] * scale
+            s[r * n + j] = y if j < m else -inf
+        top = largest(s[r * n:], n)
+        top = 0 if top == -inf else top
+        total = powers(s[r * n:], n, top)
+        total = 1 if total == 0 else total
+        tops[r] = top
+        sums[r] = total
+        total = 1 / total
+        for j in range(n):
+            s[r * n + j] *= total
+
+
+def attention_again(s: floats, tops: floats, sums: floats, matrices: int, rows: int, n: int, first: int,
+                    scale: float) -> None:
+    """The same from tops and sums that are known."""
+    for r in range(matrices * rows):
+        m = limit_of(r % rows, n, first)
+        share = 1 / sums[r]
+        top = tops[r]
+        for j in range(n):
+            y = exp(s[r * n + j] * scale - top) * share
+            s[r * n + j] = y if j < m else 0
+
+
+def attention_backward(p: floats, g: floats, rows: int, n: int, scale: float) -> None:
+    """The gradient g of the probabilities becomes that of the scores, in place; where a probability is 0, 0."""
+    for r in range(rows):
+        total = sum_of_products(p[r * n:], g[r * n:], n)
+        for j in range(n):
+            g[r * n + j] = p[r * n + j] * (g[r * n + j] - total) * scale
+
+
+# --- layer norm ---------------------------------------------------------------------------------------------------------
+
+def layer_norm(x: floats, weight: floats, bias: floats, out: floats, means: floats, scales: floats, rows: int, n: int,
+               parts: int, eps: float) -> None:
+    """(x - mean) / sqrt(variance + eps) * weight + bias, row by row."""
+    for r in range(rows):
+        at = r * n
+        mean = sum_of(x[at:], n) / n if parts & CENTRED else 0
+        scale = 1 / sqrt(sum_of_squares(x[at:], mean, n) / n + eps)
+        means[r] = mean
+        scales[r] = scale
+        if parts & WEIGHTED and parts & SHIFTED:
+            for j in range(n):
+                out[at + j] = (x[at + j] - mean) * scale * weight[j] + bias[j]
+        elif parts & WEIGHTED:
+            for j in range(n):
+                out[at + j] = (x[at + j] - mean) * scale * weight[j]
+        else:
+            for j in range(n):
+                out[at + j] = (x[at + j] - mean) * scale
+
+
+def layer_norm_backward(g: floats, x: floats, weight: floats, means: floats, scales: floats, gx: floats, gw: floats,
+                        gb: floats, totals: doubles, rows: int, n: int, parts: int) -> None:
+    """With h = g * weight and z the standardized x: gx = (h - mean(h) - z mean(h z)) * scale; gw and gb, which are zeros,
+    add up, 16 rows at a time in float32, these in float64. totals: zeros for 2 rows."""
+    for r in range(rows):
+        at, mean, scale = r * n, means[r], scales[r]
+        if parts & OF_WEIGHT:
+            for j in range(n):
+                gw[j] += g[at + j] * ((x[at + j] - mean) * scale)
+            if r % 16 == 15 or r == rows - 1:
+                for j in range(n):
+                    totals[j] += gw[j]
+                    gw[j] = totals[j] if r == rows - 1 else 0
+        if parts & OF_BIAS:
+            for j in range(n):
+                gb[j] += g[at + j]
+            if r % 16 == 15 or r == rows - 1:
+                for j in range(n):
+                    totals[n + j] += gb[j]
+                    gb[j] = totals[n + j] if r == rows - 1 else 0
+        if not parts & OF_X:
+            continue
+        for j in range(n):
+            gx[at + j] = g[at + j] * weight[j] if parts & WEIGHTED else g[at + j]
+        whole = sum_of(gx[at:], n) / n if parts & CENTRED else 0
+        along = sum_of_standardized(gx[at:], x[at:], mean, scale, n) / n
+        for j in range(n):
+            gx[at + j] = (gx[at + j] - whole - (x[at + j] - mean) * scale * along) * scale

@@ -1,0 +1,103 @@
+/* What the loops need of C: bits, multiply-add, and sums whose order does not depend on the width of vectors. */
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#define restrict __restrict
+#endif
+
+/* pointers to numbers that no other argument of the same function writes to */
+typedef float *restrict floats;
+typedef double *restrict doubles;
+typedef int64_t *restrict ints;
+typedef uint16_t *restrict halves;
+
+static inline float as_float(int32_t x) { float y; memcpy(&y, &x, 4); return y; }
+static inline int32_t as_int32(float x) { int32_t y; memcpy(&y, &x, 4); return y; }
+static inline double as_double(int64_t x) { double y; memcpy(&y, &x, 8); return y; }
+
+/* a b + c, rounded once where the processor has it. Written out, for the compiler must not choose: -ffp-contract=off */
+#if defined(__FMA__) || defined(__aarch64__)
+#define fmaf_(a, b, c) __builtin_fmaf(a, b, c)
+#define fma_(a, b, c) __builtin_fma(a, b, c)
+#else
+#define fmaf_(a, b, c) ((a) * (b) + (c))
+#define fma_(a, b, c) ((a) * (b) + (c))
+#endif
+#define f32(x) ((float)(x))
+#define f64(x) ((double)(x))
+#define i32(x) ((int32_t)(x))
+#define i64(x) ((int64_t)(x))
+
+/* Sums in 32 lanes, as many vectors as that takes: the same bits on every processor. Vectors wider than the processor's
+   would go through memory (gcc 12). */
+#if defined(__AVX512F__)
+#define WIDTH 64
+#elif defined(__AVX__)
+#define WIDTH 32
+#else
+#define WIDTH 16
+#endif
+#define LANES 32
+#define VECTORS (LANES * 4 / WIDTH)
+typedef float vector __attribute__((vector_size(WIDTH), aligned(4)));
+typedef float four __attribute__((vector_size(16), aligned(4)));
+
+static inline float total(const vector *s, four rest)
+{
+    four f[LANES / 4];
+    memcpy(f, s, sizeof f);
+    for (int k = 0; k < 4; k++) f[k] += f[k + 4];
+    rest += (f[0] + f[2]) + (f[1] + f[3]);
+    return (rest[0] + rest[2]) + (rest[1] + rest[3]);
+}
+
+/* the sum over j < n of TERM, which reads by LOAD(x) the numbers of x from j on: a vector of them, four, or one */
+#define MANY(x) (*(const vector *)((x) + j + k * (WIDTH / 4)))
+#define FOUR(x) (*(const four *)((x) + j))
+#define ONE(x) ((x)[j])
+#define SUM_OF(NAME, PARAMETERS, TERM) \
+    static inline float NAME PARAMETERS \
+    { \
+        vector s[VECTORS] = {{0}}; \
+        four few = {0}; \
+        float rest = 0; \
+        int64_t j = 0; \
+        for (; j + LANES <= n; j += LANES) \
+            _Pragma("GCC unroll 8") for (int k = 0; k < VECTORS; k++) s[k] += TERM(MANY); \
+        for (; j + 4 <= n; j += 4) few += TERM(FOUR); \
+        for (; j < n; j++) rest += TERM(ONE); \
+        return total(s, few) + rest; \
+    }
+#define ITSELF(LOAD) LOAD(x)
+#define PRODUCT(LOAD) (LOAD(x) * LOAD(y))
+#define SQUARE(LOAD) ((LOAD(x) - mean) * (LOAD(x) - mean))
+#define STANDARDIZED(LOAD) (LOAD(y) * ((LOAD(x) - mean) * scale))
+SUM_OF(sum_of, (const float *x, int64_t n), ITSELF)
+SUM_OF(sum_of_products, (const float *x, const float *y, int64_t n), PRODUCT)
+SUM_OF(sum_of_squares, (const float *x, float mean, int64_t n), SQUARE)
+SUM_OF(sum_of_standardized, (const float *y, const float *x, float mean, float scale, int64_t n), STANDARDIZED)
+
+/* c = a b + beta c of row-major matrices, by the function at an address: oneDNN's sgemm, or what is called like it */
+typedef int (*Gemm)(char, char, int64_t, int64_t, int64_t, float, const float *, int64_t, const float *, int64_t, float, float *,
+                    int64_t);
+static inline int gemm(size_t address, int64_t m, int64_t n, int64_t k, const float *a, const float *b, float beta, float *c)
+{
+    return ((Gemm)address)('N', 'N', m, n, k, 1, a, k, b, n, beta, c, n);
+}
+
+/* what this processor can run: 0 the baseline, 1 AVX2 and FMA, 2 AVX-512 as Ice Lake and later have it: before, wide vectors
+   slowed the whole core. The system must save these registers, which __builtin_cpu_supports() asks, too. */
+static inline int level(void)
+{
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 0;
+    return __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")
+           && __builtin_cpu_supports("avx512vl") ? 2 : 1;
+#else
+    return 0;
+#endif
+}

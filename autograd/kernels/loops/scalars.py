@@ -1,0 +1,107 @@
+"""The names of the loops' language, for readers and linters: C types of arguments and variables, and what scalars.h defines.
+
+translate.py declares the functions to Cython from here; nothing imports this module at run time.
+"""
+
+# arguments: the numbers of an array in C order
+floats, doubles, ints, halves = list[float], list[float], list[int], list[int]       # 32, 64, 64, 16 bits
+reals = list[float]                              # a function of these is made twice: for floats and for doubles
+# numbers; `float` has 32 bits, `int` 64
+real, double, int32, uint32, address = float, float, int, int, int
+inf = float("inf")
+
+
+# --- in double precision where the function that calls them mentions double ---------------------------------------------
+
+def sqrt(x: real) -> real:
+    """The square root."""
+    raise NotImplementedError
+
+
+def floor(x: real) -> real:
+    """The largest whole number that is not above x."""
+    raise NotImplementedError
+
+
+def fabs(x: real) -> real:
+    """|x|"""
+    raise NotImplementedError
+
+
+def fma(a: real, b: real, c: real) -> real:
+    """a b + c, rounded once where the processor has that."""
+    raise NotImplementedError
+
+
+# --- conversions ----------------------------------------------------------------------------------------------------------
+
+def f32(x: double) -> float:
+    """x rounded to float32."""
+    raise NotImplementedError
+
+
+def f64(x: double) -> double:
+    """x."""
+    raise NotImplementedError
+
+
+def i32(x: double) -> int32:
+    """The whole number x."""
+    raise NotImplementedError
+
+
+def i64(x: double) -> int:
+    """The whole number x."""
+    raise NotImplementedError
+
+
+def as_float(bits: int32) -> float:
+    """The number of these bits."""
+    raise NotImplementedError
+
+
+def as_int32(x: float) -> int32:
+    """The bits of a number."""
+    raise NotImplementedError
+
+
+def as_double(bits: int) -> double:
+    """The number of these bits."""
+    raise NotImplementedError
+
+
+# --- of many numbers: sums in an order that does not depend on the processor ----------------------------------------------
+
+def sum_of(x: floats, n: int) -> float:
+    """The sum of n numbers."""
+    raise NotImplementedError
+
+
+def sum_of_products(x: floats, y: floats, n: int) -> float:
+    """The sum of x y."""
+    raise NotImplementedError
+
+
+def sum_of_squares(x: floats, mean: float, n: int) -> float:
+    """The sum of (x - mean)^2."""
+    raise NotImplementedError
+
+
+def sum_of_standardized(y: floats, x: floats, mean: float, scale: float, n: int) -> float:
+    """The sum of y (x - mean) scale."""
+    raise NotImplementedError
+
+
+def gemm(function: address, m: int, n: int, k: int, a: floats, b: floats, beta: float, c: floats) -> int:
+    """c = a b + beta c, by a function that is called like oneDNN's sgemm."""
+    raise NotImplementedError
+
+
+def level() -> int:
+    """Which of the LEVELS this processor can run."""
+    raise NotImplementedError
+
+
+def polynomial(x: real, coefficients: tuple[float, ...]) -> real:
+    """Horner's scheme, the highest power first: translate.py writes it out."""
+    raise NotImplementedError

@@ -1,0 +1,247 @@
+"""Writes the loops of this folder as one Cython module. Run by setup.py, which compiles it for several processors.
+
+A loop is a Python function whose annotations are C types: arrays are `floats`, `doubles`, `ints` (64 bits), `halves` (16
+bits); numbers are `int` (64 bits), `int32`, `uint32`, `float` (32 bits), `double`. Each function that returns None and takes
+arrays becomes a function of NumPy arrays, without the GIL while it runs; the others are inlined. A function of `reals` and
+`real` is made twice, NAME and NAME_double. Other variables have the widest type of what is
+assigned to them: Cython would make float32 double there.
+
+Literals, sqrt, floor, abs and fma are single precision, but in a function whose annotations mention double they are double.
+Module constants are computed here. polynomial(x, COEFFICIENTS), the highest power first, becomes Horner's scheme.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib.util
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+POINTERS = {"floats": "float", "doubles": "double", "ints": "int64_t", "halves": "uint16_t"}
+TYPES = {"int": "int64_t", "int32": "int32_t", "uint32": "uint32_t", "long": "int64_t", "address": "size_t"}
+HEAD = """# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: binding=False, always_allow_keywords=False, embedsignature=False, auto_pickle=False
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
+from numpy cimport PyArray_DATA, ndarray
+
+cdef extern from "scalars.h" nogil:
+    ctypedef float *floats
+    ctypedef double *doubles
+    ctypedef int64_t *ints
+    ctypedef uint16_t *halves
+    const float INFINITY
+"""
+TAIL = "\ndef level_of_processor():\n    return level()\n"
+
+
+def coefficients(folder: Path) -> dict[str, object]:
+    """What autograd/kernels/coefficients.py has, without importing autograd, which is yet to be built."""
+    spec = importlib.util.spec_from_file_location("coefficients", folder.parent / "coefficients.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return vars(module)
+
+
+class Inline(ast.NodeTransformer):
+    """Constants in place of their names."""
+
+    def __init__(self, constants: dict[str, object]) -> None:
+        self.constants = constants
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """The value, if it is a number."""
+        value = self.constants.get(node.id)
+        return ast.Constant(value) if isinstance(value, (int, float)) and isinstance(node.ctx, ast.Load) else node
+
+
+class Body(ast.NodeTransformer):
+    """A function's statements with typed literals, constants in place of their names, and polynomials written out."""
+
+    def __init__(self, constants: dict[str, object], double: bool, precise: dict[str, str]) -> None:
+        self.constants, self.double, self.precise = constants, double, precise
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """A number; floats are single precision unless the function is double."""
+        if isinstance(node.value, float) and not self.double:
+            return ast.Call(ast.Name("f32"), [node], [])
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """A constant of the module is its value, a function of two precisions that of this one."""
+        if node.id in self.constants and isinstance(node.ctx, ast.Load):
+            value = self.constants[node.id]
+            return self.number(value) if isinstance(value, (int, float)) else node
+        return ast.Name({"inf": "INFINITY", **self.precise}.get(node.id, node.id), node.ctx)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """x[i:] is a pointer."""
+        if isinstance(node.slice, ast.Slice) and node.slice.lower:
+            return ast.BinOp(self.visit(node.value), ast.Add(), self.visit(node.slice.lower))
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        """An assignment."""
+        return ast.Assign([node.target], self.visit(node.value), lineno=0) if node.value else None
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """polynomial() is written out."""
+        if not (isinstance(node.func, ast.Name) and node.func.id == "polynomial"):
+            return self.generic_visit(node)
+        x, (first, *rest) = self.visit(node.args[0]), self.constants[ast.unparse(node.args[1])]   # type: ignore[misc]
+        value = self.number(first)
+        for c in rest:
+            value = ast.Call(ast.Name(self.precise["fma"]), [value, x, self.number(c)], [])
+        return value
+
+    def number(self, value: object) -> ast.AST:
+        """A literal. Whole coefficients are numbers of the function's precision, too."""
+        literal: ast.AST = ast.Constant(value)       # type: ignore[arg-type]
+        return ast.Call(ast.Name("f64" if self.double else "f32"), [literal], []) if isinstance(value, float) else literal
+
+
+def c_type(name: str) -> str:
+    """A type as Cython has it."""
+    return TYPES.get(name, name)
+
+
+def typed(annotation: ast.expr | None, real: str) -> str:
+    """An annotation's type, where `real` is one of two."""
+    name = ast.unparse(annotation) if annotation else "None"
+    return {"real": real, "reals": f"{real}s", "None": "void"}.get(name, name)
+
+
+def declaration(node: ast.FunctionDef, real: str) -> str:
+    """A function of scalars.h; of those that exist in two precisions float32's has an f behind its name."""
+    kinds = [typed(a.annotation, real) for a in node.args.args]
+    kinds = [f"const {POINTERS[kind]} *" if kind in POINTERS and a.arg != "c" else c_type(kind)
+             for kind, a in zip(kinds, node.args.args, strict=True)]
+    name = node.name + "f" * (is_real(node) and real == "float") + "_" * (node.name == "fma")
+    return f"    {c_type(typed(node.returns, real))} {name}({', '.join(kinds)})\n"
+
+
+def is_real(node: ast.FunctionDef) -> bool:
+    """Whether a function is made for two precisions."""
+    return any(typed(a.annotation, "?") in ("?", "?s") for a in node.args.args)
+
+
+WIDTH = ("int32", "uint32", "int", "float", "double")    # types of numbers, each wider than those before
+
+
+class Variables:
+    """The types of a function's variables."""
+
+    def __init__(self, node: ast.FunctionDef, arguments: list[tuple[str, str]], results: dict[str, str], double: bool) -> None:
+        self.results, self.double = results, double
+        self.types = dict(arguments)
+        given = set(self.types)
+        for part in ast.walk(node):
+            if isinstance(part, ast.AnnAssign):
+                self.types[ast.unparse(part.target)] = ast.unparse(part.annotation)
+        given |= set(self.types)
+        before: dict[str, str] = {}
+        while before != self.types:
+            before = dict(self.types)
+            for part in ast.walk(node):
+                if isinstance(part, ast.For):
+                    self.types[ast.unparse(part.target)] = "int"
+                for target, value in pairs(part):
+                    if isinstance(target, ast.Name) and target.id not in given:
+                        kinds = {self.types.get(target.id), self.type_of(value)} - {None}
+                        self.types.update({target.id: widest(kinds)} if kinds else {})
+        self.own = {name: kind for name, kind in self.types.items() if name not in dict(arguments)}
+
+    def type_of(self, node: ast.expr) -> str | None:
+        """An expression's type; None while a variable's is not known."""
+        if isinstance(node, ast.Constant):
+            return "int" if isinstance(node.value, int) else "double" if self.double else "float"
+        if isinstance(node, ast.Name):
+            return "float" if node.id == "inf" else self.types.get(node.id)
+        if isinstance(node, ast.Subscript):
+            kind = self.types[ast.unparse(node.value)]
+            return kind if isinstance(node.slice, ast.Slice) else kind.removesuffix("s") if kind in ("floats", "doubles") else "int"
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            found = self.results.get(name)
+            return ("double" if self.double else "float") if found == "real" else "int" if name in ("min", "max") else found
+        if isinstance(node, (ast.Compare, ast.BoolOp)):
+            return "int"
+        parts = ([node.left, node.right] if isinstance(node, ast.BinOp) else [node.body, node.orelse]
+                 if isinstance(node, ast.IfExp) else [node.operand])         # type: ignore[attr-defined]
+        kinds = {self.type_of(part) for part in parts}
+        return None if None in kinds else widest(kinds)
+
+
+def widest(kinds: Iterable[str | None]) -> str:
+    """The type in which numbers of these are computed."""
+    return max((kind for kind in kinds if kind), key=WIDTH.index)
+
+
+def pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """What a statement assigns, and to what."""
+    if isinstance(node, ast.AugAssign):
+        return [(node.target, node.value)]
+    if not isinstance(node, ast.Assign):
+        return []
+    [target] = node.targets
+    if isinstance(target, ast.Tuple):
+        assert isinstance(node.value, ast.Tuple)
+        return list(zip(target.elts, node.value.elts, strict=True))
+    return [(target, node.value)]
+
+
+def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[str], results: dict[str, str],
+             real: str) -> str:
+    """A function in Cython; a kernel with the function that Python calls."""
+    arguments = [(a.arg, typed(a.annotation, real)) for a in node.args.args]
+    result, name = typed(node.returns, real), node.name + "_double" * (is_real(node) and real == "double")
+    kernel = result == "void" and not node.name.startswith("_")
+    mentioned = {kind for _, kind in arguments} | {result} | {
+        ast.unparse(part.annotation) for part in ast.walk(node) if isinstance(part, ast.AnnAssign)}
+    double = bool(mentioned & {"double", "doubles"})
+    body = Body(constants, double, {name: name + "f" * (not double) + "_" * (name == "fma") for name in precise})
+    plain = copy.deepcopy(node)
+    plain.body = [Inline(constants).visit(part) for part in plain.body[1:]]
+    own = Variables(plain, arguments, results, double).own
+    statements = [body.visit(copy.deepcopy(part)) for part in node.body[1:]]      # the first is the docstring
+    taken = ", ".join(f"{c_type(kind)} {argument}" for argument, kind in arguments)
+    inner = f"loop_{name}" if kernel else name
+    text = (f"cdef {'' if kernel else 'inline '}{c_type(result)} {inner}({taken}) noexcept nogil:\n"
+            + "".join(f"    cdef {c_type(kind)} {variable}\n" for variable, kind in own.items())
+            + "".join("    " + line + "\n" for part in statements if part is not None
+                      for line in ast.unparse(ast.fix_missing_locations(part)).splitlines()) + "\n")
+    if kernel:
+        taken = ", ".join(f"{'ndarray' if kind in POINTERS else c_type(kind)} {argument}" for argument, kind in arguments)
+        given = ", ".join(f"<{POINTERS[kind]} *> PyArray_DATA({argument})" if kind in POINTERS else argument
+                          for argument, kind in arguments)
+        text += f"def {name}({taken}):\n    with nogil:\n        {inner}({given})\n\n"
+    return text
+
+
+def functions(path: Path) -> list[ast.FunctionDef]:
+    """The functions of a module."""
+    return [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
+
+
+def constants_of(path: Path, known: dict[str, object]) -> dict[str, object]:
+    """The constants of a module, and those that are known already."""
+    found = dict(known)
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.Assign, ast.Import)) or isinstance(node, ast.ImportFrom) and not node.level:
+            exec(compile(ast.Module([node], []), path.name, "exec"), found)
+    return found
+
+
+def translated(folder: Path, modules: Sequence[str]) -> str:
+    """The Cython module."""
+    known, names = coefficients(folder), [node for node in functions(folder / "scalars.py") if node.name != "polynomial"]
+    precise = [node.name for node in names if is_real(node)]
+    results = {node.name: typed(node.returns, "real") for node in functions(folder / "scalars.py")}
+    text = HEAD + "".join(declaration(node, real) for node in names for real in ("float", "double")[:1 + is_real(node)]) + "\n"
+    for path in [folder / f"{module}.py" for module in modules]:
+        constants = constants_of(path, known)
+        results |= {node.name: typed(node.returns, "real") for node in functions(path)}
+        text += "".join(function(node, constants, precise, results, real) for node in functions(path)
+                        for real in ("float", "double")[:1 + is_real(node)])
+    return text + TAIL
