@@ -60,9 +60,9 @@ EXTENSIONS = [Extension(f"autograd.native.{name}", [f"autograd/{name.replace('.'
 # without traps and errno, choices and roots become vectors
 LOOPS = [] if os.name == "nt" else [Extension(
     f"autograd.native.{level}.loops", [f"build/loops/{level}/loops.c"], include_dirs=["autograd/kernels/loops"],
-    extra_compile_args=["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi", *options])
-    for level, options in {"baseline": [], "avx2": ["-mavx2", "-mfma"], "avx512": [
-        "-mavx2", "-mfma", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vbmi2",
+    extra_compile_args=["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-thread-jumps", "-Wno-psabi", *options])
+    for level, options in {"baseline": [], "avx2": ["-mavx2", "-mfma", "-mf16c"], "avx512": [
+        "-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vbmi2",
         "-mprefer-vector-width=512"]}.items() if level == "baseline" or platform.machine().lower() in ("x86_64", "amd64")]
 
 

@@ -145,5 +145,4 @@ def hardtanh(x: floats, out: floats, n: int, low: float, high: float) -> None:
 def hardtanh_backward(g: floats, x: floats, out: floats, n: int, low: float, high: float) -> None:
     """g between them."""
     for i in range(n):
-        y = 0 if x[i] <= low else g[i]
-        out[i] = 0 if x[i] >= high else y
+        out[i] = 0 if (x[i] <= low) | (x[i] >= high) else g[i]

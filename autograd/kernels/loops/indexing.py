@@ -5,6 +5,12 @@ from .scalars import as_int32, floats, int32, ints
 MOST = 0x7FFFFFFF
 
 
+def _add(out: floats, x: floats, n: int) -> None:
+    """out += x."""
+    for j in range(n):
+        out[j] += x[j]
+
+
 def add_rows(out: floats, index: ints, values: floats, count: int, n: int) -> None:
     """out[index[i]] += values[i], rows of n numbers."""
     if n == 1:
@@ -12,9 +18,7 @@ def add_rows(out: floats, index: ints, values: floats, count: int, n: int) -> No
             out[index[i]] += values[i]
         return
     for i in range(count):
-        to, at = index[i] * n, i * n
-        for j in range(n):
-            out[to + j] += values[at + j]
+        _add(out[index[i] * n:], values[i * n:], n)
 
 
 def extreme_rows(out: floats, index: ints, values: floats, count: int, n: int, sign: float) -> None:
@@ -23,7 +27,7 @@ def extreme_rows(out: floats, index: ints, values: floats, count: int, n: int, s
         to, at = index[i] * n, i * n
         for j in range(n):
             a, b = out[to + j], values[at + j]
-            out[to + j] = a if sign * b <= sign * a or a != a else b
+            out[to + j] = a if (sign * b <= sign * a) | (a != a) else b
 
 
 def gather(x: floats, index: ints, out: floats, blocks: int, n: int, count: int, inner: int) -> None:
@@ -107,6 +111,12 @@ def leading(x: floats, out: ints, best: ints, rows: int, n: int, k: int, flip: i
                 last = best[k - 1] if held == k else last
 
 
+def _times(before: floats, x: floats, out: floats, n: int) -> None:
+    """out = before x, rows that differ: no check of that is needed."""
+    for j in range(n):
+        out[j] = before[j] * x[j]
+
+
 def running_products(x: floats, out: floats, blocks: int, n: int, inner: int) -> None:
     """The products of the first 1, 2, ... along the middle of (blocks, n, inner), one after the other as NumPy's."""
     for b in range(blocks):
@@ -122,8 +132,16 @@ def running_products(x: floats, out: floats, blocks: int, n: int, inner: int) ->
             out[j] = x[j]
         for i in range(1, n):
             at = first + i * inner
-            for j in range(inner):
-                out[at + j] = out[at - inner + j] * x[at + j]
+            _times(out[at - inner:], x[at:], out[at:], inner)
+
+
+def _latest(before: ints, x: floats, tops: floats, out: ints, n: int, i: int, sign: float) -> None:
+    """Where the largest so far stand in each column, with row i."""
+    for j in range(n):
+        here, top = x[j], tops[j]
+        later = (sign * here >= sign * top) | (here != here)
+        tops[j] = here if later else top
+        out[j] = i if later else before[j]
 
 
 def running_places(x: floats, out: ints, tops: floats, blocks: int, n: int, inner: int, flip: int) -> None:
@@ -134,7 +152,6 @@ def running_places(x: floats, out: ints, tops: floats, blocks: int, n: int, inne
     highest: int32
     rank: int32
     place: int32
-    later: int32
     for b in range(blocks):
         first = b * n * inner
         if inner == 1:
@@ -151,8 +168,4 @@ def running_places(x: floats, out: ints, tops: floats, blocks: int, n: int, inne
             out[first + j] = 0
         for i in range(1, n):
             at = first + i * inner
-            for j in range(inner):
-                here, top = x[at + j], tops[j]
-                later = sign * here >= sign * top or here != here
-                tops[j] = here if later else top
-                out[at + j] = i if later else out[at - inner + j]
+            _latest(out[at - inner:], x[at:], tops, out[at:], inner, i, sign)

@@ -112,7 +112,7 @@ def extremes(x: floats, out: floats, blocks: int, n: int, inner: int, sign: floa
         if inner == 1:
             highest = x[b * n]
             for i in range(b * n + 1, b * n + n):
-                highest = highest if sign * x[i] <= sign * highest or highest != highest else x[i]
+                highest = highest if (sign * x[i] <= sign * highest) | (highest != highest) else x[i]
             out[b] = highest
             continue
         to = b * inner
@@ -122,4 +122,4 @@ def extremes(x: floats, out: floats, blocks: int, n: int, inner: int, sign: floa
             at = (b * n + i) * inner
             for j in range(inner):
                 here, top = x[at + j], out[to + j]
-                out[to + j] = top if sign * here <= sign * top or top != top else here
+                out[to + j] = top if (sign * here <= sign * top) | (top != top) else here

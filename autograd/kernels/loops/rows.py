@@ -2,7 +2,7 @@
 
 from .functions import exp
 from .scalars import (as_float, as_int32, doubles, floats, inf, int32, ints, sqrt, sum_of, sum_of_products, sum_of_squares,
-                      sum_of_standardized)
+                      sum_of_standardized, sum_of_weighted)
 
 LEAST = -0x7f800001                  # -inf in the order of largest()
 CENTRED, WEIGHTED, SHIFTED = 1, 2, 4         # parts of layer_norm: the mean is taken out, there is a weight, a bias
@@ -166,9 +166,16 @@ def layer_norm_backward(g: floats, x: floats, weight: floats, means: floats, sca
                     gb[j] = totals[n + j] if r == rows - 1 else 0
         if not parts & OF_X:
             continue
+        whole = 0.0
+        if parts & WEIGHTED:
+            if parts & CENTRED:
+                whole = sum_of_products(g[at:], weight, n) / n
+            along = sum_of_weighted(g[at:], weight, x[at:], mean, scale, n) / n
+            for j in range(n):
+                gx[at + j] = (g[at + j] * weight[j] - whole - (x[at + j] - mean) * scale * along) * scale
+            continue
+        if parts & CENTRED:
+            whole = sum_of(g[at:], n) / n
+        along = sum_of_standardized(g[at:], x[at:], mean, scale, n) / n
         for j in range(n):
-            gx[at + j] = g[at + j] * weight[j] if parts & WEIGHTED else g[at + j]
-        whole = sum_of(gx[at:], n) / n if parts & CENTRED else 0
-        along = sum_of_standardized(gx[at:], x[at:], mean, scale, n) / n
-        for j in range(n):
-            gx[at + j] = (gx[at + j] - whole - (x[at + j] - mean) * scale * along) * scale
+            gx[at + j] = (g[at + j] - whole - (x[at + j] - mean) * scale * along) * scale

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #if defined(_MSC_VER) && !defined(__clang__)
 #define restrict __restrict
@@ -47,10 +50,16 @@ typedef float four __attribute__((vector_size(16), aligned(4)));
 
 static inline float total(const vector *s, four rest)
 {
-    four f[LANES / 4];
-    memcpy(f, s, sizeof f);
-    for (int k = 0; k < 4; k++) f[k] += f[k + 4];
-    rest += (f[0] + f[2]) + (f[1] + f[3]);
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+    __m512 a = (__m512)s[0] + (__m512)s[1];
+    __m256 b = _mm512_castps512_ps256(a) + _mm512_extractf32x8_ps(a, 1);
+    rest += (four)(_mm256_castps256_ps128(b) + _mm256_extractf128_ps(b, 1));
+#elif defined(__AVX__)
+    __m256 b = ((__m256)s[0] + (__m256)s[2]) + ((__m256)s[1] + (__m256)s[3]);
+    rest += (four)(_mm256_castps256_ps128(b) + _mm256_extractf128_ps(b, 1));
+#else
+    rest += ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+#endif
     return (rest[0] + rest[2]) + (rest[1] + rest[3]);
 }
 
@@ -75,9 +84,11 @@ static inline float total(const vector *s, four rest)
 #define PRODUCT(LOAD) (LOAD(x) * LOAD(y))
 #define SQUARE(LOAD) ((LOAD(x) - mean) * (LOAD(x) - mean))
 #define STANDARDIZED(LOAD) (LOAD(y) * ((LOAD(x) - mean) * scale))
+#define WEIGHTED(LOAD) (LOAD(y) * LOAD(w) * ((LOAD(x) - mean) * scale))
 SUM_OF(sum_of, (const float *x, int64_t n), ITSELF)
 SUM_OF(sum_of_products, (const float *x, const float *y, int64_t n), PRODUCT)
 SUM_OF(sum_of_squares, (const float *x, float mean, int64_t n), SQUARE)
+SUM_OF(sum_of_weighted, (const float *y, const float *w, const float *x, float mean, float scale, int64_t n), WEIGHTED)
 SUM_OF(sum_of_standardized, (const float *y, const float *x, float mean, float scale, int64_t n), STANDARDIZED)
 
 /* c = a b + beta c of row-major matrices, by the function at an address: oneDNN's sgemm, or what is called like it */

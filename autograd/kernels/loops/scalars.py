@@ -92,6 +92,11 @@ def sum_of_standardized(y: floats, x: floats, mean: float, scale: float, n: int)
     raise NotImplementedError
 
 
+def sum_of_weighted(y: floats, w: floats, x: floats, mean: float, scale: float, n: int) -> float:
+    """The sum of y w (x - mean) scale."""
+    raise NotImplementedError
+
+
 def gemm(function: address, m: int, n: int, k: int, a: floats, b: floats, beta: float, c: floats) -> int:
     """c = a b + beta c, by a function that is called like oneDNN's sgemm."""
     raise NotImplementedError

@@ -57,22 +57,42 @@ class Inline(ast.NodeTransformer):
 
 
 class Body(ast.NodeTransformer):
-    """A function's statements with typed literals, constants in place of their names, and polynomials written out."""
+    """A function's statements with typed literals, and polynomials written out."""
 
-    def __init__(self, constants: dict[str, object], double: bool, precise: dict[str, str]) -> None:
-        self.constants, self.double, self.precise = constants, double, precise
+    def __init__(self, constants: dict[str, object], variables: Variables, precise: list[str]) -> None:
+        self.constants, self.variables, self.double = constants, variables, variables.double
+        self.precise = {name: name + "f" * (not self.double) + "_" * (name == "fma") for name in precise}
 
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """A number; floats are single precision unless the function is double."""
-        if isinstance(node.value, float) and not self.double:
-            return ast.Call(ast.Name("f32"), [node], [])
+    def typed(self, *parts: ast.expr) -> list[ast.expr]:
+        """Expressions that meet in one operation: whole literals have the precision of the others."""
+        kinds = {self.variables.type_of(part) for part in parts}
+        for k in ({"float", "double"} & kinds and range(len(parts))) or ():
+            if isinstance(parts[k], ast.Constant):
+                parts[k].value = float(parts[k].value)       # type: ignore[attr-defined]
+        return [self.visit(part) for part in parts]
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Both sides."""
+        node.left, node.right = self.typed(node.left, node.right)
         return node
 
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """All sides."""
+        node.left, *node.comparators = self.typed(node.left, *node.comparators)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        """Both choices."""
+        node.test = self.visit(node.test)
+        node.body, node.orelse = self.typed(node.body, node.orelse)
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """A number of the function's precision, or a whole one."""
+        return ast.Call(ast.Name("f64" if self.double else "f32"), [node], []) if isinstance(node.value, float) else node
+
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """A constant of the module is its value, a function of two precisions that of this one."""
-        if node.id in self.constants and isinstance(node.ctx, ast.Load):
-            value = self.constants[node.id]
-            return self.number(value) if isinstance(value, (int, float)) else node
+        """A function of two precisions is that of this one."""
         return ast.Name({"inf": "INFINITY", **self.precise}.get(node.id, node.id), node.ctx)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -87,18 +107,13 @@ class Body(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """polynomial() is written out."""
-        if not (isinstance(node.func, ast.Name) and node.func.id == "polynomial"):
+        if ast.unparse(node.func) != "polynomial":
             return self.generic_visit(node)
         x, (first, *rest) = self.visit(node.args[0]), self.constants[ast.unparse(node.args[1])]   # type: ignore[misc]
-        value = self.number(first)
+        value = self.visit(ast.Constant(float(first)))
         for c in rest:
-            value = ast.Call(ast.Name(self.precise["fma"]), [value, x, self.number(c)], [])
+            value = ast.Call(ast.Name(self.precise["fma"]), [value, x, self.visit(ast.Constant(float(c)))], [])
         return value
-
-    def number(self, value: object) -> ast.AST:
-        """A literal. Whole coefficients are numbers of the function's precision, too."""
-        literal: ast.AST = ast.Constant(value)       # type: ignore[arg-type]
-        return ast.Call(ast.Name("f64" if self.double else "f32"), [literal], []) if isinstance(value, float) else literal
 
 
 def c_type(name: str) -> str:
@@ -132,18 +147,18 @@ WIDTH = ("int32", "uint32", "int", "float", "double")    # types of numbers, eac
 class Variables:
     """The types of a function's variables."""
 
-    def __init__(self, node: ast.FunctionDef, arguments: list[tuple[str, str]], results: dict[str, str], double: bool) -> None:
+    def __init__(self, body: list[ast.stmt], arguments: list[tuple[str, str]], results: dict[str, str], double: bool) -> None:
         self.results, self.double = results, double
         self.types = dict(arguments)
-        given = set(self.types)
-        for part in ast.walk(node):
+        parts = [part for statement in body for part in ast.walk(statement)]
+        for part in parts:
             if isinstance(part, ast.AnnAssign):
                 self.types[ast.unparse(part.target)] = ast.unparse(part.annotation)
-        given |= set(self.types)
+        given = set(self.types)
         before: dict[str, str] = {}
         while before != self.types:
             before = dict(self.types)
-            for part in ast.walk(node):
+            for part in parts:
                 if isinstance(part, ast.For):
                     self.types[ast.unparse(part.target)] = "int"
                 for target, value in pairs(part):
@@ -199,16 +214,13 @@ def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[
     kernel = result == "void" and not node.name.startswith("_")
     mentioned = {kind for _, kind in arguments} | {result} | {
         ast.unparse(part.annotation) for part in ast.walk(node) if isinstance(part, ast.AnnAssign)}
-    double = bool(mentioned & {"double", "doubles"})
-    body = Body(constants, double, {name: name + "f" * (not double) + "_" * (name == "fma") for name in precise})
-    plain = copy.deepcopy(node)
-    plain.body = [Inline(constants).visit(part) for part in plain.body[1:]]
-    own = Variables(plain, arguments, results, double).own
-    statements = [body.visit(copy.deepcopy(part)) for part in node.body[1:]]      # the first is the docstring
+    body = [Inline(constants).visit(part) for part in copy.deepcopy(node).body[1:]]      # the first is the docstring
+    variables = Variables(body, arguments, results, bool(mentioned & {"double", "doubles"}))
+    statements = [Body(constants, variables, precise).visit(part) for part in body]
     taken = ", ".join(f"{c_type(kind)} {argument}" for argument, kind in arguments)
     inner = f"loop_{name}" if kernel else name
     text = (f"cdef {'' if kernel else 'inline '}{c_type(result)} {inner}({taken}) noexcept nogil:\n"
-            + "".join(f"    cdef {c_type(kind)} {variable}\n" for variable, kind in own.items())
+            + "".join(f"    cdef {c_type(kind)} {variable}\n" for variable, kind in variables.own.items())
             + "".join("    " + line + "\n" for part in statements if part is not None
                       for line in ast.unparse(ast.fix_missing_locations(part)).splitlines()) + "\n")
     if kernel:
