@@ -108,16 +108,15 @@ def quick() -> int:
 
 
 def older_processor():
-    """The variables with which NumPy, OpenBLAS, oneDNN, numba and PyTorch compute as on an older processor: with AVX2 where
+    """The variables with which NumPy, OpenBLAS, oneDNN, compiled loops and PyTorch compute as on an older processor: with AVX2 where
     this one has AVX-512, else without AVX2; nothing where it is another kind of processor."""
     if platform.machine() != "x86_64":
         return {}
     wide = [name for name, found in cpu_features.items() if found and re.match("AVX512|X86_V4", name)]
-    isa, core, cpu, features, torch = (("AVX2", "Haswell", "x86-64-v3", "+avx2,+fma", "avx2") if wide
-                                       else ("SSE41", "Nehalem", "x86-64-v2", "+sse4.2", "default"))
+    isa, core, loops, torch = ("AVX2", "Haswell", "avx2", "avx2") if wide else ("SSE41", "Nehalem", "baseline", "default")
     off = [name for name in cpu_dispatch if name in wide or not wide]
     return {"NPY_DISABLE_CPU_FEATURES": " ".join(off), "OPENBLAS_CORETYPE": core, "ONEDNN_MAX_CPU_ISA": isa,
-            "NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": features, "ATEN_CPU_CAPABILITY": torch}
+            "AUTOGRAD_LOOPS": loops, "ATEN_CPU_CAPABILITY": torch}
 
 
 def queued(begin, counts):

@@ -19,6 +19,7 @@ from weakref import WeakMethod
 import numpy as np
 
 from autograd.core.random import default_generator, using_generator
+from autograd.kernels.loops import loops
 from autograd.nn import Module, Parameter, SyncBatchNorm
 
 from ..autograd import Generator, Tensor, as_tensor
@@ -55,6 +56,9 @@ class VirtualShards:
         if synchronised:
             raise NotImplementedError(f"reproducible={count}: {synchronised[0] or 'the module'} is a SyncBatchNorm, whose "
                                       "sums depend on the number of ranks; use BatchNorm, which sees one shard")
+        if size > 1:                                  # unlike processors round alike in loops of one level
+            levels = comm.agree(1 << loops.level() + 1, "DataParallel")
+            loops.lower_to((levels & -levels).bit_length() - 2)
         self.module: Module = module
         self.devices: Devices | None = devices
         self.average: str = average

@@ -18,8 +18,8 @@ from autograd.tensor_api.binding import LazyMethod
 
 # Each of these would cost a program of plain tensors 1 to 10 ms for nothing.
 HEAVY = ("autograd.nn", "autograd.optim", "autograd.utils", "autograd.serialization", "autograd.ops.linalg.svd", "autograd.ops.signal.fft",
-         "autograd.ops.nn.convolution", "autograd.kernels.numba.loading", "numpy.random", "dataclasses", "hashlib", "logging",
-         "pathlib", "queue", "secrets", "subprocess", "numba", "mpi4py")
+         "autograd.ops.nn.convolution", "autograd.kernels.loops.translate", "numpy.random", "dataclasses", "hashlib", "logging",
+         "pathlib", "queue", "secrets", "subprocess", "mpi4py")
 
 
 def run(code):

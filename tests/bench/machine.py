@@ -16,8 +16,8 @@ from runs import ROOT, environment
 ACCELERATORS = """
 import numpy, autograd
 from autograd.kernels.onednn import onednn
-import importlib.util
-parts = ["oneDNN"] * (onednn.library() is not None) + ["numba"] * (importlib.util.find_spec("numba") is not None)
+from autograd.kernels.loops import LEVELS, loops
+parts = ["oneDNN"] * (onednn.library() is not None) + [f"loops ({LEVELS[loops.level()]})"] * (loops.library() is not None)
 print(" and ".join(parts) or "none")
 """
 

@@ -3,7 +3,7 @@
 Each case of the table is one training step in fresh processes, in turn with one thread (OMP_NUM_THREADS=1) and as the library
 chooses by itself, first as the machine is, then beside a loop on every core. The figures are the ratios of default threads to
 one thread, median, least and largest; the result of the third step must be the same.
-The aim: at most 1.5 on busy cores, and at most 1 on idle ones. --accelerators numba shows OpenBLAS's products.
+The aim: at most 1.5 on busy cores, and at most 1 on idle ones. --accelerators loops shows OpenBLAS's products.
 """
 
 from __future__ import annotations

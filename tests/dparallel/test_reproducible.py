@@ -8,8 +8,9 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
+from autograd.kernels.loops import LEVELS, loops
 from autograd.utils.data import DataLoader, TensorDataset
-from dparallel import CollectiveError, DataParallel, Devices, GlobalBatchSampler, SyncBatchNorm, run_ranks
+from dparallel import CollectiveError, DataParallel, Devices, GlobalBatchSampler, SyncBatchNorm, run_ranks, world
 from dparallel.replicas.tree_reduce import tree_sum
 
 FEATURES, CLASSES = 12, 5
@@ -219,3 +220,16 @@ def test_evaluation_without_gradients_is_of_each_ranks_own_rows(on_ranks):
             np.testing.assert_array_equal(model(x).numpy(), net(x).numpy())
 
     on_ranks(check)
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(loops.level() < 1, reason="one level of compiled loops")
+def test_ranks_on_unlike_processors_use_the_lowest_level(monkeypatch):
+    """Rank 1 acts as a processor without AVX2."""
+    comm = world()
+    monkeypatch.setattr(loops, "_library", loops.module(LEVELS[0 if comm.rank == 1 else loops.level()]))
+    DataParallel(nn.Linear(2, 2), comm=comm)                      # without reproducible= nothing changes
+    assert (loops.level() == 0) == (comm.rank == 1)
+    if comm.size == 2:
+        DataParallel(nn.Linear(2, 2), comm=comm, reproducible=2)
+        assert loops.level() == 0 and loops.state().startswith("in use, baseline")
