@@ -56,11 +56,12 @@ DIRECTIVES = {"language_level": 3, "annotation_typing": False, "auto_pickle": Fa
 # `autograd.core.graph` is compiled to autograd/native/core/graph.*.so: Python would always prefer a file beside graph.py
 EXTENSIONS = [Extension(f"autograd.native.{name}", [f"autograd/{name.replace('.', '/')}.py"],
                         extra_compile_args=[] if os.name == "nt" else ["-O2", "-g0"]) for name in extensions.CORE]
-# kernels/loops: three times on x86-64. No -ffast-math: nan and inf stay what they are, and no compiler chooses what is fused;
+# kernels/loops: three times on x86-64. No -ffast-math: nan and inf stay what they are, and the compiler fuses nothing;
 # without traps and errno, choices and roots become vectors
 LOOPS = [] if os.name == "nt" else [Extension(
     f"autograd.native.{level}.loops", [f"build/loops/{level}/loops.c"], include_dirs=["autograd/kernels/loops"],
-    extra_compile_args=["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-thread-jumps", "-Wno-psabi", *options])
+    extra_compile_args=["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-thread-jumps",
+                        "-Wno-psabi", *options])
     for level, options in {"baseline": [], "avx2": ["-mavx2", "-mfma", "-mf16c"], "avx512": [
         "-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vbmi2",
         "-mprefer-vector-width=512"]}.items() if level == "baseline" or platform.machine().lower() in ("x86_64", "amd64")]
@@ -147,4 +148,5 @@ def readme():
 
 
 setup(long_description=readme(), long_description_content_type="text/markdown",
-      ext_modules=[] if environment.environment.pure else EXTENSIONS + LOOPS, cmdclass={"build_ext": BuildCore, "build_py": BuildPy})
+      ext_modules=[] if environment.environment.pure else EXTENSIONS + LOOPS,
+      cmdclass={"build_ext": BuildCore, "build_py": BuildPy})

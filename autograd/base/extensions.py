@@ -48,7 +48,8 @@ MSG_FAILED = ("autograd's core was not compiled when it was installed ({reason})
 def sources() -> list[str]:
     """The sources and declarations of what is compiled, as names within this folder."""
     return [*[f"{name.replace('.', '/')}.{kind}" for name in (*CORE, *INLINE) for kind in ("py", "pxd")],
-            *[f"kernels/loops/{name}.py" for name in (*LOOPS, "scalars", "translate")], "kernels/loops/scalars.h", "kernels/coefficients.py"]
+            *[f"kernels/loops/{name}.py" for name in (*LOOPS, "scalars", "translate")],
+            "kernels/loops/scalars.h", "kernels/coefficients.py"]
 
 
 def fingerprint() -> str:
@@ -162,4 +163,5 @@ def _noted(native: str) -> str:
 
 in_use: bool = __package__ != PACKAGE and prefer()  # setup.py imports `base` alone, in no package: it is not in use there
 
-__all__ = ["CORE", "LOOPS", "NATIVE", "PACKAGE", "SUFFIX", "appearance", "failure", "fingerprint", "in_use", "note", "prefer", "stamp"]
+__all__ = ["CORE", "LOOPS", "NATIVE", "PACKAGE", "SUFFIX", "appearance", "failure", "fingerprint", "in_use", "note", "prefer",
+           "stamp"]

@@ -58,7 +58,8 @@ class Accelerator:
     """A library that is loaded when it is first asked for.
 
     load() returns it, or raises: Missing if it is not installed. find() returns a line on where it is, or raises likewise,
-    and loads nothing. `brought` installs it ("": the package itself, which has said so already), `instead` says what happens without.
+    and loads nothing. `brought` installs it ("" if this package does, which has reported it), `instead` says what
+    happens without.
     """
 
     def __init__(self, name: str, load: Callable[[], Any], find: Callable[[], str], brought: str, instead: str) -> None:

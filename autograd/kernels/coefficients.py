@@ -187,8 +187,9 @@ AI_Q = np.array([
     1.5773435797781153e-17, -5.206129581838458e-18, 1.7706787947400164e-18, -6.191669620783275e-19,
     2.2214932182107093e-19])
 
-# erf(x) / x as a quotient of polynomials in x^2, |x| <= 4, the highest power first: a least squares fit with a relative error of
-# 2.5e-9. One formula without branches, four times as fast as the full one, and exact once rounded to float32.
+# erf(x) / x as a quotient of polynomials in x^2, |x| <= 4, the highest power first: a least squares fit with a relative
+# error of 2.5e-9. One formula without branches, four times as fast as the full one, and exact once rounded to float32.
 ERF_ABOVE = (-1.336023425955862e-08, 4.7151093752684576e-06, 0.00038085896071281283, 0.0038564779869402293,
              0.05435400339492517, 0.18527999832627115, 1.1283791680791524)
-ERF_BELOW = (6.340348258948088e-05, 0.0013106910328638526, 0.015479842988272995, 0.11401401340967904, 0.49753352091983705, 1.0)
+ERF_BELOW = (6.340348258948088e-05, 0.0013106910328638526, 0.015479842988272995, 0.11401401340967904, 0.49753352091983705,
+             1.0)

@@ -1,4 +1,4 @@
-"""Normalization of channels over the batch, or of groups of channels sample by sample, compiled. None where loops are not compiled.
+"""Normalization of channels over the batch, or of groups of channels sample by sample, compiled. None without compiled loops.
 
 The channels lie last in memory.
 
@@ -15,9 +15,9 @@ import numpy as np
 
 from ..base.types import Array
 from . import threads
-from .memory_format import empty_last, last_axes
 from .loops import FLOAT32, WORTH, kernels_for, loops
 from .loops.group_norm import OUTPUT, SHIFTED, SUMS, WEIGHTED
+from .memory_format import empty_last, last_axes
 from .onednn.reorder import to_channels_last
 
 LOOP = 512                                           # numbers that a loop should have

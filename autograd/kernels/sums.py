@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from .memory_format import in_rows
 from .loops import FLOAT32, WORTH, blocked, kernels_for
+from .memory_format import in_rows
 
 accumulate: Any = np.add.reduce
 ROWS = 16                            # that NumPy adds up one by one

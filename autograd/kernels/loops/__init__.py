@@ -22,8 +22,8 @@ from ..accelerators import Accelerator, Missing
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 LEVELS = ("baseline", "avx2", "avx512")      # AVX2 with FMA; AVX-512 as Ice Lake and later have it
-# Elements from which on a loop is called. It depends on sizes alone: what ranks have seen before must not make their rounding
-# differ.
+# Elements from which on a loop is called. It depends on sizes alone: what ranks have seen before must not make their
+# rounding differ.
 WORTH = 1024
 
 

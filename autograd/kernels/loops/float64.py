@@ -5,7 +5,7 @@ import math
 from numpy.polynomial.chebyshev import cheb2poly
 
 from ..coefficients import ERFCX
-from .scalars import fabs, as_double, double, doubles, floor, fma, i64, polynomial
+from .scalars import as_double, double, doubles, fabs, floor, fma, i64, polynomial
 
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93145751953125e-1, 1.42860682030941723212e-6
 NOTHING_BELOW = -709.0                           # 2^-1023, of which the formula makes 0

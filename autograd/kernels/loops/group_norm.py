@@ -5,7 +5,7 @@ What belongs to a channel is repeated until loops are `width` numbers long, some
 mean of some rows, which takes one pass, and nothing cancels where the mean is far from 0.
 """
 
-from .scalars import double, doubles, floats, sqrt
+from .scalars import doubles, floats, sqrt
 
 WEIGHTED, SHIFTED = 2, 4                             # parts: there is a weight, a bias,
 SUMS, OUTPUT = 8, 16                                 # and what is done
@@ -44,8 +44,8 @@ def _some_means(x: floats, base: int, total: int, room: floats, to: int, width: 
 
 
 def group_norm(x: floats, weight: floats, bias: floats, out: floats, means: floats, variances: floats, scales: floats,
-               totals: doubles, room: floats, samples: int, total: int, first: int, last: int, width: int, channels: int, groups: int,
-               parts: int, eps: float) -> None:
+               totals: doubles, room: floats, samples: int, total: int, first: int, last: int, width: int, channels: int,
+               groups: int, parts: int, eps: float) -> None:
     """(x - mean) / sqrt(variance + eps) * weight + bias of samples of `total` numbers, of which first to last are read
     and written. Without OUTPUT only `totals` are made, without SUMS they are given: 2 for each channel. room: memory for 4
     widths."""
@@ -120,7 +120,8 @@ def group_norm(x: floats, weight: floats, bias: floats, out: floats, means: floa
 
 
 def group_norm_backward(g: floats, x: floats, weight: floats, means: floats, scales: floats, gx: floats, gw: floats,
-                        gb: floats, totals: doubles, room: floats, samples: int, total: int, first: int, last: int, width: int, channels: int, groups: int, parts: int) -> None:
+                        gb: floats, totals: doubles, room: floats, samples: int, total: int, first: int, last: int,
+                        width: int, channels: int, groups: int, parts: int) -> None:
     """With h = g * weight and z the standardized x: gx = (h - mean(h) - z mean(h z)) * scale; gw and gb are sums over all
     samples. `totals` has 4 for each channel: two as in group_norm, and those two sums. room: memory for 4 widths."""
     size, count = channels // groups, 1.0 * (total // groups)

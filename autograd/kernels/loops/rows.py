@@ -1,8 +1,21 @@
 """Loops over rows: softmax and its kin, layer norm."""
 
 from .functions import exp
-from .scalars import (as_float, as_int32, doubles, floats, inf, int32, ints, sqrt, sum_of, sum_of_products, sum_of_squares,
-                      sum_of_standardized, sum_of_weighted)
+from .scalars import (
+    as_float,
+    as_int32,
+    doubles,
+    floats,
+    inf,
+    int32,
+    ints,
+    sqrt,
+    sum_of,
+    sum_of_products,
+    sum_of_squares,
+    sum_of_standardized,
+    sum_of_weighted,
+)
 
 LEAST = -0x7f800001                  # -inf in the order of largest()
 CENTRED, WEIGHTED, SHIFTED = 1, 2, 4         # parts of layer_norm: the mean is taken out, there is a weight, a bias

@@ -4,10 +4,17 @@ translate.py declares the functions to Cython from here; nothing imports this mo
 """
 
 # arguments: the numbers of an array in C order
-floats, doubles, ints, halves = list[float], list[float], list[int], list[int]       # 32, 64, 64, 16 bits
+floats = list[float]                             # of 32 bits
+doubles = list[float]
+ints = list[int]                                 # of 64 bits
+halves = list[int]                               # of 16 bits
 reals = list[float]                              # a function of these is made twice: for floats and for doubles
 # numbers; `float` has 32 bits, `int` 64
-real, double, int32, uint32, address = float, float, int, int, int
+real = float
+double = float
+int32 = int
+uint32 = int
+address = int
 inf = float("inf")
 
 

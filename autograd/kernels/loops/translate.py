@@ -17,6 +17,7 @@ import copy
 import importlib.util
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 POINTERS = {"floats": "float", "doubles": "double", "ints": "int64_t", "halves": "uint16_t"}
 TYPES = {"int": "int64_t", "int32": "int32_t", "uint32": "uint32_t", "long": "int64_t", "address": "size_t"}
@@ -72,17 +73,17 @@ class Body(ast.NodeTransformer):
         return [self.visit(part) for part in parts]
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """Both sides."""
+        """Both sides, typed."""
         node.left, node.right = self.typed(node.left, node.right)
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """All sides."""
+        """All sides, typed."""
         node.left, *node.comparators = self.typed(node.left, *node.comparators)
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        """Both choices."""
+        """Both choices, typed."""
         node.test = self.visit(node.test)
         node.body, node.orelse = self.typed(node.body, node.orelse)
         return node
@@ -102,16 +103,16 @@ class Body(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
-        """An assignment."""
+        """An assignment without its type."""
         return ast.Assign([node.target], self.visit(node.value), lineno=0) if node.value else None
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """polynomial() is written out."""
         if ast.unparse(node.func) != "polynomial":
             return self.generic_visit(node)
-        x, (first, *rest) = self.visit(node.args[0]), self.constants[ast.unparse(node.args[1])]   # type: ignore[misc]
-        value = self.visit(ast.Constant(float(first)))
-        for c in rest:
+        coefficients: Any = self.constants[ast.unparse(node.args[1])]
+        x, value = self.visit(node.args[0]), self.visit(ast.Constant(float(coefficients[0])))
+        for c in coefficients[1:]:
             value = ast.Call(ast.Name(self.precise["fma"]), [value, x, self.visit(ast.Constant(float(c)))], [])
         return value
 
@@ -147,7 +148,8 @@ WIDTH = ("int32", "uint32", "int", "float", "double")    # types of numbers, eac
 class Variables:
     """The types of a function's variables."""
 
-    def __init__(self, body: list[ast.stmt], arguments: list[tuple[str, str]], results: dict[str, str], double: bool) -> None:
+    def __init__(self, body: list[ast.stmt], arguments: list[tuple[str, str]], results: dict[str, str],
+                 double: bool) -> None:
         self.results, self.double = results, double
         self.types = dict(arguments)
         parts = [part for statement in body for part in ast.walk(statement)]
@@ -175,7 +177,9 @@ class Variables:
             return "float" if node.id == "inf" else self.types.get(node.id)
         if isinstance(node, ast.Subscript):
             kind = self.types[ast.unparse(node.value)]
-            return kind if isinstance(node.slice, ast.Slice) else kind.removesuffix("s") if kind in ("floats", "doubles") else "int"
+            if isinstance(node.slice, ast.Slice):
+                return kind
+            return kind.removesuffix("s") if kind in ("floats", "doubles") else "int"
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func)
             found = self.results.get(name)
@@ -204,6 +208,11 @@ def pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         assert isinstance(node.value, ast.Tuple)
         return list(zip(target.elts, node.value.elts, strict=True))
     return [(target, node.value)]
+
+
+def precisions(node: ast.FunctionDef) -> tuple[str, ...]:
+    """What `real` is, once or twice."""
+    return ("float", "double") if is_real(node) else ("float",)
 
 
 def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[str], results: dict[str, str],
@@ -240,7 +249,7 @@ def constants_of(path: Path, known: dict[str, object]) -> dict[str, object]:
     """The constants of a module, and those that are known already."""
     found = dict(known)
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, (ast.Assign, ast.Import)) or isinstance(node, ast.ImportFrom) and not node.level:
+        if isinstance(node, (ast.Assign, ast.Import)) or (isinstance(node, ast.ImportFrom) and not node.level):
             exec(compile(ast.Module([node], []), path.name, "exec"), found)
     return found
 
@@ -250,10 +259,10 @@ def translated(folder: Path, modules: Sequence[str]) -> str:
     known, names = coefficients(folder), [node for node in functions(folder / "scalars.py") if node.name != "polynomial"]
     precise = [node.name for node in names if is_real(node)]
     results = {node.name: typed(node.returns, "real") for node in functions(folder / "scalars.py")}
-    text = HEAD + "".join(declaration(node, real) for node in names for real in ("float", "double")[:1 + is_real(node)]) + "\n"
+    text = HEAD + "".join(declaration(node, real) for node in names for real in precisions(node)) + "\n"
     for path in [folder / f"{module}.py" for module in modules]:
         constants = constants_of(path, known)
         results |= {node.name: typed(node.returns, "real") for node in functions(path)}
         text += "".join(function(node, constants, precise, results, real) for node in functions(path)
-                        for real in ("float", "double")[:1 + is_real(node)])
+                        for real in precisions(node))
     return text + TAIL
