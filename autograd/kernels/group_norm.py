@@ -1,4 +1,4 @@
-"""Normalization of channels over the batch, or of groups of channels sample by sample, compiled. None without compiled loops.
+"""Normalization of channels over the batch, or of groups of channels sample by sample, compiled; None without compiled loops
 
 The channels lie last in memory.
 
