@@ -15,6 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: train quick test check bench scaling flat roofline replay threads kills examples docs site release clean
 
 train: $(TRAIN) $(CORE)
+	@echo "== Training on two ranks"
 	$(BIN)/dprun -n 2 examples/digits.py
 
 # unit tests that need no MPI, under a minute on two cores
@@ -76,24 +77,29 @@ site: docs
 	$(BIN)/python tests/site/look.py build/site
 
 $(BIN)/python:
+	@echo "== Making $(VENV)"
 	$(PYTHON) -m venv $(VENV)
 
 # compiled at once: also where Python may not write byte code later (PYTHONDONTWRITEBYTECODE), imports are quick
 COMPILE := $(BIN)/python -m compileall -q autograd dparallel launch
 
-$(CORE): setup.py autograd/base/extensions.py $(PXD) $(PXD:.pxd=.py)
+$(CORE): setup.py autograd/base/extensions.py $(PXD) $(PXD:.pxd=.py) $(wildcard autograd/kernels/loops/*)
+	@echo "== Compiling autograd's core and loops (half a minute on two cores)"
 	$(BIN)/python -m pip install -q --no-deps -e .
 	$(SAY)
 	touch $@
 
+# pip names each package that it downloads; it builds this one, and so compiles, before it installs them
 $(TRAIN): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples]'
+	@echo "== Downloading packages, compiling autograd's core and loops (half a minute on two cores), installing into $(VENV)"
+	$(BIN)/python -m pip install -e '.[mpi,fast,examples]'
 	$(COMPILE)
 	$(SAY)
 	touch $(CORE) $@
 
 $(TEST): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples,test]'
+	@echo "== Downloading packages, compiling autograd's core and loops (half a minute on two cores), installing into $(VENV)"
+	$(BIN)/python -m pip install -e '.[mpi,fast,examples,test]'
 	$(COMPILE)
 	$(SAY)
 	touch $(CORE) $@

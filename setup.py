@@ -60,8 +60,7 @@ EXTENSIONS = [Extension(f"autograd.native.{name}", [f"autograd/{name.replace('.'
 # without traps and errno, choices and roots become vectors
 LOOPS = [] if os.name == "nt" else [Extension(
     f"autograd.native.{level}.loops", [f"build/loops/{level}/loops.c"], include_dirs=["autograd/kernels/loops"],
-    extra_compile_args=["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-thread-jumps",
-                        "-Wno-psabi", *options])
+    extra_compile_args=["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi", *options])
     for level, options in {"baseline": [], "avx2": ["-mavx2", "-mfma", "-mf16c"], "avx512": [
         "-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vbmi2",
         "-mprefer-vector-width=512"]}.items() if level == "baseline" or platform.machine().lower() in ("x86_64", "amd64")]
@@ -91,6 +90,20 @@ class BuildCore(build_ext):
             wheel = self.distribution.command_obj.get("bdist_wheel")
             if wheel is not None:                     # in the wheel's name, which pip shows: the above it hides
                 wheel.build_number = "0not_compiled"
+
+    def build_extensions(self):
+        """Compile. A level of loops that the compiler does not know is left out."""
+        def knows(*options):
+            command = [*self.compiler.compiler_so, *options, "-fsyntax-only", "-x", "c", os.devnull]
+            return not subprocess.run(command, capture_output=True, check=False).returncode
+
+        loops = [extension for extension in self.extensions if extension.name.endswith(".loops")]
+        if loops and knows("-fno-thread-jumps"):          # gcc: jumps around a choice keep it from becoming a vector's
+            for extension in loops:
+                extension.extra_compile_args.append("-fno-thread-jumps")
+        levels = [e for e in loops if not knows(*[option for option in e.extra_compile_args if option.startswith("-m")])]
+        self.extensions = [extension for extension in self.extensions if extension not in levels]
+        super().build_extensions()
 
     def translate(self):
         """Python to C."""

@@ -37,8 +37,8 @@ class Loops(Accelerator):
     def load(self) -> Any:
         """The module of the highest level that this processor has and AUTOGRAD_LOOPS allows."""
         self.find()
-        processors = self.module(LEVELS[0]).level_of_processor()
-        return self.module(LEVELS[min(processors, LEVELS.index(environment.loops or LEVELS[-1]))])
+        highest = min(self.module(LEVELS[0]).level_of_processor(), LEVELS.index(environment.loops or LEVELS[-1]))
+        return next(self.module(level) for level in LEVELS[highest::-1] if os.path.exists(self.file(level)))
 
     def find(self) -> str:
         """Where they are; Missing if they are not compiled."""
@@ -48,11 +48,14 @@ class Loops(Accelerator):
             raise ValueError(f"AUTOGRAD_LOOPS={environment.loops!r} is not one of {', '.join(LEVELS)}")
         return "compiled with this package"
 
+    def file(self, level: str) -> str:
+        """The extension of a level, which is there if the compiler knew the level."""
+        return os.path.join(extensions.NATIVE, level, "loops" + extensions.SUFFIX)
+
     def module(self, level: str) -> Any:
         """The extension of a level."""
         if level not in self._modules:
-            file = os.path.join(extensions.NATIVE, level, "loops" + extensions.SUFFIX)
-            name = f"{extensions.PACKAGE}.native.{level}.loops"
+            file, name = self.file(level), f"{extensions.PACKAGE}.native.{level}.loops"
             spec = spec_from_file_location(name, file, loader=ExtensionFileLoader(name, file))
             assert spec is not None and spec.loader is not None
             module = module_from_spec(spec)
