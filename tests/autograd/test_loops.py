@@ -1,6 +1,7 @@
 """What the compiled loops compute agrees with NumPy's reference: values, first and second derivatives, odd shapes, nan and inf."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 
 import autograd as ag
 from autograd import nn, optim
+from autograd.base import extensions
 from autograd.kernels import attention, group_norm, layer_norm, scatter
-from autograd.kernels.loops import kernels_for, loops
+from autograd.kernels.loops import kernels_for, loops, translate
 from autograd.kernels.memory_format import channels_last
 from autograd.kernels.products import column_sums
 from autograd.nn import functional as F
@@ -409,3 +411,19 @@ def test_an_infinite_gradient_makes_an_infinite_step():
     p.grad = ag.full((3000,), np.inf)
     optimizer.step()
     assert (p.detach().numpy() == -np.inf).all()
+
+
+def test_float32_loops_compute_nothing_in_double_precision():
+    """Half the numbers in a vector, and another rounding: what Cython would make of a literal or of a sum that begins with 0."""
+    folder = ROOT / "autograd" / "kernels" / "loops"
+    blocks = translate.translated(folder, extensions.LOOPS).split("\ncdef ")[1:]
+    kinds = {re.search(r"(\w+)\(", block)[1]: block.partition("\ndef ")[0] for block in blocks if "noexcept" in block}
+    assert len(kinds) > 100 and "loop_adam" in kinds and "loop_adam_double" in kinds
+    for name, block in kinds.items():
+        head, _, body = block.partition("\n")
+        single = "double" not in head + "".join(re.findall(r"    cdef .*", body))
+        if single:
+            assert not re.search(r"\d\.\d", re.sub(r"f32\(-?[\d.e-]+\)", "", body)), name
+        elif name.startswith("loop_") and "double" not in head:
+            source = "".join((folder / f"{module}.py").read_text() for module in extensions.LOOPS)
+            assert "double" in source.partition(f"def {name[5:]}(")[2].partition("\ndef ")[0], name
