@@ -31,7 +31,7 @@ def floor(x: real) -> real:
 
 
 def fabs(x: real) -> real:
-    """|x|"""
+    """The size of x, |x|."""
     raise NotImplementedError
 
 
@@ -48,7 +48,7 @@ def f32(x: double) -> float:
 
 
 def f64(x: double) -> double:
-    """x."""
+    """x in double precision."""
     raise NotImplementedError
 
 
