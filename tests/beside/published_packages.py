@@ -80,10 +80,18 @@ def transformers():
 def timm():
     import timm as t
     found = {}
-    for name in ("resnet10t", "mobilenetv3_small_050", "vit_tiny_patch16_224", "convnext_atto", "regnetx_002", "ghostnet_050"):
-        size = {"img_size": 32} if "vit" in name else {}
-        model = same_weights(t.create_model(name, num_classes=3, **size)).eval()
-        y = model(drawn(2, 3, 32, 32))
+    names = ("resnet10t mobilenetv3_small_050 vit_tiny_patch16_224 convnext_atto regnetx_002 ghostnet_050 ese_vovnet19b_slim_dw "
+             "mobilevit_xxs test_byobnet test_mambaout test_vit_relpos starnet_s050 test_nfnet cs3darknet_focus_s cspnext_tiny dla46x_c "
+             "efficientformerv2_s0 efficientnet_lite0 efficientvim_m1 fasternet_t0 gmlp_ti16_224 hardcorenas_b lcnetv2_small "
+             "cpubone_nano efficientvit_m0 hgnetv2_b0 fastvit_t8 rexnet_100 coatnet_pico_rw_224 gcvit_xxtiny levit_128s visformer_tiny")
+    for name in names.split():                       # one model of a family
+        try:
+            model = t.create_model(name, num_classes=3, img_size=64)
+        except TypeError:                            # its size is not one of the weights
+            model = t.create_model(name, num_classes=3)
+        model = same_weights(model).eval()
+        y = model(drawn(2, 3, 64, 64))
+        y = sum(y) if isinstance(y, tuple) else y
         (y * torch.arange(6.0).reshape(2, 3)).sum().backward()
         found[name] = y.detach().numpy()
         found.update({f"{name} {key}": p.grad.numpy() for key, p in model.named_parameters() if p.grad is not None})

@@ -118,7 +118,8 @@ def like(input: Tensor, dtype: DTypeLike, layout: Layout | None, device: DeviceL
 
 def each_sample(like: Tensor, out: Tensor) -> Tensor:
     """out, which may be written to: one for each sample, where `like` is a batch inside vmap()."""
-    levels, array = [], like.array
+    levels: list[Any] = []
+    array = like.array
     while array.__class__ is Hidden:
         levels.insert(0, array.level)
         array = array.value.array
