@@ -90,11 +90,11 @@ class Collective(Function):
         if cls.reserves_numbers:
             reserve_numbers()
         comm = communicator(comm)
-        cls.check_arguments(comm, args, settings)
+        cls._check_arguments(comm, args, settings)
         return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=comm, **settings)
 
     @classmethod
-    def check_arguments(cls, comm: Communicator, args: tuple[Any, ...], settings: dict[str, Any]) -> None:
+    def _check_arguments(cls, comm: Communicator, args: tuple[Any, ...], settings: dict[str, Any]) -> None:
         """TypeError for arguments that forward() does not take. It is a CollectiveError on the other ranks, which would take
         this rank's next collective for this one."""
         form = len(args), tuple(settings)

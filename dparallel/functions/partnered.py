@@ -115,7 +115,7 @@ class Partnered(Collective):
         """
         side_effect("a collective that start() begins")
         comm = communicator(comm)
-        cls.check_arguments(comm, args, settings)
+        cls._check_arguments(comm, args, settings)
         pending = PendingCollective(cls)
         token = Start.apply(*args, comm=comm, pending=pending, settings=settings)
         if token.requires_grad and not comm.alone:

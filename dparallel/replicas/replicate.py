@@ -179,8 +179,8 @@ class ModuleTree:
             replicas[self._numbers[id(submodule)]] = held if isinstance(held, Module) else None
         for number, made in enumerate(replicas):
             attributes = {} if made is None else vars(made)
-            names = attributes.get("_buffer_names")
-            for name in names or ():
+            names: dict[str, bool] = attributes.get("_buffer_names") or {}
+            for name in names:
                 if attributes.get(name) is not self._dicts[number].get(name):
                     if name in self._dicts[number].get("_buffer_names", ()):
                         setattr(self._modules[number], name, attributes.get(name))

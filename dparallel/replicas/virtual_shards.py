@@ -69,6 +69,7 @@ class VirtualShards:
         self.buffers: Buffers = buffers
         self.check: WeightCheck | None = check if size > 1 else None
         self.current: Module | None = None           # the replica of the shard that shards() has yielded
+        p: Any
         for p in module.parameters() if size > 1 else ():
             p.averaged_by = WeakMethod(self.largest_over_ranks)
 

@@ -15,7 +15,8 @@ MSG_PART = ("{name}: p.grad of a model with shard= holds this rank's elements of
             "value of the whole gradient. nn.utils.clip_grad_norm_(model.parameters(), max_norm) returns and clips the norm "
             "of the whole (max_norm=inf only measures it); p.grad.numpy() has this rank's elements, to be summed over "
             "p.shard.comm")
-PRODUCTS = (np.dot, np.vdot, np.inner, np.tensordot, np.einsum, np.linalg.norm, np.median, np.quantile, np.sort)
+PRODUCTS = (np.dot, np.vdot, np.inner, np.tensordot, np.einsum, np.linalg.norm, np.linalg.svd, np.median, np.quantile,
+            np.sort, np.unique, np.histogram)
 TESTS = (np.logical_and, np.logical_or)              # all() and any() compare: isfinite(), equal()
 
 
@@ -41,6 +42,12 @@ class SliceArray(np.ndarray[Any, Any]):
     def dot(self, other: Any, out: Any = None) -> Any:
         """Refuse a product over elements, as __array_ufunc__() does."""
         refuse("dot")
+
+    def sort(self, *args: Any, **settings: Any) -> Any:
+        """Refuse an order of elements: places, extremes, medians and the largest are the whole gradient's."""
+        refuse("an order of its elements")
+
+    argsort = partition = argpartition = argmax = argmin = sort
 
 
 def refuse(name: str) -> None:

@@ -118,6 +118,7 @@ class ShardedReducer(Reducer):
         super().__init__([(name, p) for name, p in self._sharded if p.requires_grad], comm, cap_mb, average, rebuild=False,
                          unused=unused, check=check if stage < 3 else None)
         self._stamp = self._writes()
+        s: Any
         for s in self.slices.values():
             s.averaged_by = weakref.WeakMethod(self.largest_over_ranks)
 

@@ -87,7 +87,9 @@ WHOLE = {                                            # what would be another num
     "largest": lambda g: g.abs().max(), "detached": lambda g: g.detach().norm(), "data": lambda g: g.data.norm(2), "float": lambda g: g.float().norm(),
     "clone": lambda g: g.clone().norm(), "cat": lambda g: ag.cat([g.flatten(), g.flatten()]).norm(), "total": lambda g: nn.utils.get_total_norm([g]),
     "mean": lambda g: g.pow(2).mean(), "std": lambda g: g.std(), "dot": lambda g: g.view(-1).dot(g.view(-1)), "matmul": lambda g: g.view(-1) @ g.view(-1),
-    "einsum": lambda g: ag.einsum("i,i->", g.view(-1), g.view(-1)), "vector": lambda g: nn.utils.parameters_to_vector([g]).norm()}
+    "einsum": lambda g: ag.einsum("i,i->", g.view(-1), g.view(-1)), "vector": lambda g: nn.utils.parameters_to_vector([g]).norm(),
+    "median": lambda g: g.median(), "quantile": lambda g: g.flatten().quantile(0.5), "topk": lambda g: g.abs().flatten().topk(1), "sort": lambda g: g.flatten().sort(),
+    "kthvalue": lambda g: g.flatten().kthvalue(1), "unique": lambda g: g.unique(), "svd": lambda g: ag.linalg.svdvals(g.view(-1, 1))}
 ELEMENTWISE = {
     "mul_": lambda p: p.grad.mul_(2), "clamp_": lambda p: p.grad.clamp_(-1, 1), "assigned": lambda p: setattr(p, "grad", p.grad * 0.5), "copy_": lambda p: p.grad.copy_(ag.ones_like(p)),
     "momentum": lambda p: ag.zeros_like(p).mul_(0.9).add_(p.grad, alpha=0.1).norm(), "finite": lambda p: bool(ag.isfinite(p.grad).all()), "repr": lambda p: repr(p.grad),
