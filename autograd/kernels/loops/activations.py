@@ -3,7 +3,7 @@
 With more than a few choices in an element a loop is not made into vectors.
 """
 
-from .functions import exp, expm1_below, log1p_small, power_below
+from .functions import exp, expm1_below, log1p_small, power, power_below
 from .scalars import fabs, floats, real, reals
 
 
@@ -42,13 +42,13 @@ def logit_loss(x: floats, t: floats, out: floats, n: int) -> None:
 def silu(x: floats, out: floats, n: int) -> None:
     """out = x sigmoid(x), of n numbers."""
     for i in range(n):
-        out[i] = x[i] * (1 / (1 + exp(-x[i])))
+        out[i] = x[i] * (1 / (1 + power(-x[i])))
 
 
 def silu_backward(g: floats, x: floats, out: floats, n: int) -> None:
     """g s (1 + x (1 - s)), s = sigmoid(x)."""
     for i in range(n):
-        s = 1 / (1 + exp(-x[i]))
+        s = 1 / (1 + power(-x[i]))
         out[i] = g[i] * (s * (1 + x[i] * (1 - s)))
 
 
@@ -76,7 +76,7 @@ def softplus(x: floats, out: floats, n: int, beta: float, threshold: float) -> N
     """log(1 + exp(beta x)) / beta; x where beta x is above the threshold."""
     for i in range(n):
         y = x[i] * beta
-        z = ((y if y > 0 else 0) + log1p_small(power_below(-fabs(y)))) / beta
+        z = ((0 if y < 0 else y) + log1p_small(power_below(-fabs(y)))) / beta
         out[i] = x[i] if y > threshold else z
 
 
@@ -92,7 +92,7 @@ def elu(x: floats, out: floats, n: int, alpha: float, scale: float, rate: float)
     """scale x above 0, scale alpha (exp(rate x) - 1) below; rate > 0."""
     for i in range(n):
         low = 0 if x[i] > 0 else x[i]
-        high = x[i] if x[i] > 0 else 0
+        high = 0 if x[i] < 0 else x[i]
         out[i] = scale * high + scale * alpha * expm1_below(low * rate)
 
 
@@ -145,4 +145,5 @@ def hardtanh(x: floats, out: floats, n: int, low: float, high: float) -> None:
 def hardtanh_backward(g: floats, x: floats, out: floats, n: int, low: float, high: float) -> None:
     """g between them."""
     for i in range(n):
-        out[i] = 0 if (x[i] <= low) | (x[i] >= high) else g[i]
+        y = 0 if x[i] <= low else g[i]
+        out[i] = 0 if x[i] >= high else y

@@ -1,7 +1,7 @@
 """Loops over single elements: steps of optimizers, gelu, remainders."""
 
-from .functions import erf, exp, tanh
-from .scalars import as_float, as_int32, double, fabs, floats, floor, ints, real, reals, sqrt
+from .functions import erf, power_below, tanh
+from .scalars import fabs, as_float, as_int32, double, floats, floor, int32, ints, real, reals, sqrt
 
 ROOT_HALF, DENSITY = 0.7071067811865476, 0.3989422804014327
 TANH_SCALE, TANH_CUBE, TANH_SLOPE = 0.7978845608028654, 0.044715, 0.134145
@@ -52,7 +52,7 @@ def gelu(x: floats, out: floats, n: int) -> None:
 def gelu_backward(g: floats, x: floats, out: floats, n: int) -> None:
     """g times (that probability + x times its density)."""
     for i in range(n):
-        density = DENSITY * exp(-0.5 * (x[i] * x[i]))
+        density = DENSITY * power_below(-0.5 * (x[i] * x[i]))
         out[i] = g[i] * (0.5 * (1 + erf(x[i] * ROOT_HALF)) + x[i] * density)
 
 

@@ -3,12 +3,18 @@
 Polynomials and ranges are those of Moshier's Cephes library, single precision: errors of at most 2 units in the last place.
 """
 
-from ..coefficients import ERF_ABOVE, ERF_BELOW
-from .scalars import as_float, floor, fma, i32, polynomial
+from ..coefficients import ERF_BELOW, ERF_ABOVE
+from .scalars import as_float, as_int32, fabs, fma, int32, polynomial, uint32
 
 LOG2_E, LN2_HIGH, LN2_LOW = 1.44269504088896341, 0.693359375, -2.12194440e-4
-HIGHEST, LOWEST = 89.0, -87.5                    # for these the formula gives inf and 0, and so for all beyond
-NOTHING_BELOW = -88.0                            # 2^-127, of which the formula makes 0
+# Limits are taken of the bits, as whole numbers: with AVX-512 compilers see no minimum in a choice of floats. Numbers below 0
+# are the largest unsigned ones, numbers above 0 the largest signed ones.
+HIGHEST, LOWEST = 0x42B20000, 0xC2AF0000         # 89, -87.5: for these the formula gives inf and 0, and so for all beyond
+NOTHING_BELOW = 0xC2B00000                       # -88: 2^-127, of which the formula makes 0
+SATURATED = 0x41A00000                           # 20: tanh(10) is 1
+# 1.5 2^23: adding it rounds to whole numbers, which are the last bits then; shifted by 23 they are an exponent
+WHOLE = 12582912.0
+SIGN = -0x80000000
 NEARLY_ONE = 3.8325068                           # from here on erf is 1 in single precision
 # the highest power first
 EXP = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
@@ -19,47 +25,52 @@ SQUASHED_ABOVE = (1.5231680928e-08, 2.1895571968e-05, 3.5716537983e-03, 1.344454
 SQUASHED_BELOW = (8.5229620893e-07, 3.4113828041e-04, 2.6164655957e-02, 4.6777872598e-01, 1.0)
 
 
+def power(x: float) -> float:
+    """e^x; 0 below 2^-126, the smallest normal number, or a little above. Of nan it is some number."""
+    lowest: uint32 = LOWEST
+    bits: uint32 = as_int32(x)
+    bits = lowest if bits > lowest else bits
+    above: int32 = bits
+    above = HIGHEST if above > HIGHEST else above
+    y = as_float(above)
+    shifted = fma(y, LOG2_E, WHOLE + 126)
+    k = shifted - (WHOLE + 126)
+    return (fraction(y, k) + 1) * as_float(as_int32(shifted) << 23) * 2         # 2^128 does not fit: half of it, twice
+
+
 def exp(x: float) -> float:
-    """e^x; 0 below 2^-126, the smallest normal number, or a little above. With more than two choices loops stay scalar."""
-    y = LOWEST if x < LOWEST else x
-    y = HIGHEST if y > HIGHEST else y
-    k = floor(fma(y, LOG2_E, 0.5))
-    r = fma(k, -LN2_LOW, fma(k, -LN2_HIGH, y))
-    p = fma(polynomial(r, EXP), r * r, r) + 1
-    whole = i32(k)
-    return p * as_float((whole + 126) << 23) * 2         # 2^128 does not fit: half of it, twice
+    """power(), and nan of nan."""
+    y = power(x)
+    return y if x == x else x
 
 
-def exponent_below(x: float) -> float:
-    """k of x = k log(2) + r for x <= 0: one choice."""
-    y = NOTHING_BELOW if x < NOTHING_BELOW else x
-    return floor(fma(y, LOG2_E, 0.5))
-
-
-def fraction_below(x: float, k: float) -> float:
-    """e^r - 1."""
-    y = NOTHING_BELOW if x < NOTHING_BELOW else x
-    r = fma(k, -LN2_LOW, fma(k, -LN2_HIGH, y))
+def fraction(x: float, k: float) -> float:
+    """e^r - 1, r = x - k log(2)."""
+    r = fma(k, -LN2_LOW, fma(k, -LN2_HIGH, x))
     return fma(polynomial(r, EXP), r * r, r)
 
 
-def power_of_two(k: float) -> float:
-    """2^k for whole k from -127 (0 is what comes out) to 127."""
-    whole = i32(k)
-    return as_float((whole + 127) << 23)
+def limited_below(x: float) -> float:
+    """x <= 0, not below what power_below() makes 0 of."""
+    lowest: uint32 = NOTHING_BELOW
+    bits: uint32 = as_int32(x)
+    bits = lowest if bits > lowest else bits
+    return as_float(bits)
 
 
 def power_below(x: float) -> float:
-    """e^x for x <= 0."""
-    k = exponent_below(x)
-    return (fraction_below(x, k) + 1) * power_of_two(k)
+    """power() for x <= 0."""
+    y = limited_below(x)
+    shifted = fma(y, LOG2_E, WHOLE + 127)
+    return (fraction(y, shifted - (WHOLE + 127)) + 1) * as_float(as_int32(shifted) << 23)
 
 
 def expm1_below(x: float) -> float:
-    """e^x - 1 for x <= 0, exact near 0 too."""
-    k = exponent_below(x)
-    power = power_of_two(k)
-    return fma(fraction_below(x, k), power, power - 1)
+    """e^x - 1 for x <= 0, exact near 0 too. Of nan it is some number."""
+    y = limited_below(x)
+    shifted = fma(y, LOG2_E, WHOLE + 127)
+    power = as_float(as_int32(shifted) << 23)
+    return fma(fraction(y, shifted - (WHOLE + 127)), power, power - 1)
 
 
 def log1p_small(x: float) -> float:
@@ -69,12 +80,16 @@ def log1p_small(x: float) -> float:
 
 
 def tanh(x: float) -> float:
-    """Hyperbolic tangent: a polynomial near 0, else by exp."""
-    a = -x if x < 0 else x
+    """Hyperbolic tangent: a polynomial near 0, else by exponentials. Of nan it is 1 or -1."""
+    a = fabs(x)
     z = x * x
     near = fma(polynomial(z, TANH) * z, x, x)
-    far = 1 - 2 / (exp(a + a) + 1)
-    far = -far if x < 0 else far
+    bits: int32 = as_int32(a + a)
+    bits = SATURATED if bits > SATURATED else bits
+    y = as_float(bits)
+    shifted = fma(y, LOG2_E, WHOLE + 127)
+    power = (fraction(y, shifted - (WHOLE + 127)) + 1) * as_float(as_int32(shifted) << 23)
+    far = as_float(as_int32(1 - 2 / (power + 1)) | as_int32(x) & SIGN)
     return near if a < 0.625 else far
 
 
