@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.types import Array
 from .loops import FLOAT32, blocked, kernels_for
+from .loops.rows import MANY
 
 
 def softmax(x: Array, dim: int) -> Array | None:
@@ -38,7 +39,7 @@ def power_sums(x: Array) -> tuple[Array, Array] | None:
         return None
     rows, columns = x.shape
     tops, sums = np.empty((2, rows), FLOAT32)
-    kernels.power_sums(x, np.empty(columns, FLOAT32), tops, sums, rows, columns)
+    kernels.power_sums(x, np.empty(columns + MANY, FLOAT32), tops, sums, rows, columns)
     return tops, sums
 
 
@@ -73,7 +74,7 @@ def logsumexp(x: Array, dims: tuple[int, ...]) -> Array | None:
     blocks, n, inner = blocked(x.shape, dims[0], dims[-1])
     shape = (*x.shape[:dims[0]], *x.shape[dims[-1] + 1:])
     tops, sums = np.empty(shape, FLOAT32), np.empty(shape, FLOAT32)
-    kernels.middle_power_sums(x, np.empty(max(n, inner), FLOAT32), np.empty(inner), tops, sums, blocks, n, inner)
+    kernels.middle_power_sums(x, np.empty(max(n + MANY, inner), FLOAT32), np.empty(inner), tops, sums, blocks, n, inner)
     np.log(sums, out=sums)
     sums += tops
     return sums  # type: ignore[no-any-return]

@@ -1,8 +1,8 @@
 """Loops over the middle dimension of (blocks, n, inner): sums, logarithms of sums of exponentials."""
 
 from .functions import exp
-from .rows import largest, powers
-from .scalars import doubles, fabs, floats, inf, sum_of
+from .rows import _power_sums
+from .scalars import fabs, double, doubles, floats, inf, sum_of
 
 
 def sums(x: floats, totals: doubles, out: floats, blocks: int, n: int, inner: int) -> None:
@@ -35,16 +35,11 @@ def sums(x: floats, totals: doubles, out: floats, blocks: int, n: int, inner: in
 def middle_power_sums(x: floats, memory: floats, wide: doubles, tops: floats, totals: floats, blocks: int, n: int,
                       inner: int) -> None:
     """The largest elements over the middle (0 where that is infinite), and the sums of exp(x - largest). `memory` is for the
-    larger of n and inner, `wide` for inner numbers."""
+    larger of n + MANY and inner, `wide` for inner numbers."""
+    if inner == 1:
+        _power_sums(x, memory, tops, totals, blocks, n, 1)
+        return
     for b in range(blocks):
-        if inner == 1:
-            for i in range(n):
-                memory[i] = x[b * n + i]
-            top = largest(memory, n)
-            top = top if fabs(top) < inf else 0
-            tops[b] = top
-            totals[b] = powers(memory, n, top)
-            continue
         to = b * inner
         for j in range(inner):
             tops[to + j] = -inf

@@ -1,22 +1,11 @@
 """Loops over rows: softmax and its kin, layer norm."""
 
-from .functions import exp
-from .scalars import (
-    as_float,
-    as_int32,
-    doubles,
-    floats,
-    inf,
-    int32,
-    ints,
-    sqrt,
-    sum_of,
-    sum_of_products,
-    sum_of_squares,
-    sum_of_standardized,
-    sum_of_weighted,
-)
+from .functions import exp, power
+from .scalars import (as_float, as_int32, doubles, fabs, floats, inf, int32, ints, sqrt, sum_of, sum_of_products, sum_of_squares,
+                      pair, sums_of_gradient, sums_of_weighted)
 
+MANY = 512                           # numbers of short rows whose exponentials are one loop,
+LONG = 128                           # rows that are a loop each
 LEAST = -0x7f800001                  # -inf in the order of largest()
 CENTRED, WEIGHTED, SHIFTED = 1, 2, 4         # parts of layer_norm: the mean is taken out, there is a weight, a bias
 OF_X, OF_WEIGHT, OF_BIAS = 8, 16, 32         # and which gradients are wanted
@@ -34,24 +23,30 @@ def largest(x: floats, n: int) -> float:
     return as_float(top ^ (top >> 31 & 0x7fffffff))
 
 
-# in place, and in two loops: from one array to another vectors would depend on a check that they differ, and together with
-# the sum exponentials stay scalar
+# in place, and in two loops: together with the sum exponentials stay scalar
 def powers(x: floats, n: int, top: float) -> float:
-    """Elements become exp(x - top); their sum."""
+    """Elements become exp(x - top), some numbers for top = nan; their sum, nan for top = nan and infinite ones."""
     for j in range(n):
-        x[j] = exp(x[j] - top)
-    return sum_of(x, n)
+        x[j] = power(x[j] - top)
+    return sum_of(x, n) + (top - top)
 
 
 def softmax(x: floats, out: floats, rows: int, n: int) -> None:
-    """exp(x) over its sum, row by row."""
-    for r in range(rows):
-        at = r * n
-        for j in range(n):
-            out[at + j] = x[at + j]
-        total = 1 / powers(out[at:], n, largest(out[at:], n))
-        for j in range(n):
-            out[at + j] *= total
+    """exp(x) over its sum, row by row. Exponentials of many short rows are one loop: what is left of vectors takes long."""
+    together, first = max(1, MANY // n), 0
+    while first < rows:
+        last = min(first + together, rows)
+        for r in range(first, last):
+            top = largest(x[r * n:], n)
+            for j in range(n):
+                out[r * n + j] = x[r * n + j] - top
+        for j in range(first * n, last * n):
+            out[j] = exp(out[j])
+        for r in range(first, last):
+            total = 1 / sum_of(out[r * n:], n)
+            for j in range(n):
+                out[r * n + j] *= total
+        first = last
 
 
 def softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -> None:
@@ -62,31 +57,71 @@ def softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -> No
             out[r * n + j] = z[r * n + j] * (g[r * n + j] - total)
 
 
-def power_sums(x: floats, row: floats, tops: floats, sums: floats, rows: int, n: int) -> None:
-    """Each row's largest element, and the sum of exp(x - largest). `row` is memory for n numbers."""
-    for r in range(rows):
-        for j in range(n):
-            row[j] = x[r * n + j]
-        top = largest(row, n)
-        tops[r] = top
-        sums[r] = powers(row, n, top)
+def _power_sums(x: floats, room: floats, tops: floats, sums: floats, rows: int, n: int, finite: int) -> None:
+    """power_sums(), where infinite largest elements may be 0 instead."""
+    together, first = max(1, MANY // n), 0
+    while first < rows:
+        last = min(first + together, rows)
+        for r in range(first, last):
+            top = largest(x[r * n:], n)
+            top = 0 if finite and not fabs(top) < inf else top
+            tops[r] = top
+            for j in range(n):
+                room[(r - first) * n + j] = x[r * n + j] - top
+        for j in range((last - first) * n):
+            room[j] = exp(room[j])
+        for r in range(first, last):
+            sums[r] = sum_of(room[(r - first) * n:], n)
+        first = last
+
+
+def power_sums(x: floats, room: floats, tops: floats, sums: floats, rows: int, n: int) -> None:
+    """Each row's largest element, and the sum of exp(x - largest). `room` is memory for n + MANY numbers."""
+    _power_sums(x, room, tops, sums, rows, n, 0)
 
 
 def log_softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -> None:
     """g - exp(z) * sum(g)."""
-    for r in range(rows):
-        total = sum_of(g[r * n:], n)
-        for j in range(n):
-            out[r * n + j] = g[r * n + j] - exp(z[r * n + j]) * total
+    if n >= LONG:
+        for r in range(rows):
+            total = sum_of(g[r * n:], n)
+            for j in range(n):
+                out[r * n + j] = g[r * n + j] - exp(z[r * n + j]) * total
+        return
+    together, first = max(1, MANY // n), 0
+    while first < rows:
+        last = min(first + together, rows)
+        for j in range(first * n, last * n):
+            out[j] = exp(z[j])
+        for r in range(first, last):
+            total = sum_of(g[r * n:], n)
+            for j in range(n):
+                out[r * n + j] = g[r * n + j] - out[r * n + j] * total
+        first = last
 
 
 def cross_entropy_backward(x: floats, tops: floats, factor: floats, share: floats, target: ints, out: floats, rows: int,
                            n: int) -> None:
     """exp(x - top) * factor - one hot * share."""
-    for r in range(rows):
-        for j in range(n):
-            out[r * n + j] = exp(x[r * n + j] - tops[r]) * factor[r]
-        out[r * n + target[r]] -= share[r]
+    if n >= LONG:
+        for r in range(rows):
+            for j in range(n):
+                out[r * n + j] = exp(x[r * n + j] - tops[r]) * factor[r]
+            out[r * n + target[r]] -= share[r]
+        return
+    together, first = max(1, MANY // n), 0
+    while first < rows:
+        last = min(first + together, rows)
+        for r in range(first, last):
+            for j in range(n):
+                out[r * n + j] = x[r * n + j] - tops[r]
+        for j in range(first * n, last * n):
+            out[j] = exp(out[j])
+        for r in range(first, last):
+            for j in range(n):
+                out[r * n + j] *= factor[r]
+            out[r * n + target[r]] -= share[r]
+        first = last
 
 
 # --- attention: the first columns of a row count, those of keys not after the query; the loops go over all, for vectors ---
@@ -123,7 +158,7 @@ def attention_again(s: floats, tops: floats, sums: floats, matrices: int, rows: 
         share = 1 / sums[r]
         top = tops[r]
         for j in range(n):
-            y = exp(s[r * n + j] * scale - top) * share
+            y = power(s[r * n + j] * scale - top) * share
             s[r * n + j] = y if j < m else 0
 
 
@@ -161,34 +196,40 @@ def layer_norm_backward(g: floats, x: floats, weight: floats, means: floats, sca
                         gb: floats, totals: doubles, rows: int, n: int, parts: int) -> None:
     """With h = g * weight and z the standardized x: gx = (h - mean(h) - z mean(h z)) * scale; gw and gb, which are zeros,
     add up, 16 rows at a time in float32, these in float64. totals: zeros for 2 rows."""
+    both: pair
     for r in range(rows):
         at, mean, scale = r * n, means[r], scales[r]
-        if parts & OF_WEIGHT:
+        if parts & OF_WEIGHT and parts & OF_BIAS:
             for j in range(n):
                 gw[j] += g[at + j] * ((x[at + j] - mean) * scale)
+                gb[j] += g[at + j]
+        elif parts & OF_WEIGHT:
+            for j in range(n):
+                gw[j] += g[at + j] * ((x[at + j] - mean) * scale)
+        elif parts & OF_BIAS:
+            for j in range(n):
+                gb[j] += g[at + j]
+        if parts & OF_WEIGHT:
             if r % 16 == 15 or r == rows - 1:
                 for j in range(n):
                     totals[j] += gw[j]
                     gw[j] = totals[j] if r == rows - 1 else 0
         if parts & OF_BIAS:
-            for j in range(n):
-                gb[j] += g[at + j]
             if r % 16 == 15 or r == rows - 1:
                 for j in range(n):
                     totals[n + j] += gb[j]
                     gb[j] = totals[n + j] if r == rows - 1 else 0
         if not parts & OF_X:
             continue
-        whole = 0.0
         if parts & WEIGHTED:
-            if parts & CENTRED:
-                whole = sum_of_products(g[at:], weight, n) / n
-            along = sum_of_weighted(g[at:], weight, x[at:], mean, scale, n) / n
+            both = sums_of_weighted(g[at:], weight, x[at:], mean, scale, n)
+        else:
+            both = sums_of_gradient(g[at:], x[at:], mean, scale, n)
+        whole = both.first / n if parts & CENTRED else 0
+        along = both.second / n
+        if parts & WEIGHTED:
             for j in range(n):
                 gx[at + j] = (g[at + j] * weight[j] - whole - (x[at + j] - mean) * scale * along) * scale
-            continue
-        if parts & CENTRED:
-            whole = sum_of(g[at:], n) / n
-        along = sum_of_standardized(g[at:], x[at:], mean, scale, n) / n
-        for j in range(n):
-            gx[at + j] = (g[at + j] - whole - (x[at + j] - mean) * scale * along) * scale
+        else:
+            for j in range(n):
+                gx[at + j] = (g[at + j] - whole - (x[at + j] - mean) * scale * along) * scale

@@ -48,6 +48,16 @@ static inline double as_double(int64_t x) { double y; memcpy(&y, &x, 8); return 
 typedef float vector __attribute__((vector_size(WIDTH), aligned(4)));
 typedef float four __attribute__((vector_size(16), aligned(4)));
 
+static inline float total_of_four(four rest)
+{
+#if defined(__SSE__)
+    __m128 a4 = (__m128)rest, a2 = _mm_add_ps(a4, _mm_movehl_ps(a4, a4));
+    return _mm_cvtss_f32(_mm_add_ss(a2, _mm_shuffle_ps(a2, a2, 1)));
+#else
+    return (rest[0] + rest[2]) + (rest[1] + rest[3]);
+#endif
+}
+
 static inline float total(const vector *s, four rest)
 {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
@@ -60,7 +70,7 @@ static inline float total(const vector *s, four rest)
 #else
     rest += ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 #endif
-    return (rest[0] + rest[2]) + (rest[1] + rest[3]);
+    return total_of_four(rest);
 }
 
 /* the sum over j < n of TERM, which reads by LOAD(x) the numbers of x from j on: a vector of them, four, or one */
@@ -78,18 +88,36 @@ static inline float total(const vector *s, four rest)
             _Pragma("GCC unroll 8") for (int k = 0; k < VECTORS; k++) s[k] += TERM(MANY); \
         for (; j + 4 <= n; j += 4) few += TERM(FOUR); \
         for (; j < n; j++) rest += TERM(ONE); \
-        return total(s, few) + rest; \
+        return (n < LANES ? total_of_four(few) : total(s, few)) + rest; \
+    }
+/* two sums in one pass */
+typedef struct { float first, second; } pair;
+#define SUMS_OF(NAME, PARAMETERS, FIRST, SECOND) \
+    static inline pair NAME PARAMETERS \
+    { \
+        vector s[VECTORS] = {{0}}, t[VECTORS] = {{0}}; \
+        four few = {0}, fewer = {0}; \
+        float rest = 0, remains = 0; \
+        int64_t j = 0; \
+        for (; j + LANES <= n; j += LANES) \
+            _Pragma("GCC unroll 8") for (int k = 0; k < VECTORS; k++) { s[k] += FIRST(MANY); t[k] += SECOND(MANY); } \
+        for (; j + 4 <= n; j += 4) { few += FIRST(FOUR); fewer += SECOND(FOUR); } \
+        for (; j < n; j++) { rest += FIRST(ONE); remains += SECOND(ONE); } \
+        return n < LANES ? (pair){total_of_four(few) + rest, total_of_four(fewer) + remains} \
+                         : (pair){total(s, few) + rest, total(t, fewer) + remains}; \
     }
 #define ITSELF(LOAD) LOAD(x)
 #define PRODUCT(LOAD) (LOAD(x) * LOAD(y))
 #define SQUARE(LOAD) ((LOAD(x) - mean) * (LOAD(x) - mean))
 #define STANDARDIZED(LOAD) (LOAD(y) * ((LOAD(x) - mean) * scale))
+#define GRADIENT(LOAD) LOAD(y)
+#define PRODUCT_W(LOAD) (LOAD(y) * LOAD(w))
 #define WEIGHTED(LOAD) (LOAD(y) * LOAD(w) * ((LOAD(x) - mean) * scale))
 SUM_OF(sum_of, (const float *x, int64_t n), ITSELF)
 SUM_OF(sum_of_products, (const float *x, const float *y, int64_t n), PRODUCT)
 SUM_OF(sum_of_squares, (const float *x, float mean, int64_t n), SQUARE)
-SUM_OF(sum_of_weighted, (const float *y, const float *w, const float *x, float mean, float scale, int64_t n), WEIGHTED)
-SUM_OF(sum_of_standardized, (const float *y, const float *x, float mean, float scale, int64_t n), STANDARDIZED)
+SUMS_OF(sums_of_gradient, (const float *y, const float *x, float mean, float scale, int64_t n), GRADIENT, STANDARDIZED)
+SUMS_OF(sums_of_weighted, (const float *y, const float *w, const float *x, float mean, float scale, int64_t n), PRODUCT_W, WEIGHTED)
 
 /* c = a b + beta c of row-major matrices, by the function at an address: oneDNN's sgemm, or what is called like it */
 typedef int (*Gemm)(char, char, int64_t, int64_t, int64_t, float, const float *, int64_t, const float *, int64_t, float, float *,

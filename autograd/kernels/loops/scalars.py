@@ -18,6 +18,13 @@ address = int
 inf = float("inf")
 
 
+class pair:
+    """Two float32 numbers."""
+
+    first: float
+    second: float
+
+
 # --- in double precision where the function that calls them mentions double ---------------------------------------------
 
 def sqrt(x: real) -> real:
@@ -94,13 +101,13 @@ def sum_of_squares(x: floats, mean: float, n: int) -> float:
     raise NotImplementedError
 
 
-def sum_of_standardized(y: floats, x: floats, mean: float, scale: float, n: int) -> float:
-    """The sum of y (x - mean) scale."""
+def sums_of_gradient(y: floats, x: floats, mean: float, scale: float, n: int) -> pair:
+    """The sums of y, and of y (x - mean) scale."""
     raise NotImplementedError
 
 
-def sum_of_weighted(y: floats, w: floats, x: floats, mean: float, scale: float, n: int) -> float:
-    """The sum of y w (x - mean) scale."""
+def sums_of_weighted(y: floats, w: floats, x: floats, mean: float, scale: float, n: int) -> pair:
+    """The sums of y w, and of y w (x - mean) scale."""
     raise NotImplementedError
 
 

@@ -32,6 +32,8 @@ cdef extern from "scalars.h" nogil:
     ctypedef int64_t *ints
     ctypedef uint16_t *halves
     const float INFINITY
+    ctypedef struct pair:
+        float first, second
 """
 TAIL = "\ndef level_of_processor():\n    return level()\n"
 
@@ -173,6 +175,8 @@ class Variables:
         """An expression's type; None while a variable's is not known."""
         if isinstance(node, ast.Constant):
             return "int" if isinstance(node.value, int) else "double" if self.double else "float"
+        if isinstance(node, ast.Attribute):
+            return "float"
         if isinstance(node, ast.Name):
             return "float" if node.id == "inf" else self.types.get(node.id)
         if isinstance(node, ast.Subscript):
