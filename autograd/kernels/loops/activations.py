@@ -4,7 +4,9 @@ With more than a few choices in an element a loop is not made into vectors.
 """
 
 from .functions import exp, expm1_below, log1p_small, power, power_below
-from .scalars import fabs, floats, real, reals
+from .scalars import as_float, as_int32, fabs, floats, int32, real, reals
+
+SIX = 0x40C00000                                 # the bits of 6.0
 
 
 def relu(x: reals, out: reals, n: int) -> None:
@@ -107,10 +109,10 @@ def elu_backward(g: floats, x: floats, out: floats, n: int, alpha: float, scale:
 def hardswish(x: floats, out: floats, n: int) -> None:
     """x (x + 3, limited to [0, 6]) / 6."""
     for i in range(n):
-        y = x[i] + 3
-        y = 0 if y < 0 else y
-        y = 6 if y > 6 else y
-        out[i] = x[i] * y / 6
+        bits: int32 = as_int32(x[i] + 3)          # as in power(): nan is that of the product
+        bits = 0 if bits < 0 else bits
+        bits = SIX if bits > SIX else bits
+        out[i] = x[i] * as_float(bits) / 6
 
 
 def hardswish_backward(g: floats, x: floats, out: floats, n: int) -> None:
@@ -145,5 +147,6 @@ def hardtanh(x: floats, out: floats, n: int, low: float, high: float) -> None:
 def hardtanh_backward(g: floats, x: floats, out: floats, n: int, low: float, high: float) -> None:
     """g between them."""
     for i in range(n):
-        y = 0 if x[i] <= low else g[i]
+        y = g[i]                                 # read in any case: else it would be a masked load
+        y = 0 if x[i] <= low else y
         out[i] = 0 if x[i] >= high else y

@@ -6,6 +6,7 @@ from .scalars import fabs, as_float, as_int32, double, floats, floor, int32, int
 ROOT_HALF, DENSITY = 0.7071067811865476, 0.3989422804014327
 TANH_SCALE, TANH_CUBE, TANH_SLOPE = 0.7978845608028654, 0.044715, 0.134145
 SIGN = -0x80000000
+NAN = float("nan")
 EXACT = 2.0 ** 28                    # quotients below it: their products with 24 bits are exact in double precision
 
 
@@ -91,20 +92,21 @@ def turned(r: float, y: float) -> float:
     return signed(0.0, y) if r == 0 else z
 
 
+def remainder(x: float, y: float) -> float:
+    """x - y trunc(x / y), exact; nan where this is not the way to it."""
+    q: double = quotient(x, y)
+    r = rest(x, y, q)
+    return signed(r if q < EXACT else NAN, x)
+
+
 def remainders(x: floats, y: floats, out: floats, wrong: ints, n: int, many: int, floored: int) -> None:
-    """x - y trunc(x / y), exact; the sign is x's, or y's if floored. y: as many, or one. wrong: for how many this is not
-    the way."""
-    failed: int = 0
+    """x - y trunc(x / y), exact; the sign is x's, or y's if floored. y: as many, or one. wrong: whether there are nan, some
+    of which may be no remainders."""
+    failed: int32 = 0
     only = y[0]
-    q: double
-    r: double
     for i in range(n):
         y_i = y[i] if many else only
-        q = quotient(x[i], y_i)
-        r = rest(x[i], y_i, q)
-        failed += 0 if (q < EXACT) & (r == r) else 1
-        out[i] = signed(r, x[i])
-    if floored:
-        for i in range(n):
-            out[i] = turned(out[i], y[i] if many else only)
+        r = remainder(x[i], y_i)
+        failed = failed | (0 if r == r else 1)
+        out[i] = turned(r, y_i) if floored else r
     wrong[0] = failed

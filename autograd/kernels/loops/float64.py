@@ -5,11 +5,12 @@ import math
 from numpy.polynomial.chebyshev import cheb2poly
 
 from ..coefficients import ERFCX
-from .scalars import as_double, double, doubles, fabs, floor, fma, i64, polynomial
+from .scalars import as_double, as_int64, double, doubles, fabs, floor, fma, polynomial
 
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93145751953125e-1, 1.42860682030941723212e-6
 NOTHING_BELOW = -709.0                           # 2^-1023, of which the formula makes 0
 FARTHEST = 64.0
+WHOLE = 6755399441055744.0                       # 1.5 2^52: see functions.py
 DENSITY, ROOT_HALF = 1 / math.sqrt(2 * math.pi), math.sqrt(0.5)
 SERIES = tuple(1 / math.factorial(k) for k in range(14, -1, -1))     # |r| < 0.35: exact to 1e-19
 TAIL = tuple(cheb2poly(ERFCX)[::-1].tolist())                        # (1 + 2a) erfcx(a), t = (a - 3.75) / (a + 3.75)
@@ -18,10 +19,10 @@ TAIL = tuple(cheb2poly(ERFCX)[::-1].tolist())                        # (1 + 2a) 
 def double_power_below(x: double) -> double:
     """e^x for x <= 0."""
     y = NOTHING_BELOW if x < NOTHING_BELOW else x
-    k = floor(fma(y, LOG2_E, 0.5))
+    shifted = fma(y, LOG2_E, WHOLE + 1023)
+    k = shifted - (WHOLE + 1023)
     r = fma(k, -LN2_LOW, fma(k, -LN2_HIGH, y))
-    whole = i64(k)
-    return polynomial(r, SERIES) * as_double((whole + 1023) << 52)
+    return polynomial(r, SERIES) * as_double(as_int64(shifted) << 52)
 
 
 def gauss(a: double) -> double:

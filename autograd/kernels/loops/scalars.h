@@ -19,6 +19,7 @@ typedef uint16_t *restrict halves;
 
 static inline float as_float(int32_t x) { float y; memcpy(&y, &x, 4); return y; }
 static inline int32_t as_int32(float x) { int32_t y; memcpy(&y, &x, 4); return y; }
+static inline int64_t as_int64(double x) { int64_t y; memcpy(&y, &x, 8); return y; }
 static inline double as_double(int64_t x) { double y; memcpy(&y, &x, 8); return y; }
 
 /* a b + c, rounded once where the processor has it. Written out, for the compiler must not choose: -ffp-contract=off */

@@ -79,6 +79,11 @@ def as_int32(x: float) -> int32:
     raise NotImplementedError
 
 
+def as_int64(x: double) -> int:
+    """The bits of a number."""
+    raise NotImplementedError
+
+
 def as_double(bits: int) -> double:
     """The number of these bits."""
     raise NotImplementedError
