@@ -120,6 +120,35 @@ SUM_OF(sum_of_squares, (const float *x, float mean, int64_t n), SQUARE)
 SUMS_OF(sums_of_gradient, (const float *y, const float *x, float mean, float scale, int64_t n), GRADIENT, STANDARDIZED)
 SUMS_OF(sums_of_weighted, (const float *y, const float *w, const float *x, float mean, float scale, int64_t n), PRODUCT_W, WEIGHTED)
 
+/* float32 <-> float16 by the processor, to nearest, ties to even; how many numbers it has done: 0 if it can't, else n */
+static inline int64_t narrowed(const float *x, uint16_t *c, int64_t n)
+{
+    int64_t i = 0;
+#if defined(__F16C__)
+#if defined(__AVX512F__)
+    for (; i + 16 <= n; i += 16)
+        _mm256_storeu_si256((__m256i *)(c + i), _mm512_cvtps_ph(_mm512_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+#endif
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((__m128i *)(c + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
+    for (; i < n; i++) c[i] = _cvtss_sh(x[i], _MM_FROUND_TO_NEAREST_INT);
+#endif
+    return i;
+}
+
+static inline int64_t widened(const uint16_t *x, float *c, int64_t n)
+{
+    int64_t i = 0;
+#if defined(__F16C__)
+#if defined(__AVX512F__)
+    for (; i + 16 <= n; i += 16) _mm512_storeu_ps(c + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(x + i))));
+#endif
+    for (; i + 8 <= n; i += 8) _mm256_storeu_ps(c + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(x + i))));
+    for (; i < n; i++) c[i] = _cvtsh_ss(x[i]);
+#endif
+    return i;
+}
+
 /* c = a b + beta c of row-major matrices, by the function at an address: oneDNN's sgemm, or what is called like it */
 typedef int (*Gemm)(char, char, int64_t, int64_t, int64_t, float, const float *, int64_t, const float *, int64_t, float, float *,
                     int64_t);

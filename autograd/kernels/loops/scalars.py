@@ -116,6 +116,16 @@ def sums_of_weighted(y: floats, w: floats, x: floats, mean: float, scale: float,
     raise NotImplementedError
 
 
+def narrowed(x: floats, c: halves, n: int) -> int:
+    """float32 numbers to float16 by the processor; how many it has done."""
+    raise NotImplementedError
+
+
+def widened(x: halves, c: floats, n: int) -> int:
+    """float16 numbers to float32 by the processor; how many it has done."""
+    raise NotImplementedError
+
+
 def gemm(function: address, m: int, n: int, k: int, a: floats, b: floats, beta: float, c: floats) -> int:
     """c = a b + beta c, by a function that is called like oneDNN's sgemm."""
     raise NotImplementedError
