@@ -100,7 +100,7 @@ def start_reduce_scatter_encoded(comm: Communicator, x: Array, sizes: Sequence[i
     """Start a reduce-scatter of one vector of each rank. The handle's value is this rank's part of the sum, of sizes[rank]
     elements and x's dtype. codec: one with an element in each row."""
     def sum_parts(handle: Handle) -> Array:
-        return _sum_decoded(handle.value()[0].reshape(comm.size, sizes[comm.rank]), codec).astype(x.dtype, copy=False)
+        return converted(_sum_decoded(handle.value()[0].reshape(comm.size, sizes[comm.rank]), codec), x.dtype, copy=False)
 
     return comm.start_alltoall([codec.encode(x)], [list(sizes)]).then(sum_parts)
 

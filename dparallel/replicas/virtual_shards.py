@@ -19,6 +19,7 @@ from weakref import WeakMethod
 import numpy as np
 
 from autograd.core.random import default_generator, using_generator
+from autograd.kernels.halves import converted
 from autograd.kernels.loops import loops
 from autograd.nn import Module, Parameter, SyncBatchNorm
 
@@ -172,7 +173,7 @@ class VirtualShards:
             branches.append(np.zeros(p.array.shape, wide) if branch is None else branch)
         sums = tree_allreduce_all(branches, self.ranks, 1.0)
         for p, g in zip(params, sums, strict=True):
-            p.grad = as_tensor(np.divide(g, g.dtype.type(total if by_rows else 1)).astype(p.array.dtype, copy=False))
+            p.grad = as_tensor(converted(np.divide(g, g.dtype.type(total if by_rows else 1)), p.array.dtype, copy=False))
 
     def _rows(self, inputs: PyTree) -> list[int]:
         """The number of rows of each rank, that of its first tensor. Collective."""

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from autograd.kernels.halves import converted
+
 from ..comm import Communicator, Handle
 from ..hooks.encoded_sums import BFloat16, Float16, start_reduce_scatter_encoded
 from ..reduction.transport import Transport
@@ -63,9 +65,9 @@ class ReduceScatterTransport(Transport):
         """Start the sum of one vector of each rank, of which this one gets its piece."""
         if self.wire in CODECS:
             return start_reduce_scatter_encoded(self.comm, x, sizes, CODECS[self.wire]())
-        sent = x.astype(self.wire) if self.wire else x
+        sent = converted(x, self.wire) if self.wire else x
         handle = self.comm.start_reduce_scatter([sent], sizes)
-        return handle.then(lambda done: done.value()[0].astype(x.dtype, copy=False))
+        return handle.then(lambda done: converted(done.value()[0], x.dtype, copy=False))
 
     def handles(self) -> Iterable[Handle]:
         """Sums of which this rank gets its piece."""

@@ -13,6 +13,7 @@ from ...base.dlpack import imported
 from ...base.types import Array, DeviceLike, DTypeLike, Layout, Number
 from ...core.operation import Cast
 from ...core.tensor import Tensor, result
+from ...kernels.halves import converted
 from .arguments import fitting, kind, new_leaf, number
 
 MSG_COPY = ("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -59,7 +60,7 @@ def copied(data: Any, dtype: np.dtype[Any] | None) -> Array:
             fitting(extreme, dtype)
     if array.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"must be real number, not complex: cannot make a {dtype} tensor of complex numbers")
-    return array if array.dtype == dtype else array.astype(dtype)
+    return array if array.dtype == dtype else converted(array, dtype)
 
 
 def is_foreign(data: object) -> bool:
@@ -160,7 +161,7 @@ def as_tensor(data: Any, dtype: DTypeLike = None, device: DeviceLike = None) -> 
         return data if dtype is None or data.dtype == dtype else Cast.apply(data, dtype=dtype)
     if isinstance(data, np.ndarray) or (is_foreign(data) and not isinstance(data, np.generic)):
         data = numeric(data if isinstance(data, np.ndarray) else shared(data, dtype))
-        return result(data if dtype is None else data.astype(dtype, copy=False))
+        return result(data if dtype is None else converted(data, dtype, copy=False))
     return new_leaf(copied(data, dtype))
 
 

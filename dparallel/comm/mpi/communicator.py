@@ -552,8 +552,8 @@ def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array
     """
     dtype = x.dtype
     if dtype.kind in "fV" and op in ("max", "min"):
-        wide = x.astype(np.float32) if dtype.kind == "V" else x
-        return encoded(wide, op), OPS[op], lambda out: decoded(out, wide.dtype).astype(dtype, copy=False)
+        wide = converted(x, np.float32) if dtype.kind == "V" else x
+        return encoded(wide, op), OPS[op], lambda out: converted(decoded(out, wide.dtype), dtype, copy=False)
     if op == "mean":
         return (converted(x, np.float32) if is_half(dtype) else x, OPS[op],
                 lambda out: converted(np.divide(out, size, out=out), dtype, copy=False))
