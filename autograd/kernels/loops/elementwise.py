@@ -1,7 +1,7 @@
 """Loops over single elements: steps of optimizers, gelu, remainders."""
 
 from .functions import erf, power_below, tanh
-from .scalars import fabs, as_float, as_int32, double, floats, floor, int32, ints, real, reals, sqrt
+from .scalars import as_float, as_int32, double, fabs, floats, floor, int32, ints, real, reals, sqrt
 
 ROOT_HALF, DENSITY = 0.7071067811865476, 0.3989422804014327
 TANH_SCALE, TANH_CUBE, TANH_SLOPE = 0.7978845608028654, 0.044715, 0.134145

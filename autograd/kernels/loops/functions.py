@@ -3,7 +3,7 @@
 Polynomials and ranges are those of Moshier's Cephes library, single precision: errors of at most 2 units in the last place.
 """
 
-from ..coefficients import ERF_BELOW, ERF_ABOVE
+from ..coefficients import ERF_ABOVE, ERF_BELOW
 from .scalars import as_float, as_int32, fabs, fma, int32, polynomial, uint32
 
 LOG2_E, LN2_HIGH, LN2_LOW = 1.44269504088896341, 0.693359375, -2.12194440e-4

@@ -2,7 +2,7 @@
 
 from .functions import exp
 from .rows import _power_sums
-from .scalars import fabs, double, doubles, floats, inf, sum_of
+from .scalars import doubles, fabs, floats, inf, sum_of
 
 
 def sums(x: floats, totals: doubles, out: floats, blocks: int, n: int, inner: int) -> None:
