@@ -7,8 +7,8 @@ from ..coefficients import ERF_ABOVE, ERF_BELOW
 from .scalars import as_float, as_int32, fabs, fma, int32, polynomial, uint32
 
 LOG2_E, LN2_HIGH, LN2_LOW = 1.44269504088896341, 0.693359375, -2.12194440e-4
-# Limits are taken of the bits, as whole numbers: with AVX-512 compilers see no minimum in a choice of floats. Numbers below 0
-# are the largest unsigned ones, numbers above 0 the largest signed ones.
+# Limits are taken of the bits, as whole numbers: with AVX-512 compilers see no minimum in a choice of floats. Numbers
+# below 0 are the largest unsigned ones, numbers above 0 the largest signed ones.
 HIGHEST, LOWEST = 0x42B20000, 0xC2AF0000         # 89, -87.5: for these the formula gives inf and 0, and so for all beyond
 NOTHING_BELOW = 0xC2B00000                       # -88: 2^-127, of which the formula makes 0
 SATURATED = 0x41A00000                           # 20: tanh(10) is 1

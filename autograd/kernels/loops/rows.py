@@ -238,16 +238,14 @@ def layer_norm_backward(g: floats, x: floats, weight: floats, means: floats, sca
         elif parts & OF_BIAS:
             for j in range(n):
                 gb[j] += g[at + j]
-        if parts & OF_WEIGHT:
-            if r % 16 == 15 or r == rows - 1:
-                for j in range(n):
-                    totals[j] += gw[j]
-                    gw[j] = totals[j] if r == rows - 1 else 0
-        if parts & OF_BIAS:
-            if r % 16 == 15 or r == rows - 1:
-                for j in range(n):
-                    totals[n + j] += gb[j]
-                    gb[j] = totals[n + j] if r == rows - 1 else 0
+        if parts & OF_WEIGHT and (r % 16 == 15 or r == rows - 1):
+            for j in range(n):
+                totals[j] += gw[j]
+                gw[j] = totals[j] if r == rows - 1 else 0
+        if parts & OF_BIAS and (r % 16 == 15 or r == rows - 1):
+            for j in range(n):
+                totals[n + j] += gb[j]
+                gb[j] = totals[n + j] if r == rows - 1 else 0
         if not parts & OF_X:
             continue
         if parts & WEIGHTED:
