@@ -39,7 +39,7 @@ def power_sums(x: Array) -> tuple[Array, Array] | None:
         return None
     rows, columns = x.shape
     tops, sums = np.empty((2, rows), FLOAT32)
-    kernels.power_sums(x, np.empty(columns + MANY, FLOAT32), tops, sums, rows, columns)
+    kernels.power_sums(x, np.empty(columns + MANY, FLOAT32), tops, sums, rows, columns, 0)
     return tops, sums
 
 

@@ -1,7 +1,7 @@
 """Loops over the middle dimension of (blocks, n, inner): sums, logarithms of sums of exponentials."""
 
 from .functions import exp
-from .rows import _power_sums
+from .rows import power_sums
 from .scalars import doubles, fabs, floats, inf, sum_of
 
 
@@ -37,7 +37,7 @@ def middle_power_sums(x: floats, memory: floats, wide: doubles, tops: floats, to
     """The largest elements over the middle (0 where that is infinite), and the sums of exp(x - largest). `memory` is for the
     larger of n + MANY and inner, `wide` for inner numbers."""
     if inner == 1:
-        _power_sums(x, memory, tops, totals, blocks, n, 1)
+        power_sums(x, memory, tops, totals, blocks, n, 1)
         return
     for b in range(blocks):
         to = b * inner

@@ -73,8 +73,9 @@ def softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -> No
             out[r * n + j] = z[r * n + j] * (g[r * n + j] - total)
 
 
-def _power_sums(x: floats, room: floats, tops: floats, sums: floats, rows: int, n: int, finite: int) -> None:
-    """power_sums(), where infinite largest elements may be 0 instead."""
+def power_sums(x: floats, room: floats, tops: floats, sums: floats, rows: int, n: int, finite: int) -> None:
+    """Each row's largest element, and the sum of exp(x - largest). `room` is memory for n + MANY numbers.
+    finite: 0 for a largest element that is infinite."""
     together, first = max(1, MANY // n), 0
     while first < rows:
         last = min(first + together, rows)
@@ -89,11 +90,6 @@ def _power_sums(x: floats, room: floats, tops: floats, sums: floats, rows: int, 
         for r in range(first, last):
             sums[r] = sum_of(room[(r - first) * n:], n)
         first = last
-
-
-def power_sums(x: floats, room: floats, tops: floats, sums: floats, rows: int, n: int) -> None:
-    """Each row's largest element, and the sum of exp(x - largest). `room` is memory for n + MANY numbers."""
-    _power_sums(x, room, tops, sums, rows, n, 0)
 
 
 def log_softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -> None:

@@ -110,7 +110,10 @@ class Body(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """polynomial() is written out."""
-        if ast.unparse(node.func) != "polynomial":
+        name = ast.unparse(node.func)
+        if name != "polynomial":
+            if is_kernel(name, self.variables.results.get(name)):
+                node.func = ast.Name(f"loop_{name}", ast.Load())
             return self.generic_visit(node)
         coefficients: Any = self.constants[ast.unparse(node.args[1])]
         x, value = self.visit(node.args[0]), self.visit(ast.Constant(float(coefficients[0])))
@@ -214,6 +217,11 @@ def pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     return [(target, node.value)]
 
 
+def is_kernel(name: str, result: str | None) -> bool:
+    """Whether Python calls a function: it returns nothing, and is not private."""
+    return result == "void" and not name.startswith("_")
+
+
 def precisions(node: ast.FunctionDef) -> tuple[str, ...]:
     """What `real` is, once or twice."""
     return ("float", "double") if is_real(node) else ("float",)
@@ -224,7 +232,7 @@ def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[
     """A function in Cython; a kernel with the function that Python calls."""
     arguments = [(a.arg, typed(a.annotation, real)) for a in node.args.args]
     result, name = typed(node.returns, real), node.name + "_double" * (is_real(node) and real == "double")
-    kernel = result == "void" and not node.name.startswith("_")
+    kernel = is_kernel(node.name, result)
     mentioned = {kind for _, kind in arguments} | {result} | {
         ast.unparse(part.annotation) for part in ast.walk(node) if isinstance(part, ast.AnnAssign)}
     body = [Inline(constants).visit(part) for part in copy.deepcopy(node).body[1:]]      # the first is the docstring
