@@ -20,9 +20,6 @@ NEARLY_ONE = 3.8325068                           # from here on erf is 1 in sing
 EXP = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
 TANH = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
 ARTANH = tuple(1 / (2 * k + 1) for k in range(7, -1, -1))        # of sqrt(u), over sqrt(u)
-# a least squares fit of tanh(x) / x in x^2, up to 8: its relative error is 6e-9
-SQUASHED_ABOVE = (1.5231680928e-08, 2.1895571968e-05, 3.5716537983e-03, 1.3444545234e-01, 9.9999999372e-01)
-SQUASHED_BELOW = (8.5229620893e-07, 3.4113828041e-04, 2.6164655957e-02, 4.6777872598e-01, 1.0)
 
 
 def power(x: float) -> float:
@@ -80,7 +77,7 @@ def log1p_small(x: float) -> float:
 
 
 def tanh(x: float) -> float:
-    """Hyperbolic tangent: a polynomial near 0, else by exponentials. Of nan it is 1 or -1."""
+    """Hyperbolic tangent: a polynomial near 0, else by exponentials."""
     a = fabs(x)
     z = x * x
     near = fma(polynomial(z, TANH) * z, x, x)
@@ -90,20 +87,12 @@ def tanh(x: float) -> float:
     shifted = fma(y, LOG2_E, WHOLE + 127)
     power = (fraction(y, shifted - (WHOLE + 127)) + 1) * as_float(as_int32(shifted) << 23)
     far = as_float(as_int32(1 - 2 / (power + 1)) | as_int32(x) & SIGN)
-    return near if a < 0.625 else far
-
-
-def squashed(x: float) -> float:
-    """tanh for gates, twice as fast: x P(x^2) / Q(x^2) up to 8, constant from there on; within 3e-7."""
-    x = -8.0 if x < -8.0 else x
-    x = 8.0 if x > 8.0 else x
-    u = x * x
-    return x * polynomial(u, SQUASHED_ABOVE) / polynomial(u, SQUASHED_BELOW)
+    return far if a >= 0.625 else near               # near, if x is nan
 
 
 def sigmoid_of(x: float) -> float:
-    """1 / (1 + e^-x), for gates."""
-    return fma(0.5, squashed(0.5 * x), 0.5)
+    """1 / (1 + e^-x)."""
+    return 1 / (1 + exp(-x))
 
 
 def erf(x: float) -> float:

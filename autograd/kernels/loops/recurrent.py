@@ -2,7 +2,7 @@
 then all gates in one loop. recurrent.py says what is what.
 """
 
-from .functions import sigmoid_of, squashed
+from .functions import sigmoid_of, tanh
 from .scalars import address, floats, gemm, ints
 
 
@@ -25,12 +25,12 @@ def lstm(z: floats, h: floats, c: floats, w: floats, before: floats, cells: floa
             at, gate, here = (start + r) * n, 4 * (start + r) * n, r * n
             for j in range(n):
                 i, f = sigmoid_of(z[gate + j]), sigmoid_of(z[gate + n + j])
-                g, o = squashed(z[gate + 2 * n + j]), sigmoid_of(z[gate + 3 * n + j])
+                g, o = tanh(z[gate + 2 * n + j]), sigmoid_of(z[gate + 3 * n + j])
                 z[gate + j], z[gate + n + j], z[gate + 2 * n + j], z[gate + 3 * n + j] = i, f, g, o
                 cells[at + j] = c[here + j]
                 cell = f * c[here + j] + i * g
                 c[here + j] = cell
-                of_cell = squashed(cell)
+                of_cell = tanh(cell)
                 t[at + j] = of_cell
                 out[at + j] = o * of_cell
                 h[here + j] = o * of_cell
@@ -69,7 +69,7 @@ def gru(z: floats, h: floats, w: floats, part: floats, bias: floats, before: flo
             for j in range(n):
                 reset, update = sigmoid_of(z[gate + j] + part[add + j]), sigmoid_of(z[gate + n + j] + part[add + n + j])
                 q = part[add + 2 * n + j] + bias[j]
-                new = squashed(z[gate + 2 * n + j] + reset * q)
+                new = tanh(z[gate + 2 * n + j] + reset * q)
                 z[gate + j], z[gate + n + j], z[gate + 2 * n + j] = reset, update, new
                 inner[at + j] = q
                 state = (h[here + j] - new) * update + new
