@@ -169,13 +169,13 @@ def attention(lib: Any, q: Any, k: Any, v: Any) -> Any:
     return lib.nn.functional.scaled_dot_product_attention(q, k, v)
 
 
-def recurrent(kind: str) -> Case:
+def recurrent(kind: str, title: str = "", scale: float = 0.3) -> Case:
     def compute(lib: Any, x: Any, *weights: Any) -> Any:
         module = getattr(lib.nn, kind)(32, 32).to(x.dtype)
         names = [name for name, _ in module.named_parameters()]
         return lib.func.functional_call(module, dict(zip(names, weights, strict=True)), (x,))[0]
     gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[kind] * 32
-    return Case(kind, "layers", compute, ((24, 8, 32), (gates, 32), (gates, 32), (gates,), (gates,)), scale=0.3)
+    return Case(kind + title, "layers", compute, ((24, 8, 32), (gates, 32), (gates, 32), (gates,), (gates,)), scale=scale)
 
 
 SHAPE = (64, 4096)
@@ -249,6 +249,7 @@ CASES = [
     layer("attention", attention, (4, 8, 128, 32), (4, 8, 128, 32), (4, 8, 128, 32)),
     layer("attention, causal", lambda lib, q, k, v: lib.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True), *[(4, 8, 128, 32)] * 3),
     *map(recurrent, ("RNN", "GRU", "LSTM")),
+    *[recurrent(kind, ", gates near 0 and 1", 0.8) for kind in ("GRU", "LSTM")],
     *[layer(name, lambda lib, x, name=name: getattr(lib.nn.functional, name)(x), (64, 1000), scale=3.0)
       for name in ("gelu", "silu", "mish", "elu", "selu", "softplus", "logsigmoid", "tanh", "sigmoid", "hardswish", "softsign", "celu", "tanhshrink")],
     *[layer(name, lambda lib, x, name=name: getattr(lib, name)(x), (64, 1000), scale=3.0)
