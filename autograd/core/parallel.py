@@ -6,23 +6,14 @@ What a lane records carries its number, and the engine runs it backward in paral
 from __future__ import annotations
 
 import contextlib
-import contextvars
-import ctypes
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..base.thread_pool import Job, this_core, workers
 from .modes import modes
 from .spans import LANE, begin, end, number_of, recorders
-
-if TYPE_CHECKING:
-    from queue import SimpleQueue
-    from threading import Thread
-
-REST = 100                           # jobs until a thread that was moved for nothing may be moved again
 
 
 class Lane(int):
@@ -97,38 +88,31 @@ def on_fresh_stack(thunk: Callable[[], Any]) -> Any:
     return job.value
 
 
-def _this_core() -> Callable[[], int]:
-    """What tells the number of the core that this thread runs on, -1 where nothing does."""
-    try:
-        if hasattr(os, "sched_setaffinity"):
-            return ctypes.PyDLL(None).sched_getcpu   # PyDLL: it is not worth letting go of the GIL
-    except (AttributeError, OSError, TypeError):     # the C library has none
-        pass
-    return lambda: -1
-
-
-this_core: Callable[[], int] = _this_core()
-
-
-class _Job:
-    """One thunk, the modes that it is called in, and what came of it; `done` can be acquired once it has run."""
+class _Job(Job):
+    """One thunk, the modes that it is called in, and its result; `done` can be acquired once it has run."""
 
     def __init__(self, thunk: Callable[[], Any], changes: dict[str, Any]) -> None:
         self.thunk = thunk
         self.modes = {**modes.__dict__, **changes}
         self.value: Any = None
-        self.since = 0.0                             # when it was handed to another thread
+        self.beside = False                          # whether the caller works as well
         self.error: BaseException | None = None
         self.done = threading.Lock()
 
     def start(self, taken: set[int] | None = None) -> None:
-        """Run in another thread, which sees the caller's context variables; beside what runs on the cores `taken`."""
+        """Run in a worker; if the caller works as well, not on the cores `taken`."""
         self.done.acquire()
-        self.since = time.perf_counter()
         worker = workers.take()
         if taken is not None:
+            self.beside = workers.enter()
             worker.keep_off(taken)
-        worker.jobs.put((contextvars.copy_context(), self))
+        worker.start(self)
+
+    def end(self, result: None) -> None:
+        """Let the caller continue."""
+        if self.beside:
+            workers.leave()
+        self.done.release()
 
     def run(self) -> None:
         """Call the thunk in its modes; keep its result or its exception."""
@@ -148,70 +132,3 @@ class _Job:
         finally:
             end(span)
             modes.__dict__.update(before)
-
-
-class _Worker:
-    """A thread that waits for jobs, for ever: starting one for each would cost 0.15 ms."""
-
-    def __init__(self) -> None:
-        self.jobs: SimpleQueue[tuple[contextvars.Context, _Job]] = import_module("queue").SimpleQueue()     # 0.8 ms
-        self.core: int = -1                          # where the last job ran
-        self.crowded: bool = False  # whether it waited there; jobs to go until it may be moved
-        self.rest: int = 0
-        self.allowed: set[int] | None = None         # the cores it may use, while it is kept off some
-        self.thread: Thread = threading.Thread(target=self._serve, name="lane", daemon=True)
-        self.thread.start()
-
-    def keep_off(self, taken: set[int]) -> None:
-        """Wake up on none of these cores, and add the one it will wake on.
-
-        Linux wakes a thread where it last ran. If that is the caller's core, both may take turns on it for milliseconds,
-        step after step, while another core is idle: two lanes then take as long as one. So it is moved where it waited; not
-        again for a while if it waits there, too, for others that are on that core or for the GIL.
-        """
-        if self.core in taken and self.core >= 0 and self.crowded and not self.rest:
-            thread = self.thread.native_id or 0
-            allowed = os.sched_getaffinity(thread)
-            free = allowed - taken
-            if free:
-                self.core = min(free)
-                with contextlib.suppress(OSError):   # some containers forbid it
-                    os.sched_setaffinity(thread, {self.core})
-                    self.allowed = allowed
-        taken.add(self.core)
-
-    def _serve(self) -> None:
-        while True:
-            context, job = self.jobs.get()
-            moved = self.allowed is not None
-            if self.allowed is not None:
-                with contextlib.suppress(OSError):   # the process has lost them: the caller must not wait in vain
-                    os.sched_setaffinity(0, self.allowed)
-                self.allowed = None
-            worked = time.thread_time()
-            context.run(job.run)
-            worked = time.thread_time() - worked
-            self.core, self.crowded = this_core(), time.perf_counter() - job.since > 1.5 * worked
-            self.rest = REST if moved and self.crowded else max(0, self.rest - 1)
-            workers.idle.append(self)
-            job.done.release()
-            del context, job                # or what they hold would live until the next job
-
-
-class _Workers:
-    """The threads of this process that run lanes."""
-
-    def __init__(self) -> None:
-        self.idle: list[_Worker] = []                # those without a job; appending and popping are atomic
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self.idle.clear)      # threads do not survive a fork
-
-    def take(self) -> _Worker:
-        """An idle worker, or a new one."""
-        try:
-            return self.idle.pop()
-        except IndexError:
-            return _Worker()
-
-
-workers: _Workers = _Workers()

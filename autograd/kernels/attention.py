@@ -14,8 +14,8 @@ import numpy as np
 
 from ..base.types import Array
 from .loops import FLOAT32, WORTH, loops
+from .matmul import matmul
 from .products import product
-from .threads import matmul
 
 WHOLE = 1 << 20                      # scores up to which they are kept: 4 MB
 BLOCK = 1 << 18                      # scores at a time otherwise: with what they are made of they stay within the cache
@@ -37,7 +37,7 @@ def backward(g: Array, q: Array, k: Array, v: Array, kept: Any, causal: bool, sc
     if p is None:
         return _blocked_backward(g, q, k, v, tops, sums, causal, scale)
     gp = matmul(g, v.swapaxes(-1, -2))
-    loops.library().attention_backward(p, gp, p.size // p.shape[-1], p.shape[-1], scale)
+    loops.for_size(p.size).attention_backward(p, gp, p.size // p.shape[-1], p.shape[-1], scale)
     return (matmul(gp, k, out=_heads_inside(q.shape)),
             matmul(gp.swapaxes(-1, -2), q, out=_heads_inside(k.shape)),
             matmul(p.swapaxes(-1, -2), g, out=_heads_inside(v.shape)))
@@ -56,8 +56,8 @@ def _all_rows(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple
     p = matmul(q, k.swapaxes(-1, -2))
     rows, columns = p.shape[-2:]
     sums = np.empty(p.size // columns, FLOAT32)
-    loops.library().attention_softmax(p, np.empty_like(sums), sums, p.size // (rows * columns), rows, columns,
-                                         0 if causal else -1, scale)
+    loops.for_size(p.size).attention_softmax(p, np.empty_like(sums), sums, p.size // (rows * columns), rows, columns,
+                                             0 if causal else -1, scale)
     return matmul(p, v, out=_heads_inside((*q.shape[:-1], v.shape[-1]))), (p, None, None)
 
 
@@ -69,27 +69,26 @@ def _row_blocks(rows: int, columns: int, causal: bool) -> list[tuple[int, int, i
 
 
 def _blocked(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[Array, Any]:
-    softmax = loops.library().attention_softmax
     out = np.empty((*q.shape[:-1], v.shape[-1]), FLOAT32)
     tops, sums = np.empty((2, *q.shape[:-1]), FLOAT32)
     blocks = _row_blocks(q.shape[-2], k.shape[-2], causal)
     for at in np.ndindex(q.shape[:-2]):
         for i, j, n, first in blocks:
             p = product(q[at][i:j], k[at][:n].T)
-            softmax(p, tops[at][i:j], sums[at][i:j], 1, j - i, n, first, scale)
+            loops.for_size(p.size).attention_softmax(p, tops[at][i:j], sums[at][i:j], 1, j - i, n, first, scale)
             product(p, v[at][:n], out[at][i:j])
     return out, (None, tops, sums)
 
 
 def _blocked_backward(g: Array, q: Array, k: Array, v: Array, tops: Array, sums: Array, causal: bool,
                       scale: float) -> tuple[Array, Array, Array]:
-    kernels = loops.library()
     gq, gk, gv = np.empty(q.shape, FLOAT32), np.zeros(k.shape, FLOAT32), np.zeros(v.shape, FLOAT32)
     blocks = _row_blocks(q.shape[-2], k.shape[-2], causal)
     for at in np.ndindex(q.shape[:-2]):
         for i, j, n, first in blocks:
             rows, keys, go = q[at][i:j], k[at][:n], g[at][i:j]
             p = product(rows, keys.T)
+            kernels = loops.for_size(p.size)
             kernels.attention_again(p, tops[at][i:j], sums[at][i:j], 1, j - i, n, first, scale)
             product(p.T, go, gv[at][:n], add=True)
             gp = product(go, v[at][:n].T)

@@ -17,12 +17,12 @@ import numpy as np
 
 from . import choose, convolution_channels_last
 from .halves import FLOAT16, FLOAT32, converted
+from .matmul import matmul
 from .memory_format import channels_last, last_axes
 from .onednn import convolution as onednn
 from .onednn.library import supported
 from .onednn.reorder import like_order, to_channels_last
 from .products import column_sums
-from .threads import matmul
 from .windows import Array, Sizes, WindowGeometry, add_windows, blocks, padded, wide, windows
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from . import threads
 from .loops import FLOAT32, WORTH, kernels_for, loops
 from .loops.group_norm import OUTPUT, SHIFTED, SUMS, WEIGHTED
+from .loops.pieces import MOST, cut, pieces_of, run
 from .memory_format import empty_last, last_axes
 from .onednn.reorder import to_channels_last
 
@@ -43,19 +43,22 @@ def _takes(x: Array) -> bool:
             and loops.library() is not None)
 
 
-def _run(call: Callable[[Array, Array, Sizes, int], Any], sizes: Sizes, parts: int) -> None:
-    """call(totals, room, sizes, parts), one large sample on several threads: the sums of its pieces, then their output."""
+def _run(call: Callable[..., Any], arrays: tuple[Array, ...], sizes: Sizes, parts: int) -> Array:
+    """call(arrays, totals, room, sizes, parts), large ones in pieces: of samples, or of the one sample, first all sums and
+    then the output. Returns the totals of each piece."""
     samples, total, _, _, width, channels, _ = sizes
-    pieces = min(threads.number(), 8) if samples == 1 and total >= threads.WIDE_PASS else 1
-    totals, rooms = np.empty((pieces, 4 * channels)), np.empty((pieces, 4 * width), FLOAT32)
-    if pieces == 1:
-        return call(totals, rooms, sizes, parts | SUMS | OUTPUT)
-    ends = [total // width * k // pieces * width for k in range(pieces)] + [total]
-    cut = [(samples, total, *ends[k:k + 2], *sizes[4:]) for k in range(pieces)]
-    threads.shared([partial(call, totals[k], rooms[k], cut[k], parts | SUMS) for k in range(pieces)])
+    count = pieces_of(samples * total, samples if samples > 1 else total // width, MOST)
+    totals, rooms = np.empty((count, 4 * channels)), np.empty((count, 4 * width), FLOAT32)
+    if samples > 1 or count == 1:
+        run([partial(call, own, totals[k], rooms[k], (stop - start, *sizes[1:]), parts | SUMS | OUTPUT)
+             for k, (start, stop, own) in enumerate(cut("/" * len(arrays), arrays, samples, count))])
+        return totals
+    ends = [total // width * k // count * width for k in range(count)] + [total]
+    ranges = [(samples, total, *ends[k:k + 2], *sizes[4:]) for k in range(count)]
+    run([partial(call, arrays, totals[k], rooms[k], ranges[k], parts | SUMS) for k in range(count)])
     totals[:, :2 * channels] = totals[:, :2 * channels].sum(0)
-    threads.shared([partial(call, totals[k], rooms[k], cut[k], parts | OUTPUT) for k in range(pieces)])
-    return None
+    run([partial(call, arrays, totals[k], rooms[k], ranges[k], parts | OUTPUT) for k in range(count)])
+    return totals
 
 
 def forward(x: Array, weight: Array | None, bias: Array | None, groups: int,
@@ -71,8 +74,8 @@ def forward(x: Array, weight: Array | None, bias: Array | None, groups: int,
     out = empty_last(x.shape, FLOAT32)
     means, variances, scales = np.empty((3, x.shape[0], groups) if groups else (3, x.shape[1]), FLOAT32)
     filled = [flat if v is None else v for v in (weight, bias)]
-    _run(lambda totals, room, sizes, parts: kernels.group_norm(
-        flat, *filled, _flat(out), means, variances, scales, totals, room, *sizes, parts, eps),
+    _run(lambda arrays, totals, room, sizes, parts: kernels.group_norm(
+        arrays[0], *filled, *arrays[1:], totals, room, *sizes, parts, eps), (flat, _flat(out), means, variances, scales),
         _sizes(x, groups), WEIGHTED * (weight is not None) | SHIFTED * (bias is not None))
     return out, means, variances, scales
 
@@ -87,7 +90,10 @@ def backward(g: Array, x: Array, weight: Array | None, means: Array, scales: Arr
     if kernels is None:
         return None
     gx, (gw, gb) = empty_last(x.shape, FLOAT32), np.empty((2, x.shape[1]), FLOAT32)
-    _run(lambda totals, room, sizes, parts: kernels.group_norm_backward(
-        _flat(g), flat, flat if weight is None else weight, means, scales, _flat(gx), gw, gb, totals, room, *sizes, parts),
-        _sizes(x, means.shape[1] if means.ndim == 2 else BATCH), WEIGHTED * (weight is not None))
+    sizes = _sizes(x, means.shape[1] if means.ndim == 2 else BATCH)
+    totals = _run(lambda arrays, totals, room, sizes, parts: kernels.group_norm_backward(
+        *arrays[:2], flat if weight is None else weight, *arrays[2:], gw, gb, totals, room, *sizes, parts),
+        (_flat(g), flat, means, scales, _flat(gx)), sizes, WEIGHTED * (weight is not None))
+    if sizes[0] > 1:
+        gw[:], gb[:] = totals[:, 2 * x.shape[1]:].sum(0).reshape(2, -1)
     return gx, gw, gb

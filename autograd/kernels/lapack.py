@@ -18,7 +18,7 @@ import numpy as np
 from ..base.types import Array
 from .accelerators import Accelerator, Missing
 from .addresses import address
-from .threads import few
+from .openblas import few
 
 PATTERNS = ("scipy_{}_64_", "scipy_{}_", "{}_64_", "{}64_", "{}_", "{}$NEWLAPACK$ILP64", "{}$NEWLAPACK")
 LETTERS: dict[Any, str] = {np.dtype(np.float32): "s", np.dtype(np.float64): "d", np.dtype(np.complex64): "c",

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.types import Array
 from .halves import FLOAT32, converted
-from .threads import alone
+from .openblas import alone
 
 accumulate: Any = np.add.reduce                      # half the overhead of np.sum()
 

@@ -13,7 +13,10 @@ from . import choose
 from .addresses import address
 from .choose import PRODUCT, here
 from .halves import converted
-from .threads import WIDE, alone, matmul, number, using
+from .matmul import matmul
+from .onednn.openmp import using
+from .openblas import alone
+from .threads import WIDE, number
 
 FLOAT16, FLOAT32 = np.dtype(np.float16), np.dtype(np.float32)
 PIECE = 512                          # numbers of a dot product

@@ -16,7 +16,7 @@ import numpy as np
 from ..base.types import Array
 from .loops import kernels_for
 from .onednn import onednn
-from .threads import using
+from .onednn.openmp import using
 
 
 def kernels(*arrays: Any) -> Any:

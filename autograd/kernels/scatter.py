@@ -207,7 +207,7 @@ def kernels_along(x: Array, values: Array, index: Array, dim: int) -> Any:
     if (index.size < WORTH or x.dtype is not FLOAT32 or type(index) is not np.ndarray or type(values) is not np.ndarray
             or index.shape[:dim] != x.shape[:dim] or index.shape[dim + 1:] != x.shape[dim + 1:]):
         return None
-    return loops.library()
+    return loops.for_size(index.size)
 
 
 def along(x: Array, index: Array, dim: int) -> tuple[int, int, int, int]:

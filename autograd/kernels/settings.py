@@ -6,6 +6,7 @@ from operator import index
 from typing import Any
 
 from . import threads
+from .openblas import openblas
 
 
 class Settings:
@@ -51,7 +52,11 @@ def set_num_threads(int: int, /) -> None:
         >>> n = ag.get_num_threads()
         >>> ag.set_num_threads(n)
     """
-    threads.set_number(_positive("set_num_threads", int))
+    count = _positive("set_num_threads", int)
+    threads.set_number(count)
+    blas = openblas()
+    if blas is not None:
+        blas.set(count)
 
 
 def _positive(name: str, number: Any) -> int:

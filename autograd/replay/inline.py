@@ -23,7 +23,7 @@ from ..base.types import DTypeLike
 from ..core.operation import Operation
 from ..kernels.halves import converted
 from ..kernels.products import affine, product
-from ..kernels.threads import matmul
+from ..kernels.matmul import matmul
 from ..kernels.where import masked
 from .calls import Array, Call, name_of
 

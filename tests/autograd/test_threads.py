@@ -11,7 +11,8 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd.base.environment import LOCAL_SIZES
-from autograd.kernels import settings, threads
+from autograd.base.thread_pool import share
+from autograd.kernels import matmul, openblas, settings, threads
 from autograd.kernels.onednn import convolution as onednn_convolution
 from autograd.kernels.onednn import onednn
 from autograd.kernels.products import bound, product
@@ -96,8 +97,7 @@ LOADED = """
 import ctypes, json, os, subprocess, sys
 import autograd as ag
 from autograd.kernels.onednn import onednn
-from autograd.kernels.threads import openblas
-import autograd.kernels.threads as threads
+from autograd.kernels.openblas import openblas
 def tasks(): return len(os.listdir("/proc/self/task"))
 x = ag.ones(700, 700)
 found = {"number": ag.get_num_threads()}
@@ -230,13 +230,13 @@ SHAPES = [((600, 500), (500, 700)), ((3000, 200), (200, 150)), ((90, 1100), (110
 def test_pieces_make_the_whole(four, left, right, dtype):
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal(left).astype(dtype), rng.standard_normal(right).astype(dtype)
-    assert threads._parts(x, y) > 1
-    found, expected = threads.matmul(x, y), np.matmul(x, y)
+    assert matmul._parts(x, y) > 1
+    found, expected = matmul.matmul(x, y), np.matmul(x, y)
     assert found.shape == expected.shape and found.dtype == expected.dtype and found.flags.c_contiguous
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
-    assert (found == threads.matmul(x, y)).all()          # whoever took which piece
+    assert (found == matmul.matmul(x, y)).all()          # whoever took which piece
     out = np.empty_like(expected)
-    assert threads.matmul(x, y, out) is out and (out == found).all()
+    assert matmul.matmul(x, y, out) is out and (out == found).all()
 
 
 def test_other_products_are_numpys(four):
@@ -244,26 +244,26 @@ def test_other_products_are_numpys(four):
     for x, y in [(rng.integers(0, 9, (500, 500)), rng.integers(0, 9, (500, 500))), (rng.random((9000, 200)), rng.random(200)),
                  (rng.random(200), rng.random((200, 9000))), (rng.random((0, 5)), rng.random((5, 9000))),
                  (rng.random((300, 9000)).astype(np.float32), rng.random((9000, 40)))]:
-        assert threads._parts(x, y) == 1
-        np.testing.assert_allclose(threads.matmul(x, y), np.matmul(x, y), rtol=1e-6)
+        assert matmul._parts(x, y) == 1
+        np.testing.assert_allclose(matmul.matmul(x, y), np.matmul(x, y), rtol=1e-6)
 
 
 def test_pieces_heed_the_callers_handling_of_errors_and_raise(four):
     x = np.full((600, 600), 1e30, np.float32)
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
-        threads.shared([lambda: np.multiply(x, x)] * 4)
+        share([lambda: np.multiply(x, x)] * 4, 4)
     with np.errstate(over="ignore"):
-        threads.shared([lambda: np.multiply(x, x)] * 4)
+        share([lambda: np.multiply(x, x)] * 4, 4)
     with pytest.raises(ZeroDivisionError):
-        threads.shared([lambda: None, lambda: 1 // 0])
+        share([lambda: None, lambda: 1 // 0], 4)
 
 
 def test_openblas_has_one_thread_inside_and_its_own_number_outside(four):
-    blas = threads.openblas()
+    blas = openblas.openblas()
     if blas is None:
         pytest.skip("NumPy's products are not OpenBLAS's")
-    with threads.alone():
-        with threads.alone():
+    with openblas.alone():
+        with openblas.alone():
             assert blas.get() == 1
         assert blas.get() == 1
     assert blas.get() == 4

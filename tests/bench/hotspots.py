@@ -13,7 +13,7 @@ from typing import Any
 from runs import ROOT
 
 KERNELS = ("autograd/kernels/products.py", "autograd/kernels/convolution.py", "autograd/kernels/windows.py",
-           "autograd/kernels/threads.py", "autograd/kernels/onednn")
+           "autograd/kernels/matmul.py", "autograd/kernels/onednn")
 
 
 def hottest(step: Callable[[], Any], steps: int = 5, count: int = 5) -> list[tuple[str, float]]:

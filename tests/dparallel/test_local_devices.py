@@ -7,7 +7,7 @@ import pytest
 
 import autograd as ag
 from autograd import gradcheck, gradgradcheck, nn
-from autograd.core import parallel as lanes
+from autograd.base import thread_pool
 from autograd.core.parallel import run_lanes
 from dparallel import DataParallel, Devices, parallel_apply, replicate
 from dparallel.replicas.replicate import SharedBroadcast
@@ -158,22 +158,22 @@ def test_lanes_nest_and_are_used_again():
 @pytest.mark.skipif(not LINUX, reason="binding needs sched_setaffinity")
 def test_a_lane_wakes_beside_its_caller_not_behind_it():
     allowed = os.sched_getaffinity(0)
-    if len(allowed) < 2 or lanes.this_core() < 0:
+    if len(allowed) < 2 or thread_pool.this_core() < 0:
         pytest.skip("one core, or no way to tell")
-    worker = lanes._Worker()
+    worker = thread_pool.Worker()
     here = worker.core = min(allowed)
     worker.crowded, taken = True, {here}
     worker.keep_off(taken)
     assert os.sched_getaffinity(worker.thread.native_id) == {worker.core} and taken == {here, worker.core}
-    lanes.workers.idle.append(worker)                        # the next job takes it
+    thread_pool.workers.idle.append(worker)                        # the next job takes it
     assert run_lanes([lambda: 0, lambda: os.sched_getaffinity(0)])[1] == allowed
 
 
 @pytest.mark.skipif(not LINUX, reason="binding needs sched_setaffinity")
 def test_a_lane_that_was_moved_works_though_its_cores_are_gone():
-    worker = lanes._Worker()
+    worker = thread_pool.Worker()
     worker.allowed = {10**4}
-    lanes.workers.idle.append(worker)
+    thread_pool.workers.idle.append(worker)
     assert run_lanes([lambda: 0, lambda: 1]) == [0, 1] and worker.allowed is None
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from ...base import extensions
 from ...base.environment import environment
 from ..accelerators import Accelerator, Missing
+from .pieces import WIDE, InPieces
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 LEVELS = ("baseline", "avx2", "avx512")      # AVX2 with FMA; AVX-512 as Ice Lake and later have it
@@ -33,6 +34,7 @@ class Loops(Accelerator):
     def __init__(self) -> None:
         super().__init__("loops", self.load, self.find, "", "NumPy does their work, more slowly")
         self._modules: dict[str, Any] = {}
+        self._in_pieces: InPieces | None = None
 
     def load(self) -> Any:
         """The module of the highest level that this processor has and AUTOGRAD_LOOPS allows."""
@@ -63,6 +65,15 @@ class Loops(Accelerator):
             self._modules[level] = module
         return self._modules[level]
 
+    def for_size(self, size: int) -> Any:
+        """The loops for arrays of so many elements, or None: large ones are cut into pieces for several threads."""
+        library = self.library()
+        if size < WIDE or library is None:
+            return library
+        if self._in_pieces is None or self._in_pieces.library is not library:
+            self._in_pieces = InPieces(library)
+        return self._in_pieces
+
     def level(self) -> int:
         """The number of the level in use; -1 if loops are not used."""
         library = self.library()
@@ -89,7 +100,7 @@ def kernels_for(*arrays: Any, of: int = 0, dtype: Any = FLOAT32) -> Any:
     for array in arrays:
         if array is not None and (array.dtype is not dtype or type(array) is not np.ndarray or not array.flags.carray):
             return None
-    return loops.library()
+    return loops.for_size(arrays[0].size)
 
 
 def blocked(shape: tuple[int, ...], first: int, last: int) -> tuple[int, int, int]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..accelerators import Accelerator, Missing, versions
-from ..threads import prepare, sleeping_workers
+from .openmp import prepare, sleeping_workers
 
 FILE = "libdnnl.so.3"
 FLOAT32 = np.dtype(np.float32)

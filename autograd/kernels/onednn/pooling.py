@@ -13,6 +13,7 @@ import numpy as np
 from ...base.types import DTypeLike
 from ..addresses import address
 from ..memory_format import channels_last, empty_last, last_axes
+from ..openblas import alone
 from ..windows import Array, Sizes, WindowGeometry
 from . import primitives as dnn
 from .library import FLOAT32, supported
@@ -102,7 +103,7 @@ def max_windows(x: Array, geometry: WindowGeometry) -> tuple[Array, Array] | Non
 
 def finite(x: Array) -> bool:
     """Whether all elements of a vector are finite, and its length is: 0.1 ms for 9 MB."""
-    with dnn.threads.alone():
+    with alone():
         return bool(np.isfinite(np.dot(x, x)))
 
 

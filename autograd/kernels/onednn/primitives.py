@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from .. import choose, threads
 from .library import onednn
+from .openmp import using
 
 Pointer = ctypes.c_void_p
 Dims: type[ctypes.Array[ctypes.c_int64]] = ctypes.c_int64 * 12
@@ -219,8 +220,8 @@ class Call:
         if self.threads == 1 and self.library.single:
             status = self.execute(self.handle, self.stream, len(self.memories), self.list)
         else:
-            status = threads.using(self.library, self.threads, self.execute, self.handle, self.stream, len(self.memories),
-                                   self.list)
+            status = using(self.library, self.threads, self.execute, self.handle, self.stream, len(self.memories),
+                           self.list)
         if status:
             raise Refused(f"dnnl_primitive_execute: status {status}")
 

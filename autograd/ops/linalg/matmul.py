@@ -20,7 +20,7 @@ from ...core.types import Context, Declared, Gradients, TensorOrArray
 from ...kernels.choose import PRODUCT
 from ...kernels.products import affine, column_sums, product
 from ...kernels.products import dot as dot_kernel
-from ...kernels.threads import alone
+from ...kernels.openblas import alone
 from ..pointwise.arithmetic import mul
 from ..pointwise.cast import cast
 from ..pointwise.complex import conj

@@ -22,7 +22,7 @@ from ...kernels.activations import logit_loss
 from ...kernels.halves import converted
 from ...kernels.scatter import in_range
 from ...kernels.take_along import row_numbers, subtract_per_row, take_per_row
-from ...kernels.threads import alone
+from ...kernels.openblas import alone
 from ...kernels.where import masked
 from .._pointwise import lifted, pointwise
 from ..linalg.distances import pairwise_distance

@@ -1,0 +1,192 @@
+"""The thread pool of this process. Its workers sleep until another thread starts them.
+
+Two kinds of jobs run on it. A lane (core/parallel.py) requires a worker of its own, because lanes may wait for each other.
+Pieces of one operation need none: share() starts workers only while fewer threads than the limit are busy. The calling
+thread runs pieces as well, and never waits for a worker that has not started one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import ctypes
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+REST = 100                           # jobs before a worker that was moved in vain may be moved again
+
+
+def _this_core() -> Callable[[], int]:
+    """A function that returns the core that this thread runs on, -1 where the system does not report it."""
+    try:
+        if hasattr(os, "sched_setaffinity"):
+            return ctypes.PyDLL(None).sched_getcpu   # PyDLL: releasing the GIL would cost more than the call
+    except (AttributeError, OSError, TypeError):     # the C library has none
+        pass
+    return lambda: -1
+
+
+this_core: Callable[[], int] = _this_core()
+
+
+class Job:
+    """What a worker runs, in a copy of the caller's context variables."""
+
+    def run(self) -> Any:
+        """Do the work. It must not raise."""
+        raise NotImplementedError
+
+    def end(self, result: Any) -> None:
+        """Notify the caller, once the worker is idle again. `result` is what run() returned."""
+        raise NotImplementedError
+
+
+class Worker:
+    """A thread that runs one job after another. Starting a thread for each would cost 0.15 ms."""
+
+    def __init__(self) -> None:
+        self.job: tuple[contextvars.Context, Job] | None = None
+        self.wake: threading.Lock = threading.Lock()
+        self.wake.acquire()
+        self.since: float = 0.0                      # when the job was started
+        self.core: int = -1                          # where the last job ran
+        self.crowded: bool = False                   # whether it waited there
+        self.rest: int = 0                           # jobs to go until it may be moved
+        self.allowed: set[int] | None = None         # the cores it may use, while it is kept off some
+        self.thread: threading.Thread = threading.Thread(target=self._serve, name="autograd worker", daemon=True)
+        self.thread.start()
+
+    def start(self, job: Job) -> None:
+        """Run a job. The worker must be idle."""
+        self.job = contextvars.copy_context(), job
+        self.since = time.perf_counter()
+        self.wake.release()
+
+    def keep_off(self, taken: set[int]) -> None:
+        """Wake up on none of these cores, and add the one it will wake on.
+
+        Linux wakes a thread where it last ran. If that is the caller's core, both may take turns on it for milliseconds,
+        step after step, while another core is idle: two lanes then take as long as one. So the worker is moved if it had to
+        wait there, and not again for a while if it waits on the new core, too, for another thread or for the GIL.
+        """
+        if self.core in taken and self.core >= 0 and self.crowded and not self.rest:
+            thread = self.thread.native_id or 0
+            allowed = os.sched_getaffinity(thread)
+            free = allowed - taken
+            if free:
+                self.core = min(free)
+                with contextlib.suppress(OSError):   # some containers forbid it
+                    os.sched_setaffinity(thread, {self.core})
+                    self.allowed = allowed
+        taken.add(self.core)
+
+    def _serve(self) -> None:
+        while True:
+            self.wake.acquire()
+            assert self.job is not None
+            context, job = self.job
+            moved = self.allowed is not None
+            if self.allowed is not None:
+                with contextlib.suppress(OSError):   # the process has lost them: the caller must not wait in vain
+                    os.sched_setaffinity(0, self.allowed)
+                self.allowed = None
+            worked = time.thread_time()
+            result = context.run(job.run)
+            worked = time.thread_time() - worked
+            self.core, self.crowded = this_core(), time.perf_counter() - self.since > 1.5 * worked
+            self.rest = REST if moved and self.crowded else max(0, self.rest - 1)
+            self.job = None                          # or what it refers to would live until the next job
+            workers.idle.append(self)                # before end(): the caller may need a worker at once
+            job.end(result)
+            del context, job, result
+
+
+class Workers:
+    """The workers of this process. Threads do not survive a fork: a child process starts its own."""
+
+    def __init__(self) -> None:
+        self.idle: list[Worker] = []                 # appending to a list and popping from it are atomic
+        self._busy: list[None] = []                  # one entry for each thread that works beside its caller
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.idle.clear)
+            os.register_at_fork(after_in_child=self._busy.clear)
+
+    def take(self) -> Worker:
+        """An idle worker, or a new one."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return Worker()
+
+    def enter(self, limit: float = float("inf")) -> bool:
+        """Count one more busy thread, unless `limit` threads are busy, this one included."""
+        self._busy.append(None)
+        if len(self._busy) < limit:
+            return True
+        self.leave()
+        return False
+
+    def leave(self) -> None:
+        """Count one less."""
+        del self._busy[-1:]                          # there is none after a fork inside a job
+
+
+workers: Workers = Workers()
+
+
+class Pieces(Job):
+    """A queue of calls. Any thread takes calls from it; `done` can be acquired once all have returned."""
+
+    def __init__(self, calls: list[Callable[[], Any]]) -> None:
+        self.calls: list[Callable[[], Any]] = calls
+        self.left: int = len(calls)
+        self.error: BaseException | None = None
+        self.lock: threading.Lock = threading.Lock()
+        self.done: threading.Lock = threading.Lock()
+        self.done.acquire()
+
+    def run(self) -> int:
+        """Make calls until the queue is empty; their number."""
+        made = 0
+        while True:
+            try:
+                call = self.calls.pop()
+            except IndexError:
+                return made
+            made += 1
+            try:
+                call()
+            except BaseException as error:           # raised again in the caller's thread, by share()
+                self.error = error
+
+    def end(self, result: int) -> None:
+        """Count what a worker has done."""
+        workers.leave()
+        self.finish(result)
+
+    def finish(self, made: int) -> None:
+        """Let the caller continue once all calls have been made."""
+        if made:
+            with self.lock:
+                self.left -= made
+                if not self.left:
+                    self.done.release()
+
+
+def share(calls: list[Callable[[], Any]], threads: int) -> None:
+    """Make all calls, on this thread and on up to threads - 1 workers. If one raises, its exception is raised here."""
+    pieces = Pieces(calls)
+    for _ in range(min(threads, len(calls)) - 1):
+        if not workers.enter(threads):
+            break
+        workers.take().start(pieces)
+    pieces.finish(pieces.run())
+    pieces.done.acquire()
+    if pieces.error is not None:
+        raise pieces.error
+
+
+__all__ = ["Job", "Pieces", "Worker", "Workers", "share", "this_core", "workers"]

@@ -1,0 +1,111 @@
+"""The threads of OpenBLAS, the library behind NumPy's products: one where this package calls it for small products.
+
+Its workers spin while they wait, which cannot be changed. So matmul.py cuts large products into pieces for the thread pool,
+each with one thread of OpenBLAS.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from typing import Any
+
+import numpy as np
+
+from ..base.environment import environment
+from . import threads
+
+WHOLE = 1 << 26                      # multiplications of a product from which it is cut
+
+
+class OpenBlas:
+    """The number of threads of the library that NumPy's products are made by; `with blas.alone:` for one thread."""
+
+    get: Any
+    set: Any
+
+    def __init__(self, library: Any, suffix: tuple[str, str]) -> None:
+        self.get, self.set = (getattr(library, suffix[0].format(verb) + suffix[1]) for verb in ("get", "set"))
+        self.set.argtypes, self.set.restype = [ctypes.c_int], None
+        self._lock, self._inside, self._before = threading.Lock(), 0, 1
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._before = self.get()
+                if self._before > 1:
+                    self.set(1)
+            self._inside += 1
+
+    def __exit__(self, *exception: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside and self._before > 1:
+                self.set(self._before)
+
+
+NAMES = (("scipy_openblas_{}_num_threads", "64_"), ("scipy_openblas_{}_num_threads", ""),
+         ("openblas_{}_num_threads", "64_"), ("openblas_{}_num_threads", ""))
+
+
+class Found:
+    """The library, once it was looked for."""
+
+    def __init__(self) -> None:
+        self.blas: OpenBlas | None = None
+        self.sought = False
+        self.lock: threading.Lock = threading.Lock()
+
+
+found: Found = Found()
+
+
+def openblas() -> OpenBlas | None:
+    """The OpenBLAS that this process has loaded; None if there is none, or its functions are not known."""
+    if not found.sought:
+        with found.lock:
+            if not found.sought:
+                found.blas = _find()
+                found.sought = True
+    return found.blas
+
+
+def _find() -> OpenBlas | None:
+    try:
+        with open("/proc/self/maps") as file:
+            paths = {line.split(None, 5)[5].rstrip("\n") for line in file if "openblas" in line}
+    except OSError:
+        return None
+    numpys = os.path.dirname(np.__file__)
+    for path in sorted(paths, key=lambda path: not path.startswith(numpys)):     # scipy may have brought another
+        for name in NAMES:
+            try:
+                blas = OpenBlas(ctypes.CDLL(path), name)
+            except (OSError, AttributeError):
+                continue
+            if not threads.thread_settings.given and blas.get() > threads.number() and not environment.sets_openblas_threads:
+                blas.set(threads.number())           # it counts cores, not quotas and other ranks
+            return blas
+    return None
+
+
+class _Nothing:
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+
+_nothing = _Nothing()
+
+
+def alone() -> Any:
+    """A context in which OpenBLAS works with one thread."""
+    return (openblas() or _nothing) if threads.number() > 1 else _nothing
+
+
+def few(work: int) -> Any:
+    """The same for less than WHOLE multiplications; NumPy's own number of threads for more."""
+    return alone() if work < WHOLE else _nothing
