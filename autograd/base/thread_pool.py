@@ -32,23 +32,11 @@ def _this_core() -> Callable[[], int]:
 this_core: Callable[[], int] = _this_core()
 
 
-class Job:
-    """What a worker runs, in a copy of the caller's context variables."""
-
-    def run(self) -> Any:
-        """Do the work. It must not raise."""
-        raise NotImplementedError
-
-    def end(self, result: Any) -> None:
-        """Notify the caller, once the worker is idle again. `result` is what run() returned."""
-        raise NotImplementedError
-
-
 class Worker:
     """A thread that runs one job after another. Starting a thread for each would cost 0.15 ms."""
 
     def __init__(self) -> None:
-        self.job: tuple[contextvars.Context, Job] | None = None
+        self.job: Any = None
         self.wake: threading.Lock = threading.Lock()
         self.wake.acquire()
         self.since: float = 0.0                      # when the job was started
@@ -59,9 +47,10 @@ class Worker:
         self.thread: threading.Thread = threading.Thread(target=self._serve, name="autograd worker", daemon=True)
         self.thread.start()
 
-    def start(self, job: Job) -> None:
-        """Run a job. The worker must be idle."""
-        self.job = contextvars.copy_context(), job
+    def start(self, run: Callable[[], Any], end: Callable[[Any], Any]) -> None:
+        """Call run(), which must not raise, with the caller's context variables; then end(result) to notify the caller. The
+        worker must be idle, and is idle again when it calls end()."""
+        self.job = contextvars.copy_context(), run, end
         self.since = time.perf_counter()
         self.wake.release()
 
@@ -86,22 +75,21 @@ class Worker:
     def _serve(self) -> None:
         while True:
             self.wake.acquire()
-            assert self.job is not None
-            context, job = self.job
+            context, run, end = self.job
             moved = self.allowed is not None
             if self.allowed is not None:
                 with contextlib.suppress(OSError):   # the process has lost them: the caller must not wait in vain
                     os.sched_setaffinity(0, self.allowed)
                 self.allowed = None
             worked = time.thread_time()
-            result = context.run(job.run)
+            result = context.run(run)
             worked = time.thread_time() - worked
             self.core, self.crowded = this_core(), time.perf_counter() - self.since > 1.5 * worked
             self.rest = REST if moved and self.crowded else max(0, self.rest - 1)
             self.job = None                          # or what it refers to would live until the next job
-            workers.idle.append(self)                # before end(): the caller may need a worker at once
-            job.end(result)
-            del context, job, result
+            workers.idle.append(self)                # first: the caller may need a worker at once
+            end(result)
+            del context, run, end, result
 
 
 class Workers:
@@ -137,7 +125,7 @@ class Workers:
 workers: Workers = Workers()
 
 
-class Pieces(Job):
+class Pieces:
     """A queue of calls. Any thread takes calls from it; `done` can be acquired once all have returned."""
 
     def __init__(self, calls: list[Callable[[], Any]]) -> None:
@@ -178,15 +166,20 @@ class Pieces(Job):
 
 def share(calls: list[Callable[[], Any]], threads: int) -> None:
     """Make all calls, on this thread and on up to threads - 1 workers. If one raises, its exception is raised here."""
+    helpers = min(threads, len(calls)) - 1
+    if helpers < 1:
+        for call in calls:
+            call()
+        return
     pieces = Pieces(calls)
-    for _ in range(min(threads, len(calls)) - 1):
+    for _ in range(helpers):
         if not workers.enter(threads):
             break
-        workers.take().start(pieces)
+        workers.take().start(pieces.run, pieces.end)
     pieces.finish(pieces.run())
     pieces.done.acquire()
     if pieces.error is not None:
         raise pieces.error
 
 
-__all__ = ["Job", "Pieces", "Worker", "Workers", "share", "this_core", "workers"]
+__all__ = ["Pieces", "Worker", "Workers", "share", "this_core", "workers"]

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..base.thread_pool import Job, this_core, workers
+from ..base.thread_pool import this_core, workers
 from .modes import modes
 from .spans import LANE, begin, end, number_of, recorders
 
@@ -88,7 +88,7 @@ def on_fresh_stack(thunk: Callable[[], Any]) -> Any:
     return job.value
 
 
-class _Job(Job):
+class _Job:
     """One thunk, the modes that it is called in, and its result; `done` can be acquired once it has run."""
 
     def __init__(self, thunk: Callable[[], Any], changes: dict[str, Any]) -> None:
@@ -106,7 +106,7 @@ class _Job(Job):
         if taken is not None:
             self.beside = workers.enter()
             worker.keep_off(taken)
-        worker.start(self)
+        worker.start(self.run, self.end)
 
     def end(self, result: None) -> None:
         """Let the caller continue."""

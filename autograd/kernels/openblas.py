@@ -6,6 +6,7 @@ each with one thread of OpenBLAS.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import threading
@@ -49,26 +50,18 @@ NAMES = (("scipy_openblas_{}_num_threads", "64_"), ("scipy_openblas_{}_num_threa
          ("openblas_{}_num_threads", "64_"), ("openblas_{}_num_threads", ""))
 
 
-class Found:
-    """The library, once it was looked for."""
-
-    def __init__(self) -> None:
-        self.blas: OpenBlas | None = None
-        self.sought = False
-        self.lock: threading.Lock = threading.Lock()
-
-
-found: Found = Found()
+_found: list[OpenBlas | None] = []               # one entry, once the library was looked for
+_finding = threading.Lock()
+_nothing = contextlib.nullcontext()
 
 
 def openblas() -> OpenBlas | None:
     """The OpenBLAS that this process has loaded; None if there is none, or its functions are not known."""
-    if not found.sought:
-        with found.lock:
-            if not found.sought:
-                found.blas = _find()
-                found.sought = True
-    return found.blas
+    if not _found:
+        with _finding:
+            if not _found:
+                _found.append(_find())
+    return _found[0]
 
 
 def _find() -> OpenBlas | None:
@@ -88,17 +81,6 @@ def _find() -> OpenBlas | None:
                 blas.set(threads.number())           # it counts cores, not quotas and other ranks
             return blas
     return None
-
-
-class _Nothing:
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exception: object) -> None:
-        pass
-
-
-_nothing = _Nothing()
 
 
 def alone() -> Any:

@@ -63,14 +63,20 @@ class InPieces:
 def in_pieces(loop: Callable[..., Any], kinds: str, piece: int, *args: Any) -> None:
     """loop(*args), in pieces of at least so many elements."""
     arrays, items, settings = args[:len(kinds)], args[len(kinds)], args[len(kinds) + 1:]
-    count = pieces_of(arrays[0].size, items, 2 * threads.number(), piece)
-    if count == 1 or threads.number() == 1:
+    count = pieces_of(arrays[0].size, items, twice_the_threads(), piece)
+    if count == 1:
         loop(*args)
         return
     run([partial(loop, *parts, stop - start, *settings) for start, stop, parts in cut(kinds, arrays, items, count)])
 
 
-def pieces_of(size: int, items: int, most: int, piece: int = PIECE) -> int:
+def twice_the_threads() -> int:
+    """The most pieces of a loop: a thread that has a core to itself runs more of them. 1 for one thread."""
+    count = threads.number()
+    return count if count == 1 else 2 * count
+
+
+def pieces_of(size: int, items: int, most: int, piece: int) -> int:
     """The number of pieces for so many elements, which make up so many items; 1 where it does not pay."""
     return max(1, min(size // piece, items, most)) if size >= LEAST * piece else 1
 
@@ -99,7 +105,7 @@ def _attention(loop: Any, s: Array, tops: Array, sums: Array, matrices: int, row
         in_pieces(loop, "///", PIECE, s, tops, sums, matrices, rows, n, first, scale)
         return
     items = matrices * rows
-    count = pieces_of(s.size, items, 2 * threads.number())
+    count = pieces_of(s.size, items, twice_the_threads(), PIECE)
     run([partial(loop, *parts, 1, stop - start, n, first if first < 0 else first + start, scale)
          for start, stop, parts in cut("///", (s, tops, sums), items, count)])
 
@@ -107,7 +113,7 @@ def _attention(loop: Any, s: Array, tops: Array, sums: Array, matrices: int, row
 def _layer_norm_backward(loop: Any, g: Array, x: Array, weight: Array, means: Array, scales: Array, gx: Array, gw: Array,
                          gb: Array, totals: Array, rows: int, n: int, parts: int) -> None:
     """The gradients of weight and bias are sums over rows: those of the pieces are added up in float64."""
-    count = pieces_of(x.size, rows, MOST)
+    count = pieces_of(x.size, rows, MOST, PIECE)
     if count == 1:
         loop(g, x, weight, means, scales, gx, gw, gb, totals, rows, n, parts)
         return
