@@ -11,7 +11,7 @@ import numpy as np
 from ..base.thread_pool import share
 from ..base.types import Array
 from .openblas import WHOLE, alone
-from .threads import number
+from .threads import number, thread_settings
 
 NARROW = 1 << 13                     # elements of a matrix below which OpenBLAS uses one thread anyway
 PART = 1 << 24                       # multiplications of a piece
@@ -19,7 +19,7 @@ PART = 1 << 24                       # multiplications of a piece
 
 def matmul(x: Array, y: Array, out: Array | None = None) -> Array:
     """np.matmul(x, y, out), the result in C order: with one thread of OpenBLAS, large ones in pieces on several threads."""
-    if number() == 1 or x.size + y.size < NARROW:
+    if (thread_settings.number or number()) == 1 or x.size + y.size < NARROW:
         return np.matmul(x, y, order="C") if out is None else np.matmul(x, y, out=out)
     with alone():
         parts = _parts(x, y)

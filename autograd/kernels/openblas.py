@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..base.environment import environment
-from . import threads
+from .threads import number, thread_settings
 
 WHOLE = 1 << 26                      # multiplications of a product from which it is cut
 
@@ -77,15 +77,15 @@ def _find() -> OpenBlas | None:
                 blas = OpenBlas(ctypes.CDLL(path), name)
             except (OSError, AttributeError):
                 continue
-            if not threads.thread_settings.given and blas.get() > threads.number() and not environment.sets_openblas_threads:
-                blas.set(threads.number())           # it counts cores, not quotas and other ranks
+            if not thread_settings.given and blas.get() > number() and not environment.sets_openblas_threads:
+                blas.set(number())                   # it counts cores, not quotas and other ranks
             return blas
     return None
 
 
 def alone() -> Any:
     """A context in which OpenBLAS works with one thread."""
-    return (openblas() or _nothing) if threads.number() > 1 else _nothing
+    return (openblas() or _nothing) if (thread_settings.number or number()) > 1 else _nothing
 
 
 def few(work: int) -> Any:

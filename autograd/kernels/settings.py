@@ -35,11 +35,11 @@ def get_num_threads() -> int:
 
 def set_num_threads(int: int, /) -> None:
     """Let one operation use up to so many threads: large matrix products and convolutions, also in backward, and NumPy's
-    BLAS. For the whole process and all its threads, from the next operation on. Compiled kernels (optimisers, activations,
-    norms, recurrent layers) use one thread, whatever the number. A replay of trace_step() keeps its convolutions' number.
+    BLAS, and compiled loops over large arrays (optimizers, activations, norms, softmax). For the whole process and all its
+    threads, from the next operation on. A replay of trace_step() keeps its convolutions' number.
 
-    The last bits of a product may depend on the number, never on how busy the cores are: ranks that are to compute the same
-    bits need the same number. RuntimeError unless it is positive.
+    The last bits of a product may depend on the number, those of a compiled loop never do, and none depend on how busy the
+    cores are: ranks that must compute the same bits need the same number. RuntimeError unless it is positive.
 
     Args:
         int (int): Number of threads, 1 or more.

@@ -1,8 +1,9 @@
 """Default threads beside one thread, on idle cores and on busy ones: python tests/bench/threads.py [--rounds 5] [--json FILE].
 
-Each case of the table is one training step in fresh processes, in turn with one thread (OMP_NUM_THREADS=1) and as the library
-chooses by itself, first as the machine is, then beside a loop on every core. The figures are the ratios of default threads to
-one thread, median, least and largest; the result of the third step must be the same.
+A training step runs in fresh processes, in turn with one thread (OMP_NUM_THREADS=1) and with the library's default; the result
+of the third step must be the same. A loop that is cut into pieces runs in one process, in turns of 20 ms; its results must have
+the same bits. Both are measured as the machine is, then beside a busy process on every core. The figures are the ratios of
+default threads to one thread: median, least and largest.
 The aim: at most 1.5 on busy cores, and at most 1 on idle ones. --accelerators loops shows OpenBLAS's products.
 """
 
@@ -21,7 +22,41 @@ from table import same
 
 CASES = ("gpt", "lstm", "mlp 784-512-512-10", "cnn 28x28", "resnet-20")
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-LOOP = "while True: pass"
+BUSY = "while True: pass"
+LOOPS = """
+import json, sys, time
+import numpy as np
+from functools import partial
+import autograd as ag
+from autograd.kernels import activations, group_norm, halves, layer_norm, optimizer_steps, softmax, sums
+x, g, m, v = np.random.default_rng(0).standard_normal((4, 1 << int(sys.argv[2]))).astype(np.float32)
+rows, grads = x.reshape(-1, 256), g.reshape(-1, 256)
+weight, bias = g[:256], m[:256]
+images = x.reshape(16, 16, 16, -1).transpose(0, 3, 1, 2)
+adam = dict(t=2, lr=1e-3, beta1=0.9, beta2=0.99, eps=1e-8, decay=0, decoupled=False, maximize=False)
+_, means, scales = layer_norm.forward(rows, weight, bias, (256,), 1e-5, True)
+call = {
+    "relu": lambda: activations.forward("relu", x), "gelu": lambda: activations.forward("gelu", x),
+    "silu backward": lambda: activations.backward("silu", g, x), "softmax": lambda: softmax.softmax(rows, 1),
+    "layer norm": lambda: layer_norm.forward(rows, weight, bias, (256,), 1e-5, True)[0],
+    "layer norm backward": lambda: layer_norm.backward(grads, rows, weight, means, scales, (256,), True, (True,) * 3)[1],
+    "group norm": lambda: group_norm.forward(images, None, None, 4, 1e-5)[0], "cumsum": lambda: sums.running(rows, 1),
+    "adam": lambda: optimizer_steps.adam(x, g, m, v, None, **adam), "float16": lambda: halves.converted(x, np.float16)}[sys.argv[1]]
+numbers = 1, ag.get_num_threads()
+def turn(number, seconds):
+    ag.set_num_threads(number)
+    start, calls = time.perf_counter(), 0
+    while time.perf_counter() - start < seconds:
+        call()
+        calls += 1
+    return (time.perf_counter() - start) / calls
+results = [(ag.set_num_threads(n), call())[1] for n in numbers]
+assert results[0] is None or results[0].tobytes() == results[1].tobytes()
+found = [[turn(n, 0.02) for n in numbers] for _ in range(int(float(sys.argv[3]) / 0.04))]
+print(json.dumps([sum(times) / len(times) for times in zip(*found)]))
+"""
+SIZES = {"relu": 22, "adam": 22, "float16": 22}          # bits of the number of elements; 20 for the other loops
+OF_LOOPS = ("gelu", "silu backward", "softmax", "layer norm", "layer norm backward", "group norm", "cumsum", *SIZES)
 
 
 def step(case: str, one: bool, seconds: float, accelerators: str, root: Path) -> dict[str, float]:
@@ -38,22 +73,40 @@ def step(case: str, one: bool, seconds: float, accelerators: str, root: Path) ->
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def loop(case: str, seconds: float, root: Path) -> tuple[float, float]:
+    """A loop's mean time with one thread, and with default threads."""
+    environment = {name: value for name, value in os.environ.items() if name not in VARIABLES} | {"PYTHONPATH": str(root)}
+    done = subprocess.run([sys.executable, "-c", LOOPS, case, str(SIZES.get(case, 20)), str(seconds)], env=environment,
+                          capture_output=True, text=True, timeout=600)
+    if done.returncode:
+        raise SystemExit(f"{case}: {done.stderr[-1000:]}")
+    one, default = json.loads(done.stdout)
+    return one, default
+
+
 def row(case: str, options: argparse.Namespace) -> dict[str, float]:
     """One thread and default threads in turn."""
+    if case in OF_LOOPS:
+        return figures([loop(case, options.seconds, options.root) for _ in range(options.rounds)])
     runs = [[step(case, one, options.seconds, options.accelerators, options.root) for one in (True, False)]
             for _ in range(options.rounds)]
     for one, default in runs:
         if not same(one["check"], default["check"]):
             raise SystemExit(f"{case}: the results differ, {one['check']} and {default['check']}")
-    ratios = sorted(default["time"] / one["time"] for one, default in runs)
-    return {"one_ms": statistics.median(one["time"] for one, _ in runs) * 1e3,
-            "default_ms": statistics.median(default["time"] for _, default in runs) * 1e3,
+    return figures([(one["time"], default["time"]) for one, default in runs])
+
+
+def figures(times: list[tuple[float, float]]) -> dict[str, float]:
+    """Medians, and the ratios' range, of times with one thread and with default threads."""
+    ratios = sorted(default / one for one, default in times)
+    return {"one_ms": statistics.median(one for one, _ in times) * 1e3,
+            "default_ms": statistics.median(default for _, default in times) * 1e3,
             "ratio": statistics.median(ratios), "low": ratios[0], "high": ratios[-1]}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--case", choices=CASES, action="append")
+    parser.add_argument("--case", choices=[*CASES, *OF_LOOPS], action="append")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--accelerators", default="all")
@@ -66,17 +119,17 @@ def main() -> None:
           f"{'case':20} {'cores':5} {'one thread, ms':>15} {'default, ms':>12} {'ratio':>6}  range")
     found = []
     for kind in options.cores or ["idle", "busy"]:
-        loops = [subprocess.Popen([sys.executable, "-c", LOOP]) for _ in range(cores if kind == "busy" else 0)]
+        busy = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(cores if kind == "busy" else 0)]
         try:
-            for case in options.case or CASES:
+            for case in options.case or [*CASES, *OF_LOOPS]:
                 r = row(case, options)
                 found.append({"case": case, "cores": kind, **r})
                 print(f"{case:20} {kind:5} {r['one_ms']:15.2f} {r['default_ms']:12.2f} {r['ratio']:6.2f}  {r['low']:.2f} to "
                       f"{r['high']:.2f}", flush=True)
         finally:
-            for loop in loops:
-                loop.kill()
-                loop.wait()
+            for process in busy:
+                process.kill()
+                process.wait()
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n")
 

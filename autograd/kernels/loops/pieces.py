@@ -31,13 +31,14 @@ ACROSS, WHOLE, SCRATCH = "/=+"       # an array is cut by items; each piece read
 BY_MEMORY = {
     "adam": "////", "sgd": "//", "sgd_momentum": "///", "to_half": "//", "from_half": "//", "to_bfloat16": "//",
     "relu": "//", "relu_backward": "///", "relu_over": "//", "leaky_relu": "//", "leaky_relu_backward": "///",
-    "hardtanh": "//", "hardtanh_backward": "///", "hardswish": "//", "hardswish_backward": "///"}
+    "hardtanh": "//", "hardtanh_backward": "///", "hardswish": "//", "hardswish_backward": "///",
+    "layer_norm": "/==///"}
 BY_ARITHMETIC = {
     "gelu": "//", "gelu_backward": "///", "gelu_tanh": "//", "gelu_tanh_backward": "///", "sigmoid": "//", "silu": "//",
     "silu_backward": "///", "mish": "//", "mish_backward": "///", "softplus": "//", "softplus_backward": "///", "elu": "//",
     "elu_backward": "///", "logit_loss": "///",
     "softmax": "//", "softmax_backward": "///", "power_sums": "/+//", "log_softmax_backward": "///",
-    "cross_entropy_backward": "//////", "attention_backward": "//", "layer_norm": "/==///", "words": "//", "leading": "//+",
+    "cross_entropy_backward": "//////", "attention_backward": "//", "words": "//", "leading": "//+",
     "sums": "/+/", "middle_power_sums": "/++//", "logsumexp_backward": "////", "running_sums": "/+/",
     "running_products": "//", "running_places": "//+", "extremes": "//", "gather": "///", "scatter_add": "///"}
 
