@@ -41,6 +41,9 @@ BY_ARITHMETIC = {
     "cross_entropy_backward": "//////", "attention_backward": "//", "words": "//", "leading": "//+",
     "sums": "/+/", "middle_power_sums": "/++//", "logsumexp_backward": "////", "running_sums": "/+/",
     "running_products": "//", "running_places": "//+", "extremes": "//", "gather": "///", "scatter_add": "///"}
+for table, names in ((BY_MEMORY, ("adam", "sgd", "sgd_momentum", "relu", "relu_backward", "relu_over", "leaky_relu",
+                                  "leaky_relu_backward")), (BY_ARITHMETIC, ("gelu", "gelu_backward"))):
+    table |= {f"{name}_double": table[name] for name in names}
 
 
 class InPieces:
@@ -50,13 +53,13 @@ class InPieces:
         self.library = library
 
     def __getattr__(self, name: str) -> Any:
-        loop, plain = getattr(self.library, name), name.removesuffix("_double")
-        if plain in SPECIAL:
-            loop = partial(SPECIAL[plain], loop)
-        elif plain in BY_MEMORY:
-            loop = partial(in_pieces, loop, BY_MEMORY[plain], PASS)
-        elif plain in BY_ARITHMETIC:
-            loop = partial(in_pieces, loop, BY_ARITHMETIC[plain], PIECE)
+        loop = getattr(self.library, name)
+        if name in SPECIAL:
+            loop = partial(SPECIAL[name], loop)
+        elif name in BY_MEMORY:
+            loop = partial(in_pieces, loop, BY_MEMORY[name], PASS)
+        elif name in BY_ARITHMETIC:
+            loop = partial(in_pieces, loop, BY_ARITHMETIC[name], PIECE)
         setattr(self, name, loop)
         return loop
 
