@@ -122,7 +122,7 @@ def test_pieces_after_a_fork(place):
 
 # --- loops in pieces -------------------------------------------------------------------------------------------------------
 
-# Of each loop: its arrays, by what they have for each item, and settings. x: an item's n numbers; t: one; n: n for all items;
+# Of each loop: its arrays, by what they have for each item, and settings. x: an item's n numbers; t: one; n: more than n for all;
 # m: as many as lie behind the middle (blocks of 5 x 3); o: those of an item; i: numbers of places below 5.
 ROWS, BLOCKS = (16,), (5, 3)
 RATES = (0.9, 0.1, 0.99, 0.01, 1.1, 1e-3, 0.01)
@@ -159,7 +159,7 @@ def arguments(name, items, seed=0):
     sizes = {"x": 16 if settings[:1] == (16,) or "attention" in name else 15, "t": 1, "o": 3}
     rng, arrays = np.random.default_rng(seed), []
     for letter, kind in zip(letters, signatures()[name], strict=False):
-        size = 16 if letter == "n" else 3 if letter == "m" else items * sizes[letter]
+        size = 4096 if letter == "n" else 3 if letter == "m" else items * sizes[letter]
         x = rng.standard_normal(size) * 2 if kind != "ints" else rng.integers(0, 5, size)
         arrays.append(np.abs(x).astype(KINDS[kind]) if "adam" in name else x.astype(KINDS[kind]))
     return arrays, (items, *settings)
