@@ -175,7 +175,12 @@ def share(calls: list[Callable[[], Any]], threads: int) -> None:
     for _ in range(helpers):
         if not workers.enter(threads):
             break
-        workers.take().start(pieces.run, pieces.end)
+        try:
+            worker = workers.take()
+        except RuntimeError:                         # too many threads in the system, or Python is shutting down
+            workers.leave()
+            break
+        worker.start(pieces.run, pieces.end)
     pieces.finish(pieces.run())
     pieces.done.acquire()
     if pieces.error is not None:

@@ -22,8 +22,8 @@ from ..base.dtypes import TensorDType
 from ..base.types import DTypeLike
 from ..core.operation import Operation
 from ..kernels.halves import converted
-from ..kernels.products import affine, product
 from ..kernels.matmul import matmul
+from ..kernels.products import affine, product
 from ..kernels.where import masked
 from .calls import Array, Call, name_of
 

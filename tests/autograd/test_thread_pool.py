@@ -34,6 +34,14 @@ def number_of_threads(count):
 
 # --- the pool ------------------------------------------------------------------------------------------------------------
 
+def settled():
+    """Whether no worker is busy any more, once those on their way back have arrived."""
+    deadline = time.monotonic() + 10
+    while workers._busy and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return not workers._busy
+
+
 class Gauge:
     """How many threads are inside at a time, at most."""
 
@@ -87,6 +95,16 @@ def test_an_error_in_a_piece_is_raised_in_the_caller():
         with pytest.raises(ZeroDivisionError):
             share(calls, 3)
     run_lanes([lambda: share([lambda: None] * 4, 3)] * 3)
+
+
+def test_where_no_thread_can_be_started_the_caller_works(monkeypatch):
+    def refuse():
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(workers, "take", refuse)
+    made = []
+    share([lambda k=k: made.append(k) for k in range(5)], 3)
+    assert sorted(made) == list(range(5)) and settled()
 
 
 def test_many_threads_share_at_once():
@@ -274,7 +292,4 @@ def test_an_error_of_a_loop_is_the_callers(monkeypatch):
     cut = pieces.InPieces(loops.library())
     with number_of_threads(3), pytest.raises(TypeError):
         cut.gelu(np.ones(100, np.float32), np.ones(100, np.float32), 100, "one too many")
-    deadline = time.monotonic() + 10
-    while workers._busy and time.monotonic() < deadline:     # a worker may be on its way back
-        time.sleep(0.001)
-    assert not workers._busy
+    assert settled()

@@ -18,9 +18,9 @@ from ...core.out import detached, into, takes_out
 from ...core.tensor import Tensor
 from ...core.types import Context, Declared, Gradients, TensorOrArray
 from ...kernels.choose import PRODUCT
+from ...kernels.openblas import alone
 from ...kernels.products import affine, column_sums, product
 from ...kernels.products import dot as dot_kernel
-from ...kernels.openblas import alone
 from ..pointwise.arithmetic import mul
 from ..pointwise.cast import cast
 from ..pointwise.complex import conj

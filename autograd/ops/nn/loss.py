@@ -20,9 +20,9 @@ from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import softmax as kernel
 from ...kernels.activations import logit_loss
 from ...kernels.halves import converted
+from ...kernels.openblas import alone
 from ...kernels.scatter import in_range
 from ...kernels.take_along import row_numbers, subtract_per_row, take_per_row
-from ...kernels.openblas import alone
 from ...kernels.where import masked
 from .._pointwise import lifted, pointwise
 from ..linalg.distances import pairwise_distance
