@@ -150,7 +150,8 @@ CASES = {
     "softplus_backward": ("ttt", (1.5, 2.0)), "elu": ("tt", (1.5, 0.5, 0.7)), "elu_backward": ("ttt", (1.5, 0.5, 0.7)),
     "leaky_relu": ("tt", (0.1,)), "leaky_relu_backward": ("ttt", (0.1,)), "hardtanh": ("tt", (-0.5, 0.6)),
     "hardtanh_backward": ("ttt", (-0.5, 0.6)),
-    "softmax": ("xx", ROWS), "softmax_backward": ("xxx", ROWS), "power_sums": ("xntt", ROWS),
+    "to_half_double": ("tnt", ()), "from_half_double": ("tnt", ()),
+    "softmax": ("xx", ROWS), "softmax_backward": ("xxx", ROWS), "power_sums": ("xntt", (*ROWS, 0)),
     "log_softmax_backward": ("xxx", ROWS), "cross_entropy_backward": ("xttttx", ROWS),
     "attention_backward": ("xx", (*ROWS, 0.3)), "layer_norm": ("xnnxtt", (*ROWS, 7, 1e-5)), "words": ("xx", (*ROWS, -1)),
     "leading": ("xtn", (*ROWS, 1, 0)), "sums": ("xmo", BLOCKS), "middle_power_sums": ("xnmoo", BLOCKS),
@@ -173,7 +174,7 @@ def signatures():
 
 
 def arguments(name, items, seed=0):
-    letters, settings = CASES.get(name.removesuffix("_double")) or ("t" * len(TABLE[name]), ())
+    letters, settings = CASES.get(name) or CASES.get(name.removesuffix("_double")) or ("t" * len(TABLE[name]), ())
     sizes = {"x": 16 if settings[:1] == (16,) or "attention" in name else 15, "t": 1, "o": 3}
     rng, arrays = np.random.default_rng(seed), []
     for letter, kind in zip(letters, signatures()[name], strict=False):

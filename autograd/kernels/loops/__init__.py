@@ -100,7 +100,7 @@ def kernels_for(*arrays: Any, of: int = 0, dtype: Any = FLOAT32) -> Any:
     for array in arrays:
         if array is not None and (array.dtype is not dtype or type(array) is not np.ndarray or not array.flags.carray):
             return None
-    return loops.for_size(arrays[0].size)
+    return loops.library() if arrays[0].size < WIDE else loops.for_size(arrays[0].size)
 
 
 def blocked(shape: tuple[int, ...], first: int, last: int) -> tuple[int, int, int]:

@@ -29,10 +29,10 @@ ACROSS, WHOLE, SCRATCH = "/=+"       # an array is cut by items; each piece read
 
 # the arrays of each loop that is cut
 BY_MEMORY = {
-    "adam": "////", "sgd": "//", "sgd_momentum": "///", "to_half": "//", "from_half": "//", "to_bfloat16": "//",
-    "relu": "//", "relu_backward": "///", "relu_over": "//", "leaky_relu": "//", "leaky_relu_backward": "///",
-    "hardtanh": "//", "hardtanh_backward": "///", "hardswish": "//", "hardswish_backward": "///",
-    "layer_norm": "/==///"}
+    "adam": "////", "sgd": "//", "sgd_momentum": "///", "to_half": "//", "from_half": "//", "to_half_double": "/+/",
+    "from_half_double": "/+/", "to_bfloat16": "//", "from_bfloat16": "//", "relu": "//", "relu_backward": "///",
+    "relu_over": "//", "leaky_relu": "//", "leaky_relu_backward": "///", "hardtanh": "//", "hardtanh_backward": "///",
+    "hardswish": "//", "hardswish_backward": "///", "layer_norm": "/==///"}
 BY_ARITHMETIC = {
     "gelu": "//", "gelu_backward": "///", "gelu_tanh": "//", "gelu_tanh_backward": "///", "sigmoid": "//", "silu": "//",
     "silu_backward": "///", "mish": "//", "mish_backward": "///", "softplus": "//", "softplus_backward": "///", "elu": "//",
