@@ -168,7 +168,7 @@ def share(calls: list[Callable[[], Any]], threads: int) -> None:
     """Make all calls, on this thread and on up to threads - 1 workers. If one raises, its exception is raised here.
 
     Linux wakes these workers where it likes: on an idle core, else on the caller's. Bound to the other core they made loops
-    beside busy processes up to 2.2 times as slow, since a worker may be interrupted within a piece; now up to 1.1.
+    beside busy processes up to 2.2 times as slow, since a worker may be interrupted within a piece; unbound, up to 1.2.
     """
     helpers = min(threads, len(calls)) - 1
     if helpers < 1:
