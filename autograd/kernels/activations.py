@@ -15,7 +15,7 @@ from .loops import FLOAT32, FLOAT64, WORTH, kernels_for
 from .memory_format import channels_last, last_axes
 from .onednn.reorder import match_strides
 
-IN_DOUBLE = ("gelu", "relu", "leaky_relu")
+IN_DOUBLE = ("gelu", "relu", "leaky_relu", "error_function", "inverse_error_function", "log_gamma", "digamma")
 
 
 def in_memory(x: Array) -> Array:

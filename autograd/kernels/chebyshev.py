@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
+from . import activations
 
 BLOCK = 8192                                        # elements at a time: what is made on the way stays in the cache
 
@@ -40,12 +41,17 @@ def pieces(x: Array, *parts: tuple[Array, Callable[[Array], Array]]) -> Array:
     return out
 
 
-def in_double(function: Callable[..., Array]) -> Callable[..., Any]:
+def in_double(function: Callable[..., Array], loop: str = "") -> Callable[..., Any]:
     """`function` of flat float64 arrays, for arrays of any floating dtype and shape, and numbers: all broadcast. The result
-    has the order of memory of the first array that is not broadcast."""
+    has the order of memory of the first array that is not broadcast. `loop` names the compiled loop of one argument that is
+    used where there is one."""
 
     @functools.wraps(function)
     def wrapped(*arrays: Any) -> Array:
+        if loop and type(arrays[0]) is np.ndarray:
+            made = activations.forward(loop, arrays[0])
+            if made is not None:
+                return made
         dtype = next((a.dtype for a in arrays if isinstance(a, (np.ndarray, np.generic))), np.dtype(np.float64))
         same: Any = np.broadcast_arrays(*arrays)
         whole = next((a for a in same if 0 not in a.strides), same[0])

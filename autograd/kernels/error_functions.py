@@ -115,7 +115,7 @@ def _ndtri(p: Array) -> Array:
                   ((p > 0.5) & (p < 1), lambda p: ROOT_2 * _inverse_tail(2 * (1 - p))))
 
 
-_in_single, _in_full = in_double(_erf_single), in_double(_erf)
+_in_single, _in_full = in_double(_erf_single, "error_function"), in_double(_erf, "error_function")
 
 
 def erf(x: Array) -> Array:
@@ -125,7 +125,7 @@ def erf(x: Array) -> Array:
 
 erfc: Any = in_double(_erfc)
 erfcx: Any = in_double(_erfcx)
-erfinv: Any = in_double(_erfinv)
+erfinv: Any = in_double(_erfinv, "inverse_error_function")
 ndtr: Any = in_double(_ndtr)
 ndtri: Any = in_double(_ndtri)
 log_ndtr: Any = in_double(_log_ndtr)

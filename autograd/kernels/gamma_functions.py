@@ -203,8 +203,8 @@ def _incomplete(a: Array, x: Array) -> tuple[Array, Array]:
     return lower, upper
 
 
-lgamma: Any = in_double(_lgamma)
-digamma: Any = in_double(_digamma)
+lgamma: Any = in_double(_lgamma, "log_gamma")
+digamma: Any = in_double(_digamma, "digamma")
 zeta: Any = in_double(_zeta)
 gammainc: Any = in_double(lambda a, x: _incomplete(a, x)[0])
 gammaincc: Any = in_double(lambda a, x: _incomplete(a, x)[1])

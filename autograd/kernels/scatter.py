@@ -14,6 +14,7 @@ from .sorting import order
 
 INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 add_up_at: Any = np.add.at
+SMALL = 1024                         # elements below which NumPy finds places and adds sooner
 FEW = 256                            # numbers that np.add.at() adds sooner than what we do begins: 5 us
 
 def add_rows(out: Array, rows: Array, values: Array) -> None:
@@ -140,7 +141,7 @@ _known_starts = lru_cache(maxsize=256)(_starts)      # of small ones: they take 
 def flat_places(index: Array, dim: int, shape: tuple[int, ...]) -> Array:
     """Where an index along `dim` (and in the other dimensions the place itself) leads, as numbers into the flattened array
     of `shape`."""
-    starts, step = (_known_starts if index.size < WORTH else _starts)(index.shape, dim, shape)
+    starts, step = (_known_starts if index.size < SMALL else _starts)(index.shape, dim, shape)
     return (starts + (index if step == 1 else index.astype(np.int64, copy=False) * step)).reshape(-1)
 
 
@@ -166,7 +167,7 @@ def added(x: Any, index: Array, src: Any, dim: int, shape: Any = None) -> Array:
         add_along(out, dim, rows, src)
     elif kernels is not None:
         kernels.scatter_add(out, np.ascontiguousarray(index, np.int64), np.ascontiguousarray(src), *along(out, index, dim))
-    elif index.size < WORTH:
+    elif index.size < SMALL:
         add_up_at(out.reshape(-1), flat_places(index, dim, shape), src.reshape(-1))
     else:
         add_rows(out.reshape(-1, 1), flat_places(index, dim, shape), src.reshape(-1, 1))

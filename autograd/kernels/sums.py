@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from .loops import FLOAT32, WORTH, blocked, kernels_for
+from .loops import FLOAT32, blocked, kernels_for
 from .memory_format import in_rows
 
 accumulate: Any = np.add.reduce
+MANY = 1024                          # elements from which passes over dims are sooner than one call of NumPy
 ROWS = 16                            # that NumPy adds up one by one
 LONG = 96                            # numbers that lie together, from which NumPy is as fast
 
@@ -24,7 +25,7 @@ LONG = 96                            # numbers that lie together, from which Num
 def total(x: Array, dims: tuple[int, ...], keepdims: bool = False) -> Array:
     """np.add.reduce(x, dims, keepdims=keepdims) in x's dtype. NumPy adds up neighbours in pairs, but rows one by one, which
     loses 3 bits over 4,000 of them."""
-    if x.size >= WORTH and x.dtype.kind in "fc" and dims:
+    if x.size >= MANY and x.dtype.kind in "fc" and dims:
         if not x.flags.c_contiguous and 0 not in x.strides:
             order = sorted(range(x.ndim), key=x.strides.__getitem__, reverse=True)        # a transpose: as its memory is
             laid = x.transpose(order)
@@ -98,7 +99,7 @@ def running_places(x: Array, dim: int, reduce: Any) -> Array:
 
 def extremes(x: Array, dims: tuple[int, ...], keepdims: bool, reduce: Any) -> Array:
     """reduce.reduce(x, dims, keepdims=keepdims), of np.maximum or np.minimum."""
-    steps = passes(x.shape, dims) if x.size >= WORTH and x.dtype is FLOAT32 else []
+    steps = passes(x.shape, dims) if x.size >= MANY and x.dtype is FLOAT32 else []
     kernels = kernels_for(x) if steps else None
     if kernels is None:
         return reduce.reduce(x, axis=dims, keepdims=keepdims)

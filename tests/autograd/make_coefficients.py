@@ -18,6 +18,11 @@ def erfcx(x):
     return mp.exp(x * x) * mp.erfc(x)
 
 
+def erfinv_share(w):
+    x = mp.sqrt(-mp.expm1(-w))
+    return mp.erfinv(x) / x
+
+
 def bessel_parts(n):
     """P and Q of J_n = sqrt(2 / (pi x)) (P cos(chi) - Q sin(chi)), Y_n = ... (P sin(chi) + Q cos(chi))."""
     def chi(x):
@@ -72,6 +77,9 @@ TABLES = [
     ("ERF", "erf(x) / x, x^2 in [0, 1]", lambda x: mp.erf(x) / x, root_between(0, 1)),
     ("ERFCX", "(1 + 2x) erfcx(x), t = (x - 3.75) / (x + 3.75)", lambda x: (1 + 2 * x) * erfcx(x),
      lambda t: mpf("3.75") * (1 + t) / (1 - t)),
+    ("ERFINV_NEAR", "erfinv(x) / x as a function of w = -log(1 - x^2), w in [0, 6.25]", erfinv_share, between(0, mpf("6.25"))),
+    ("ERFINV_FAR", "the same, sqrt(w) in [2.5, 4]", lambda s: erfinv_share(s * s), between(mpf("2.5"), 4)),
+    ("ERFINV_FARTHEST", "the same, sqrt(w) in [4, 6.1]", lambda s: erfinv_share(s * s), between(4, mpf("6.1"))),
     ("LGAMMA", "lgamma(x) / ((x - 1) (x - 2)), x in [1, 2]", lambda x: mp.loggamma(x) / ((x - 1) * (x - 2)), between(1, 2)),
     ("I0E", "exp(-x) I0(x), x in [0, 8]", lambda x: mp.exp(-x) * mp.besseli(0, x), between(0, 8)),
     ("I0E_FAR", "sqrt(x) exp(-x) I0(x), x > 8", lambda x: mp.sqrt(x) * mp.exp(-x) * mp.besseli(0, x), beyond(8)),

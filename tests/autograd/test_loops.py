@@ -345,7 +345,7 @@ def test_numbers_of_rows_are_looked_at():
 def test_what_they_take():
     x = draw(100, 100)
     assert kernels_for(x) is loops.library() and kernels_for(x, None, x) is not None
-    for other in (x.astype(np.float64), x.T, x[::2], x[:10], x.astype(">f4")):
+    for other in (x.astype(np.float64), x.T, x[::2], x[:0], x.astype(">f4")):
         assert kernels_for(other) is None
     x.flags.writeable = False
     assert kernels_for(x) is None

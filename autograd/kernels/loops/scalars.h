@@ -11,6 +11,12 @@
 #define restrict __restrict
 #endif
 
+#if defined(__GNUC__)
+#define ALWAYS static inline __attribute__((always_inline))
+#else
+#define ALWAYS static inline
+#endif
+
 /* pointers to numbers that no other argument of the same function writes to */
 typedef float *restrict floats;
 typedef double *restrict doubles;
@@ -21,6 +27,11 @@ static inline float as_float(int32_t x) { float y; memcpy(&y, &x, 4); return y; 
 static inline int32_t as_int32(float x) { int32_t y; memcpy(&y, &x, 4); return y; }
 static inline int64_t as_int64(double x) { int64_t y; memcpy(&y, &x, 8); return y; }
 static inline double as_double(int64_t x) { double y; memcpy(&y, &x, 8); return y; }
+
+static inline double chosen(int64_t condition, double a, double b)
+{
+    return as_double((as_int64(a) & -condition) | (as_int64(b) & (condition - 1)));
+}
 
 /* a b + c, rounded once where the processor has it. Written out, for the compiler must not choose: -ffp-contract=off */
 #if defined(__FMA__) || defined(__aarch64__)

@@ -14,6 +14,7 @@ real = float
 double = float
 int32 = int
 uint32 = int
+uint64 = int
 address = int
 inf = float("inf")
 
@@ -86,6 +87,11 @@ def as_int64(x: double) -> int:
 
 def as_double(bits: int) -> double:
     """The number of these bits."""
+    raise NotImplementedError
+
+
+def chosen(condition: int, a: double, b: double) -> double:
+    """a if condition else b, without a branch that compilers move code into: loops with several of those stay scalar."""
     raise NotImplementedError
 
 

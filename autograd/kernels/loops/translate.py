@@ -1,7 +1,7 @@
 """Writes the loops of this folder as one Cython module. Run by setup.py, which compiles it for several processors.
 
 A loop is a Python function whose annotations are C types: arrays are `floats`, `doubles`, `ints` (64 bits), `halves` (16
-bits); numbers are `int` (64 bits), `int32`, `uint32`, `float` (32 bits), `double`. Each function that returns None and takes
+bits); numbers are `int` (64 bits), `int32`, `uint32`, `uint64`, `float` (32 bits), `double`. Each function that returns None and takes
 arrays becomes a function of NumPy arrays, without the GIL while it runs; the others are inlined. A function of `reals` and
 `real` is made twice, NAME and NAME_double. Other variables have the widest type of what is
 assigned to them: Cython would make float32 double there.
@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 POINTERS = {"floats": "float", "doubles": "double", "ints": "int64_t", "halves": "uint16_t"}
-TYPES = {"int": "int64_t", "int32": "int32_t", "uint32": "uint32_t", "long": "int64_t", "address": "size_t"}
+TYPES = {"int": "int64_t", "int32": "int32_t", "uint32": "uint32_t", "uint64": "uint64_t", "long": "int64_t", "address": "size_t"}
 HEAD = """# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: binding=False, always_allow_keywords=False, embedsignature=False, auto_pickle=False
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from numpy cimport PyArray_DATA, ndarray
 
 cdef extern from "scalars.h" nogil:
@@ -147,7 +147,7 @@ def is_real(node: ast.FunctionDef) -> bool:
     return any(typed(a.annotation, "?") in ("?", "?s") for a in node.args.args)
 
 
-WIDTH = ("int32", "uint32", "int", "float", "double")    # types of numbers, each wider than those before
+WIDTH = ("int32", "uint32", "int", "uint64", "float", "double")    # types of numbers, each wider than those before
 
 
 class Variables:
@@ -240,7 +240,8 @@ def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[
     statements = [Body(constants, variables, precise).visit(part) for part in body]
     taken = ", ".join(f"{c_type(kind)} {argument}" for argument, kind in arguments)
     inner = f"loop_{name}" if kernel else name
-    text = (f"cdef {'' if kernel else 'inline '}{c_type(result)} {inner}({taken}) noexcept nogil:\n"
+    known_as = "" if kernel else f' "inline_{name}"'
+    text = (f"cdef {'' if kernel else 'inline '}{c_type(result)} {inner}{known_as}({taken}) noexcept nogil:\n"
             + "".join(f"    cdef {c_type(kind)} {variable}\n" for variable, kind in variables.own.items())
             + "".join("    " + line + "\n" for part in statements if part is not None
                       for line in ast.unparse(ast.fix_missing_locations(part)).splitlines()) + "\n")
@@ -250,6 +251,13 @@ def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[
                           for argument, kind in arguments)
         text += f"def {name}({taken}):\n    with nogil:\n        {inner}({given})\n\n"
     return text
+
+
+def prototype(node: ast.FunctionDef, real: str) -> str:
+    """A line of C that has compilers inline a function however large it is: a loop with a call stays scalar."""
+    result, name = typed(node.returns, real), node.name + "_double" * (is_real(node) and real == "double")
+    taken = ", ".join(c_type(typed(a.annotation, real)) for a in node.args.args)
+    return f"    ALWAYS {c_type(result)} inline_{name}({taken});\n"
 
 
 def functions(path: Path) -> list[ast.FunctionDef]:
@@ -271,10 +279,14 @@ def translated(folder: Path, modules: Sequence[str]) -> str:
     known, names = coefficients(folder), [node for node in functions(folder / "scalars.py") if node.name != "polynomial"]
     precise = [node.name for node in names if is_real(node)]
     results = {node.name: typed(node.returns, "real") for node in functions(folder / "scalars.py")}
-    text = HEAD + "".join(declaration(node, real) for node in names for real in precisions(node)) + "\n"
+    text, prototypes = "", ""
     for path in [folder / f"{module}.py" for module in modules]:
         constants = constants_of(path, known)
         results |= {node.name: typed(node.returns, "real") for node in functions(path)}
-        text += "".join(function(node, constants, precise, results, real) for node in functions(path)
-                        for real in precisions(node))
-    return text + TAIL
+        for node in functions(path):
+            for real in precisions(node):
+                text += function(node, constants, precise, results, real)
+                if not is_kernel(node.name, typed(node.returns, real)):
+                    prototypes += prototype(node, real)
+    head = HEAD + "".join(declaration(node, real) for node in names for real in precisions(node))
+    return f'{head}\ncdef extern from *:\n    """\n{prototypes}    """\n\n{text}{TAIL}'
