@@ -28,8 +28,8 @@ from .environment import environment
 CORE = ("core.spans", "core.graph", "core.tensor", "core.recording", "core.hooks", "core.engine",
         "core.grad_buffers", "core.operation", "core.function", "core.declare", "core.backward")
 INLINE = ("base.arrays", "core.modes", "core.ticks", "core.allocations")      # not compiled: their .pxd has functions in C
-LOOPS = ("functions", "elementwise", "activations", "float64", "special", "halves", "rows", "reductions", "indexing", "recurrent",
-         "group_norm")       # of kernels/loops: one extension for each level of processors
+LOOPS = ("functions", "elementwise", "activations", "float64", "special", "halves", "rows", "reductions", "indexing",
+         "recurrent", "group_norm")       # of kernels/loops: one extension for each level of processors
 PACKAGE = (__package__ or "").partition(".")[0]
 SUFFIX = EXTENSION_SUFFIXES[0]
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))     # text, not a Path: importing pathlib takes 4 ms

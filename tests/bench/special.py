@@ -70,7 +70,7 @@ def measured(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float,
 
 def runs(case: Case) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
     """What is timed, in both libraries; results that differ are an error."""
-    name, shape, dtype, function, both = case
+    _, shape, dtype, function, both = case
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal(shape).astype(dtype), rng.integers(0, shape[-1], shape)
     g = rng.standard_normal(shape).astype(dtype)

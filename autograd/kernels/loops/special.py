@@ -42,7 +42,8 @@ STIRLING = tuple(b / ((2 * k + 1) * (2 * k + 2)) for k, b in enumerate(BERNOULLI
 SLOPE = tuple(b / (2 * k + 2) for k, b in enumerate(BERNOULLI))[::-1]
 HALF_LOG_2PI, LOG_PI, PI = math.log(2 * math.pi) / 2, math.log(math.pi), math.pi
 NEAR_ERF, TAIL, NEAR_GAMMA = (tuple(cheb2poly(c)[::-1].tolist()) for c in (ERF, ERFCX, LGAMMA))
-INVERSE_NEAR, INVERSE_FAR, INVERSE_FARTHEST = (tuple(cheb2poly(c)[::-1].tolist()) for c in (ERFINV_NEAR, ERFINV_FAR, ERFINV_FARTHEST))
+INVERSE_NEAR, INVERSE_FAR, INVERSE_FARTHEST = (tuple(cheb2poly(c)[::-1].tolist())
+                                               for c in (ERFINV_NEAR, ERFINV_FAR, ERFINV_FARTHEST))
 INVERSE_NEAR_SHORT, INVERSE_FAR_SHORT = (tuple(cheb2poly(c)[::-1].tolist()) for c in (ERFINV_NEAR[:14], ERFINV_FAR[:10]))
 PRODUCT = tuple(numpy.poly(range(-9, 0)).tolist())                                # (y + 1) ... (y + 9)
 ABOVE = tuple((10 - k) * c for k, c in enumerate(PRODUCT))                        # the derivative of y times it
@@ -133,7 +134,7 @@ def inverse_error_function_double(x: doubles, out: doubles, n: int) -> None:
         out[i] = inverse(x[i])
 
 
-# --- the gamma function -----------------------------------------------------------------------------------------------------
+# --- the gamma function ------------------------------------------------------------------------------------------------
 
 def factor(y: double, k: double) -> double:
     """y - k, if gamma(y) has that factor once it is brought to [1, 2]."""

@@ -1,12 +1,11 @@
 """Writes the loops of this folder as one Cython module. Run by setup.py, which compiles it for several processors.
 
-A loop is a Python function whose annotations are C types: arrays are `floats`, `doubles`, `ints` (64 bits), `halves` (16
-bits); numbers are `int` (64 bits), `int32`, `uint32`, `uint64`, `float` (32 bits), `double`. Each function that returns None and takes
-arrays becomes a function of NumPy arrays, without the GIL while it runs; the others are inlined. A function of `reals` and
-`real` is made twice, NAME and NAME_double. Other variables have the widest type of what is
-assigned to them: Cython would make float32 double there.
+A loop is a Python function whose annotations are C types. Arrays are `floats`, `doubles`, `ints` (64 bits) and `halves` (16
+bits), numbers `int` (64 bits), `int32`, `uint32`, `uint64`, `float` (32 bits) and `double`. A public function that returns
+None becomes a function of NumPy arrays, which releases the GIL; the others are inlined. A function of `reals` and `real` is
+made twice, NAME and NAME_double. A variable without an annotation has the widest type of what is assigned to it.
 
-Literals, sqrt, floor, abs and fma are single precision, but in a function whose annotations mention double they are double.
+Literals, sqrt, floor, fabs and fma are single precision, but in a function whose annotations mention double they are double.
 Module constants are computed here. polynomial(x, COEFFICIENTS), the highest power first, becomes Horner's scheme.
 """
 
@@ -20,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 POINTERS = {"floats": "float", "doubles": "double", "ints": "int64_t", "halves": "uint16_t"}
-TYPES = {"int": "int64_t", "int32": "int32_t", "uint32": "uint32_t", "uint64": "uint64_t", "long": "int64_t", "address": "size_t"}
+TYPES = {"int": "int64_t", "int32": "int32_t", "uint32": "uint32_t", "uint64": "uint64_t",
+         "address": "size_t"}
 HEAD = """# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: binding=False, always_allow_keywords=False, embedsignature=False, auto_pickle=False
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
