@@ -17,6 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 REST = 100                           # jobs before a worker that was moved in vain may be moved again
+FEWEST, MOST = 16, 1024              # requests for pieces that a worker refuses after it had to wait for a core
+LATENCY = 2e-4                       # seconds of waiting that are no sign of other work: waking up takes 50 us
 
 
 def _this_core() -> Callable[[], int]:
@@ -44,15 +46,48 @@ class Worker:
         self.crowded: bool = False                   # whether it waited there
         self.rest: int = 0                           # jobs to go until it may be moved
         self.allowed: set[int] | None = None         # the cores it may use, while it is kept off some
+        self.avoided: int = -1                       # the core that it is kept off between jobs
+        self.refused: int = 0                        # requests to go until it runs pieces again
+        self.penalty: int = FEWEST                   # requests to refuse after the next wait
         self.thread: threading.Thread = threading.Thread(target=self._serve, name="autograd worker", daemon=True)
         self.thread.start()
 
-    def start(self, run: Callable[[], Any], end: Callable[[Any], Any]) -> None:
+    def start(self, run: Callable[[], Any], end: Callable[[Any], Any], avoided: int = -1) -> None:
         """Call run(), which must not raise, with the caller's context variables; then end(result) to notify the caller. The
-        worker must be idle, and is idle again when it calls end()."""
+        worker must be idle, and is idle again when it calls end(). It stays off the core `avoided`, if there is another."""
+        if avoided != self.avoided:
+            self._avoid(avoided)
         self.job = contextvars.copy_context(), run, end
         self.since = time.perf_counter()
         self.wake.release()
+
+    def _avoid(self, core: int) -> None:
+        """Stay off a core until another is given; -1 for none, and then the thread itself goes back to all of its cores.
+
+        Linux often wakes a thread on its caller's core, although others are idle. There it takes the caller's time: a loop
+        in pieces then takes 25 us longer than on one thread.
+        """
+        if core >= 0:
+            thread = self.thread.native_id or 0
+            now = os.sched_getaffinity(thread)
+            if self.allowed is None or now != self.allowed - {self.avoided}:     # not moved, or by the user since
+                self.allowed = now
+            with contextlib.suppress(OSError):       # there is no other core, or some containers forbid it
+                os.sched_setaffinity(thread, self.allowed - {core})
+        self.avoided = core
+
+    def refuses(self) -> bool:
+        """Whether the worker is not to run pieces for now: its cores have other work. It refuses 16 requests once it had to
+        wait, and twice as many each time, up to 1,024: a piece that is interrupted costs its caller 4 ms."""
+        self.refused -= 1
+        return self.refused >= 0
+
+    def _judge(self, elapsed: float, worked: float) -> None:
+        """Decide whether to refuse pieces, from how long the last ones took."""
+        if elapsed > 2 * worked + LATENCY:
+            self.refused, self.penalty = self.penalty, min(2 * self.penalty, MOST)
+        else:
+            self.refused, self.penalty = 0, FEWEST
 
     def keep_off(self, taken: set[int]) -> None:
         """Wake up on none of these cores, and add the one it will wake on.
@@ -63,7 +98,7 @@ class Worker:
         """
         if self.core in taken and self.core >= 0 and self.crowded and not self.rest:
             thread = self.thread.native_id or 0
-            allowed = os.sched_getaffinity(thread)
+            allowed = self.allowed or os.sched_getaffinity(thread)
             free = allowed - taken
             if free:
                 self.core = min(free)
@@ -76,15 +111,18 @@ class Worker:
         while True:
             self.wake.acquire()
             context, run, end = self.job
-            moved = self.allowed is not None
-            if self.allowed is not None:
+            moved = self.allowed is not None and self.avoided < 0
+            if self.allowed is not None and moved:
                 with contextlib.suppress(OSError):   # the process has lost them: the caller must not wait in vain
                     os.sched_setaffinity(0, self.allowed)
                 self.allowed = None
             worked = time.thread_time()
             result = context.run(run)
             worked = time.thread_time() - worked
-            self.core, self.crowded = this_core(), time.perf_counter() - self.since > 1.5 * worked
+            elapsed = time.perf_counter() - self.since
+            if self.avoided >= 0:
+                self._judge(elapsed, worked)
+            self.core, self.crowded = this_core(), elapsed > 1.5 * worked
             self.rest = REST if moved and self.crowded else max(0, self.rest - 1)
             self.job = None                          # or what it refers to would live until the next job
             workers.idle.append(self)                # first: the caller may need a worker at once
@@ -165,17 +203,13 @@ class Pieces:
 
 
 def share(calls: list[Callable[[], Any]], threads: int) -> None:
-    """Make all calls, on this thread and on up to threads - 1 workers. If one raises, its exception is raised here.
-
-    Linux wakes these workers where it likes: on an idle core, else on the caller's. Bound to the other core they made loops
-    beside busy processes up to 2.2 times as slow, since a worker may be interrupted within a piece; unbound, up to 1.2.
-    """
+    """Make all calls, on this thread and on up to threads - 1 workers. If one raises, its exception is raised here."""
     helpers = min(threads, len(calls)) - 1
     if helpers < 1:
         for call in calls:
             call()
         return
-    pieces = Pieces(calls)
+    pieces, core = Pieces(calls), this_core()
     for _ in range(helpers):
         if not workers.enter(threads):
             break
@@ -184,7 +218,11 @@ def share(calls: list[Callable[[], Any]], threads: int) -> None:
         except RuntimeError:                         # too many threads in the system, or Python is shutting down
             workers.leave()
             break
-        worker.start(pieces.run, pieces.end)
+        if worker.refuses():
+            workers.idle.append(worker)
+            workers.leave()
+            break
+        worker.start(pieces.run, pieces.end, core)
     pieces.finish(pieces.run())
     pieces.done.acquire()
     if pieces.error is not None:
