@@ -45,14 +45,12 @@ def power_sums(x: Array) -> tuple[Array, Array] | None:
 
 def log_softmax(x: Array, dim: int) -> Array | None:
     """x minus the logarithm of the sum of exp(x): the largest first, or digits are lost."""
-    if dim != x.ndim - 1 or not x.size:
+    kernels = kernels_for(x) if dim == x.ndim - 1 else None
+    if kernels is None:
         return None
-    made = power_sums(x.reshape(-1, x.shape[-1]))
-    if made is None:
-        return None
-    tops, sums = (part.reshape(*x.shape[:-1], 1) for part in made)
-    out: Array = x - tops
-    out -= np.log(sums)
+    out, columns = np.empty_like(x), x.shape[-1]
+    rows = x.size // columns
+    kernels.log_softmax(x, np.empty(columns + MANY, FLOAT32), np.empty(rows, FLOAT32), np.empty(rows, FLOAT32), out, rows, columns)
     return out
 
 

@@ -115,13 +115,14 @@ def by_value(rows: Array, descending: bool) -> Array:
 def leading(a: Array, dim: int, k: int, largest: bool) -> Array:
     """The first k of order(a, dim, largest)."""
     n = a.shape[dim]
-    if a.size > SMALL and 0 < 4 * k <= n:
+    if 0 < k <= n and (a.size <= SMALL or 4 * k <= n):
         rows = across(a, dim)
         kernels = kernels_for(rows) if k <= FEW else None
         if kernels is not None:
             out = np.empty((*rows.shape[:-1], k), np.int64)
             kernels.leading(rows, out, np.empty(k, np.int64), rows.size // n, n, k, -int(largest))
             return back(out, a.ndim, dim)
+    if a.size > SMALL and 0 < 4 * k <= n:
         found = _beyond(rows, k, largest)
         if found is not None:
             return back(found, a.ndim, dim)
@@ -147,10 +148,10 @@ def _beyond(rows: Array, k: int, largest: bool) -> Array | None:
 
 def nth(a: Array, dim: int, k: int) -> Array:
     """order(a, dim)[k], with size 1 along dim."""
-    if a.size <= SMALL:
-        return np.take(order(a, dim), [k], dim)
-    rows = across(a, dim)
+    rows = across(a, dim) if a.size else a
     kernels = kernels_for(rows) if rows.size < MIDDLING else None
+    if kernels is None and a.size <= SMALL:
+        return np.take(order(a, dim), [k], dim)
     if kernels is not None:
         words = np.partition(_words(rows, False, kernels), k, axis=-1)
         return back(words[..., k:k + 1] & PLACE, a.ndim, dim)

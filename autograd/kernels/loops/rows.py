@@ -1,24 +1,9 @@
 """Loops over rows: softmax and its kin, layer norm."""
 
 from .functions import exp, power
-from .scalars import (
-    as_float,
-    as_int32,
-    doubles,
-    f32,
-    fabs,
-    floats,
-    inf,
-    int32,
-    ints,
-    pair,
-    sqrt,
-    sum_of,
-    sum_of_products,
-    sum_of_squares,
-    sums_of_gradient,
-    sums_of_weighted,
-)
+from .scalars import (as_float, as_int32, doubles, f32, fabs, floats, inf, int32, ints, pair, sqrt, sum_of, sum_of_products,
+                      sum_of_squares, sums_of_gradient, sums_of_weighted)
+from .special import logarithm
 
 MANY = 512                           # numbers of short rows whose exponentials are one loop,
 LONG = 128                           # rows that are a loop each
@@ -90,6 +75,16 @@ def power_sums(x: floats, room: floats, tops: floats, sums: floats, rows: int, n
         for r in range(first, last):
             sums[r] = sum_of(room[(r - first) * n:], n)
         first = last
+
+
+def log_softmax(x: floats, room: floats, tops: floats, sums: floats, out: floats, rows: int, n: int) -> None:
+    """x - largest - log(sum of exp(x - largest)), row by row. tops and sums: memory for a number of each row."""
+    power_sums(x, room, tops, sums, rows, n, 0)
+    for r in range(rows):
+        sums[r] = logarithm(sums[r])
+    for r in range(rows):
+        for j in range(n):
+            out[r * n + j] = x[r * n + j] - tops[r] - sums[r]
 
 
 def log_softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -> None:

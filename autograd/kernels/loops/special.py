@@ -67,6 +67,13 @@ def double_log(x: double) -> double:
     return k * LN2_TOP - ((half - fma(k, LN2_REST, s * (half + rest))) - f)
 
 
+def logarithm(x: float) -> float:
+    """log(x) of a float32 above 0; nan of nan."""
+    y: double = x
+    y = double_log(y)
+    return y if x == x else x
+
+
 def sine(r: double) -> double:
     """sin(pi r), |r| <= 1/2."""
     return r * polynomial(r * r, SINE)
