@@ -1,4 +1,5 @@
-"""What the compiled loops compute agrees with NumPy's reference: values, first and second derivatives, odd shapes, nan and inf."""
+"""What the compiled loops compute agrees with NumPy's reference: values, first and second derivatives, odd shapes, nan and inf;
+and on all levels of processors with each other."""
 
 import os
 import re
@@ -356,6 +357,122 @@ def test_sums_of_columns():
     for x in (draw(300, 7), draw(0, 7), draw(300, 7).astype(np.float64), np.ones((3, 4), np.int32)):
         np.testing.assert_allclose(column_sums(x), x.sum(0), rtol=1e-4, atol=1e-4)
         assert column_sums(x).dtype == x.dtype
+
+
+# --- levels: the same bits, and errors against float64 ---------------------------------------------------------------------
+
+def exact(name, x, *_):
+    """A function of one number in float64."""
+    w = x.astype(np.float64)
+    special = pytest.importorskip("scipy.special") if name in SPECIAL else None
+    with np.errstate(all="ignore"):
+        e = np.exp(-np.abs(w))
+        s = np.where(w < 0, e, 1) / (1 + e)
+        if name in SPECIAL:
+            return getattr(special, SPECIAL[name])(w)
+        return {"sigmoid": lambda: s, "silu": lambda: w * s, "mish": lambda: w * np.tanh(np.logaddexp(0, w)),
+                "gelu_tanh": lambda: 0.5 * w * (1 + np.tanh(0.7978845608028654 * (w + 0.044715 * w ** 3))),
+                "softplus": lambda: np.logaddexp(0, w), "elu": lambda: np.where(w > 0, w, np.expm1(w)),
+                "hardswish": lambda: w * np.clip(w + 3, 0, 6) / 6, "relu": lambda: np.maximum(w, 0)}[name]()
+
+
+def by_rows(name, x, *more):
+    """A function of rows in float64."""
+    w = x.astype(np.float64)
+    y = more[0].astype(np.float64) if more else None
+    e = np.exp(w - w.max(1, keepdims=True))
+    return {"softmax": lambda: e / e.sum(1, keepdims=True), "softmax_backward": lambda: w * (y - (w * y).sum(1, keepdims=True)),
+            "log_softmax": lambda: w - w.max(1, keepdims=True) - np.log(e.sum(1, keepdims=True)),
+            "layer_norm": lambda: (w - w.mean(1, keepdims=True)) / np.sqrt(w.var(1, keepdims=True) + 1e-5)}[name]()
+
+
+SPECIAL = {"error_function": "erf", "inverse_error_function": "erfinv", "log_gamma": "gammaln", "digamma": "digamma"}
+WIDE = ("error_function", "inverse_error_function", "log_gamma", "digamma")      # of float64, too
+# the loop: the largest error, in units of the last place of the largest of 1 and the result. Loops with exponentials or
+# polynomials round otherwise on the baseline, which has no fused multiply-add
+ONE_BY_ONE = {"sigmoid": 2, "silu": 4, "mish": 4, "gelu_tanh": 8, "softplus": 3, "elu": 3, "hardswish": 2, "relu": 0, **dict.fromkeys(SPECIAL, 3)}
+ROWS = {"softmax": 8, "softmax_backward": 64, "log_softmax": 4, "layer_norm": 16}
+SAME_EVERYWHERE = {"relu", "hardswish", "softmax_backward", "layer_norm", "to_half", "from_half", "to_half_double", "from_half_double",
+                   "to_bfloat16", "from_bfloat16", "remainders", "adam", "sgd", "running_sums", "extremes", "gather", "words"}
+
+
+def levels():
+    return [loops.module(level) for level in LEVELS[:loops.module(LEVELS[0]).level_of_processor() + 1]]
+
+
+def calls(name):
+    """Arguments of the loop, the outputs last to be compared."""
+    x, y, rows = draw(3333), draw(3333, seed=1), draw(100, 33)
+    if name in ONE_BY_ONE:
+        x[:8] = np.nan, np.inf, -np.inf, 0, -0.0, 1e-40, 88.5, -88.5
+        x = np.tanh(x) if name == "inverse_error_function" else x
+        more = {"softplus": (1.0, 20.0), "elu": (1.0, 1.0, 1.0)}.get(name, ())
+        return lambda out: (x, out, x.size, *more), np.empty_like(x)
+    tops, sums, room = np.empty(100, np.float32), np.empty(100, np.float32), np.empty(5000, np.float32)
+    return {
+        "softmax": lambda: (lambda out: (rows, out, 100, 33), np.empty_like(rows)),
+        "softmax_backward": lambda: (lambda out: (rows, rows[::-1].copy(), out, 100, 33), np.empty_like(rows)),
+        "log_softmax": lambda: (lambda out: (rows, room, tops, sums, out, 100, 33), np.empty_like(rows)),
+        "log_softmax_backward": lambda: (lambda out: (rows, rows[::-1].copy(), out, 100, 33), np.empty_like(rows)),
+        "layer_norm": lambda: (lambda out: (rows, rows, rows, out, tops, sums, 100, 33, 1, 1e-5), np.empty_like(rows)),
+        "layer_norm_backward": lambda: (lambda out: (rows, rows[::-1].copy(), rows, tops + 1 - tops, tops + 2 - tops, out, np.zeros(33, np.float32), np.zeros(
+            33, np.float32), np.zeros(66), 100, 33, 59), np.empty_like(rows)),
+        "to_half": lambda: (lambda out: (x, out, x.size), np.empty(x.size, np.uint16)),
+        "from_half": lambda: (lambda out: (np.arange(1 << 16, dtype=np.uint16), out, 1 << 16), np.empty(1 << 16, np.float32)),
+        "to_half_double": lambda: (lambda out: (x.astype(float), room, out, x.size), np.empty(x.size, np.uint16)),
+        "from_half_double": lambda: (lambda out: (np.arange(1 << 16, dtype=np.uint16), room, out, 1 << 16), np.empty(1 << 16)),
+        "to_bfloat16": lambda: (lambda out: (x, out, x.size), np.empty(x.size, np.uint16)),
+        "from_bfloat16": lambda: (lambda out: (np.arange(1 << 16, dtype=np.uint16), out, 1 << 16), np.empty(1 << 16, np.float32)),
+        "remainders": lambda: (lambda out: (x, y, out, np.zeros(1, np.int64), x.size, 1, 1), np.empty_like(x)),
+        "adam": lambda: (lambda out: (out, y, x * 0, abs(x), x.size, .999, .01, 1., .9, .1, .999, .001, 1., 1e-8, 1e-3), np.ones_like(x)),
+        "sgd": lambda: (lambda out: (out, y, x.size, .1, .01, 1.), np.ones_like(x)),
+        "running_sums": lambda: (lambda out: (rows, np.empty(33), out, 1, 100, 33, 0), np.empty_like(rows)),
+        "extremes": lambda: (lambda out: (rows, out, 1, 100, 33, 1.0), np.empty(33, np.float32)),
+        "gather": lambda: (lambda out: (rows, (np.abs(rows) * 7).astype(np.int64), out, 1, 100, 100, 33), np.empty_like(rows)),
+        "words": lambda: (lambda out: (rows, out, 100, 33, 0), np.empty((100, 33), np.int64)),
+    }[name]()
+
+
+@pytest.mark.parametrize("name", [*ONE_BY_ONE, *ROWS, "log_softmax_backward", "layer_norm_backward", *sorted(SAME_EVERYWHERE - {*ONE_BY_ONE, *ROWS})])
+def test_levels_compute_the_same_bits(name):
+    found = []
+    for module in levels():
+        arguments, out = calls(name)
+        getattr(module, name)(*arguments(out))
+        found.append(out)
+    for one in found if name in SAME_EVERYWHERE else found[1:]:
+        assert np.array_equal(one.view(np.uint8), found[-1].view(np.uint8))
+
+
+@pytest.mark.parametrize("name", [*ONE_BY_ONE, *ROWS])
+def test_errors_of_all_levels_are_bounded(name):
+    for module in levels():
+        arguments, out = calls(name)
+        given = arguments(out)
+        getattr(module, name)(*given)
+        expected = exact(name, given[0]) if name in ONE_BY_ONE else by_rows(name, *given[:1 + (name == "softmax_backward")])
+        with np.errstate(over="ignore"):
+            finite = np.isfinite(expected.astype(out.dtype))
+        assert (np.isfinite(out) == finite).all()
+        errors = np.abs(out[finite] - expected[finite]) / np.maximum(np.abs(expected[finite]), 1)
+        assert errors.max() <= {**ONE_BY_ONE, **ROWS}[name] * 2.0 ** -23, errors.max() * 2 ** 23
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_special_functions_of_doubles(name):
+    x = np.concatenate([np.random.default_rng(0).standard_normal(3000) * 5, np.geomspace(1e-300, 1e5, 500), [np.inf, np.nan, 1.0, 2.0, 0.0]])
+    x = np.tanh(x) if name == "inverse_error_function" else x
+    with np.errstate(invalid="ignore"):
+        x = x[np.abs(x - np.rint(x)) > 1e-3] if name in ("log_gamma", "digamma") else x      # near poles x itself is worth many digits
+    expected, found = exact(name, x), []
+    for module in levels():
+        out = np.empty_like(x)
+        getattr(module, f"{name}_double")(x, out, x.size)
+        finite = np.isfinite(expected)
+        assert (np.isfinite(out) == finite).all()
+        assert (np.abs(out[finite] - expected[finite]) <= 3e-14 * np.maximum(np.abs(expected[finite]), 1)).all()
+        found.append(out)
+    assert all(np.array_equal(out, found[-1], equal_nan=True) for out in found[1:])
 
 
 # --- loading ---------------------------------------------------------------------------------------------------------------
