@@ -48,7 +48,7 @@ def in_double(function: Callable[..., Array], loop: str = "") -> Callable[..., A
 
     @functools.wraps(function)
     def wrapped(*arrays: Any) -> Array:
-        if loop and type(arrays[0]) is np.ndarray:
+        if loop and isinstance(arrays[0], np.ndarray):
             made = activations.forward(loop, arrays[0])
             if made is not None:
                 return made

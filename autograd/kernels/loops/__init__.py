@@ -98,7 +98,8 @@ def kernels_for(*arrays: Any, of: int = 0, dtype: Any = FLOAT32) -> Any:
     if arrays[0].size < WORTH and of < WORTH:
         return None
     for array in arrays:
-        if array is not None and (array.dtype is not dtype or type(array) is not np.ndarray or not array.flags.carray):
+        # flags first: those of an array that replay watches raise an error, and the call is recorded as a whole
+        if array is not None and (array.dtype is not dtype or not array.flags.carray or type(array) is not np.ndarray):
             return None
     return loops.library() if arrays[0].size < WIDE else loops.for_size(arrays[0].size)
 

@@ -193,7 +193,8 @@ def digamma_right(y: double) -> double:
     below = polynomial(y, ABOVE) / (y * polynomial(y, PRODUCT))
     z = y if y >= 10.0 else y + 10.0
     u = 1.0 / z
-    return double_log(z) - 0.5 * u - polynomial(u * u, SLOPE) * (u * u) - (0.0 if y >= 10.0 else below)
+    value = double_log(z) - 0.5 * u - polynomial(u * u, SLOPE) * (u * u) - (0.0 if y >= 10.0 else below)
+    return value if y < inf else y
 
 
 def digamma(x: reals, out: reals, n: int) -> None:
