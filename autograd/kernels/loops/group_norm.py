@@ -84,14 +84,16 @@ def group_norm(x: floats, weight: floats, bias: floats, out: floats, means: floa
             _gathered(room, factor, totals, channels, width, channels)
         if not parts & OUTPUT:
             continue
+        for j in range(2 * channels):
+            totals[j] /= count
         for k in range(groups):
             mean, variance = 0.0, 0.0
             for j in range(k * size, k * size + size):
-                mean += room[about + j] + totals[j] / count
+                mean += room[about + j] + totals[j]
             mean /= size
             for j in range(k * size, k * size + size):
-                away = totals[j] / count
-                variance += totals[channels + j] / count - away * away
+                away = totals[j]
+                variance += totals[channels + j] - away * away
                 away += room[about + j] - mean
                 variance += away * away
             variance = 0.0 if variance < 0.0 else variance / size
