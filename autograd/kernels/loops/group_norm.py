@@ -5,6 +5,7 @@ What belongs to a channel is repeated until loops are `width` numbers long, some
 mean of some rows, which takes one pass, and nothing cancels where the mean is far from 0.
 """
 
+from .functions import add
 from .scalars import doubles, floats, sqrt
 
 WEIGHTED, SHIFTED = 2, 4                             # parts: there is a weight, a bias,
@@ -36,8 +37,7 @@ def _some_means(x: floats, base: int, total: int, room: floats, to: int, width: 
         room[to + j] = 0
     for k in range(some):
         at = base + k * rows // some * channels
-        for j in range(channels):
-            room[to + j] += x[at + j]
+        _add(room[to:], x[at:], channels)
     for j in range(channels):
         room[to + j] /= some
     _repeated(room, to, width, channels)
