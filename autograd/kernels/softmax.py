@@ -50,7 +50,8 @@ def log_softmax(x: Array, dim: int) -> Array | None:
         return None
     out, columns = np.empty_like(x), x.shape[-1]
     rows = x.size // columns
-    kernels.log_softmax(x, np.empty(columns + MANY, FLOAT32), np.empty(rows, FLOAT32), np.empty(rows, FLOAT32), out, rows, columns)
+    tops, sums = np.empty((2, rows), FLOAT32)
+    kernels.log_softmax(x, np.empty(columns + MANY, FLOAT32), tops, sums, out, rows, columns)
     return out
 
 

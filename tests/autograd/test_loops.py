@@ -14,7 +14,7 @@ import autograd as ag
 from autograd import nn, optim
 from autograd.base import extensions
 from autograd.kernels import attention, group_norm, layer_norm, scatter
-from autograd.kernels.loops import kernels_for, loops, translate
+from autograd.kernels.loops import LEVELS, kernels_for, loops, translate
 from autograd.kernels.memory_format import channels_last
 from autograd.kernels.products import column_sums
 from autograd.nn import functional as F

@@ -37,7 +37,7 @@ def _some_means(x: floats, base: int, total: int, room: floats, to: int, width: 
         room[to + j] = 0
     for k in range(some):
         at = base + k * rows // some * channels
-        _add(room[to:], x[at:], channels)
+        add(room[to:], x[at:], channels)
     for j in range(channels):
         room[to + j] /= some
     _repeated(room, to, width, channels)

@@ -1,14 +1,9 @@
 """Loops over rows that are given by number, in range, places in rows, running products and extremes."""
 
+from .functions import add
 from .scalars import as_int32, floats, int32, ints
 
 MOST = 0x7FFFFFFF
-
-
-def _add(out: floats, x: floats, n: int) -> None:
-    """out += x."""
-    for j in range(n):
-        out[j] += x[j]
 
 
 def add_rows(out: floats, index: ints, values: floats, count: int, n: int) -> None:
@@ -18,7 +13,7 @@ def add_rows(out: floats, index: ints, values: floats, count: int, n: int) -> No
             out[index[i]] += values[i]
         return
     for i in range(count):
-        _add(out[index[i] * n:], values[i * n:], n)
+        add(out[index[i] * n:], values[i * n:], n)
 
 
 def extreme_rows(out: floats, index: ints, values: floats, count: int, n: int, sign: float) -> None:

@@ -1,8 +1,24 @@
 """Loops over rows: softmax and its kin, layer norm."""
 
 from .functions import exp, power
-from .scalars import (as_float, as_int32, doubles, f32, fabs, floats, inf, int32, ints, pair, sqrt, sum_of, sum_of_products,
-                      sum_of_squares, sums_of_gradient, sums_of_weighted)
+from .scalars import (
+    as_float,
+    as_int32,
+    doubles,
+    f32,
+    fabs,
+    floats,
+    inf,
+    int32,
+    ints,
+    pair,
+    sqrt,
+    sum_of,
+    sum_of_products,
+    sum_of_squares,
+    sums_of_gradient,
+    sums_of_weighted,
+)
 from .special import logarithm
 
 MANY = 512                           # numbers of short rows whose exponentials are one loop,

@@ -35,6 +35,7 @@ cdef extern from "scalars.h" nogil:
     ctypedef struct pair:
         float first, second
 """
+HELPERS, KERNEL = "functions", "kernel"           # the module of functions that Python does not call; what the others return
 TAIL = "\ndef level_of_processor():\n    return level()\n"
 
 
@@ -112,7 +113,7 @@ class Body(ast.NodeTransformer):
         """polynomial() is written out."""
         name = ast.unparse(node.func)
         if name != "polynomial":
-            if is_kernel(name, self.variables.results.get(name)):
+            if self.variables.results.get(name) == KERNEL:
                 node.func = ast.Name(f"loop_{name}", ast.Load())
             return self.generic_visit(node)
         coefficients: Any = self.constants[ast.unparse(node.args[1])]
@@ -217,9 +218,10 @@ def pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     return [(target, node.value)]
 
 
-def is_kernel(name: str, result: str | None) -> bool:
-    """Whether Python calls a function: it returns nothing, and is not private."""
-    return result == "void" and not name.startswith("_")
+def result_of(node: ast.FunctionDef, module: str) -> str:
+    """What a function returns; KERNEL if Python calls it."""
+    found = typed(node.returns, "real")
+    return KERNEL if found == "void" and not node.name.startswith("_") and module != HELPERS else found
 
 
 def precisions(node: ast.FunctionDef) -> tuple[str, ...]:
@@ -232,7 +234,7 @@ def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[
     """A function in Cython; a kernel with the function that Python calls."""
     arguments = [(a.arg, typed(a.annotation, real)) for a in node.args.args]
     result, name = typed(node.returns, real), node.name + "_double" * (is_real(node) and real == "double")
-    kernel = is_kernel(node.name, result)
+    kernel = results[node.name] == KERNEL
     mentioned = {kind for _, kind in arguments} | {result} | {
         ast.unparse(part.annotation) for part in ast.walk(node) if isinstance(part, ast.AnnAssign)}
     body = [Inline(constants).visit(part) for part in copy.deepcopy(node).body[1:]]      # the first is the docstring
@@ -282,11 +284,11 @@ def translated(folder: Path, modules: Sequence[str]) -> str:
     text, prototypes = "", ""
     for path in [folder / f"{module}.py" for module in modules]:
         constants = constants_of(path, known)
-        results |= {node.name: typed(node.returns, "real") for node in functions(path)}
+        results |= {node.name: result_of(node, path.stem) for node in functions(path)}
         for node in functions(path):
             for real in precisions(node):
                 text += function(node, constants, precise, results, real)
-                if not is_kernel(node.name, typed(node.returns, real)):
+                if results[node.name] != KERNEL:
                     prototypes += prototype(node, real)
     head = HEAD + "".join(declaration(node, real) for node in names for real in precisions(node))
     return f'{head}\ncdef extern from *:\n    """\n{prototypes}    """\n\n{text}{TAIL}'
