@@ -49,7 +49,10 @@ def _run(call: Callable[..., Any], arrays: tuple[Array, ...], sizes: Sizes, part
     samples, total, _, _, width, channels, _ = sizes
     count = pieces_of(samples * total, samples if samples > 1 else total // width, MOST, PIECE)
     totals, rooms = np.empty((count, 4 * channels)), np.empty((count, 4 * width), FLOAT32)
-    if samples > 1 or count == 1:
+    if count == 1:
+        call(arrays, totals[0], rooms[0], sizes, parts | SUMS | OUTPUT)
+        return totals
+    if samples > 1:
         run([partial(call, own, totals[k], rooms[k], (stop - start, *sizes[1:]), parts | SUMS | OUTPUT)
              for k, (start, stop, own) in enumerate(cut("/" * len(arrays), arrays, samples, count))])
         return totals

@@ -34,7 +34,7 @@ class ThreadSettings:
 
 
 def number() -> int:
-    """How many."""
+    """How many threads one operation may use."""
     return thread_settings.number or _first()
 
 

@@ -197,7 +197,7 @@ def test_hooks_belong_to_their_thread():
         x.exp()
         from autograd.core.parallel import run_lanes
         run_lanes([lambda: x.exp(), lambda: x.exp()])
-    assert "other" not in log and len(log) == 3 and "lane" in log
+    assert "other" not in log and len(log) == 3 and "autograd worker" in log
 
 
 def test_nothing_is_left_when_they_are_off():

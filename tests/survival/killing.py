@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 STARTING, QUIET = 90.0, 15.0         # seconds without a line that are a hang: at the start, later
 NOT_REACHED = 30.0                   # seconds in which a moment has to come
-FROZEN_LIMIT = 1.0                   # seconds after which a frozen rank is to be taken for dead
+FROZEN_LIMIT = 2.0                   # seconds after which a frozen rank is to be taken for dead
 AT_A_MOMENT = ("batch", "forward", "bucket in flight", "between buckets", "end of backward", "optimiser step", "end of the step",
                "in run.step()", "after the step", "evaluation", "end of the epoch")
 SPARE = -1

@@ -43,6 +43,44 @@ def _some_means(x: floats, base: int, total: int, room: floats, to: int, width: 
     _repeated(room, to, width, channels)
 
 
+# Pointers of their own to parts of `room`: the compiler need not check, before each loop, that they do not overlap.
+
+def _add_four(x: floats, about: floats, sums: floats, squares: floats, width: int) -> None:
+    """Add four widths of x - about, and of its square."""
+    for j in range(width):
+        m = about[j]
+        a, b, c, d = x[j] - m, x[width + j] - m, x[2 * width + j] - m, x[3 * width + j] - m
+        sums[j] += (a + b) + (c + d)
+        squares[j] += (a * a + b * b) + (c * c + d * d)
+
+
+def _normalize_two(x: floats, mean: floats, factor: floats, shift: floats, out: floats, width: int) -> None:
+    """Two widths of the output."""
+    for j in range(width):
+        m, f, b = mean[j], factor[j], shift[j]
+        out[j] = (x[j] - m) * f + b
+        out[width + j] = (x[width + j] - m) * f + b
+
+
+def _add_four_gradients(g: floats, x: floats, mean: floats, sums: floats, products: floats, width: int) -> None:
+    """Add four widths of g, and of g (x - mean)."""
+    for j in range(width):
+        m = mean[j]
+        a, b, c, d = g[j], g[width + j], g[2 * width + j], g[3 * width + j]
+        sums[j] += (a + b) + (c + d)
+        products[j] += ((a * (x[j] - m) + b * (x[width + j] - m))
+                        + (c * (x[2 * width + j] - m) + d * (x[3 * width + j] - m)))
+
+
+def _gradients_of_two(g: floats, x: floats, mean: floats, factor: floats, slope: floats, shift: floats, gx: floats,
+                      width: int) -> None:
+    """Two widths of x's gradient."""
+    for j in range(width):
+        m, f, d, b = mean[j], factor[j], slope[j], shift[j]
+        gx[j] = g[j] * f - b - (x[j] - m) * d
+        gx[width + j] = g[width + j] * f - b - (x[width + j] - m) * d
+
+
 def group_norm(x: floats, weight: floats, bias: floats, out: floats, means: floats, variances: floats, scales: floats,
                totals: doubles, room: floats, samples: int, total: int, first: int, last: int, width: int, channels: int,
                groups: int, parts: int, eps: float) -> None:
@@ -62,12 +100,7 @@ def group_norm(x: floats, weight: floats, bias: floats, out: floats, means: floa
                 room[mid + j] = 0
             at, steps = start, 0
             while at + 4 * width <= end:
-                for j in range(width):
-                    m = room[about + j]
-                    a, b = x[at + j] - m, x[at + width + j] - m
-                    c, d = x[at + 2 * width + j] - m, x[at + 3 * width + j] - m
-                    room[mid + j] += (a + b) + (c + d)
-                    room[factor + j] += (a * a + b * b) + (c * c + d * d)
+                _add_four(x[at:], room[about:], room[mid:], room[factor:], width)
                 at += 4 * width
                 steps += 1
                 if steps == STEPS:
@@ -110,10 +143,7 @@ def group_norm(x: floats, weight: floats, bias: floats, out: floats, means: floa
         _repeated(room, shift, width, channels)
         at = start
         while at + 2 * width <= end:
-            for j in range(width):
-                m, f, b = room[mid + j], room[factor + j], room[shift + j]
-                out[at + j] = (x[at + j] - m) * f + b
-                out[at + width + j] = (x[at + width + j] - m) * f + b
+            _normalize_two(x[at:], room[mid:], room[factor:], room[shift:], out[at:], width)
             at += 2 * width
         while at < end:
             for j in range(min(width, end - at)):
@@ -143,12 +173,7 @@ def group_norm_backward(g: floats, x: floats, weight: floats, means: floats, sca
                 room[factor + j] = 0
             at, steps = start, 0
             while at + 4 * width <= end:
-                for j in range(width):
-                    m = room[mid + j]
-                    a, b, c, d = g[at + j], g[at + width + j], g[at + 2 * width + j], g[at + 3 * width + j]
-                    room[factor + j] += (a + b) + (c + d)
-                    room[slope + j] += ((a * (x[at + j] - m) + b * (x[at + width + j] - m))
-                                        + (c * (x[at + 2 * width + j] - m) + d * (x[at + 3 * width + j] - m)))
+                _add_four_gradients(g[at:], x[at:], room[mid:], room[factor:], room[slope:], width)
                 at += 4 * width
                 steps += 1
                 if steps == STEPS:
@@ -183,10 +208,7 @@ def group_norm_backward(g: floats, x: floats, weight: floats, means: floats, sca
         _repeated(room, shift, width, channels)
         at = start
         while at + 2 * width <= end:
-            for j in range(width):
-                m, f, d, b = room[mid + j], room[factor + j], room[slope + j], room[shift + j]
-                gx[at + j] = g[at + j] * f - b - (x[at + j] - m) * d
-                gx[at + width + j] = g[at + width + j] * f - b - (x[at + width + j] - m) * d
+            _gradients_of_two(g[at:], x[at:], room[mid:], room[factor:], room[slope:], room[shift:], gx[at:], width)
             at += 2 * width
         while at < end:
             for j in range(min(width, end - at)):

@@ -92,13 +92,13 @@ def erf_of(x: double) -> double:
 
 
 def error_function(x: floats, out: floats, n: int) -> None:
-    """erf(x)."""
+    """erf(x) of n numbers."""
     for i in range(n):
         out[i] = erf(x[i])
 
 
 def error_function_double(x: doubles, out: doubles, n: int) -> None:
-    """erf(x)."""
+    """erf(x) of n numbers."""
     for i in range(n):
         out[i] = erf_of(x[i])
 
