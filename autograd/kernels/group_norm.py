@@ -16,7 +16,7 @@ import numpy as np
 from ..base.types import Array
 from .loops import FLOAT32, WORTH, kernels_for, loops
 from .loops.group_norm import OUTPUT, SHIFTED, SUMS, WEIGHTED
-from .loops.pieces import MOST, PIECE, cut, pieces_of, run
+from .loops.pieces import LINE, MOST, PASS, cut, pieces_of, run
 from .memory_format import empty_last, last_axes
 from .onednn.reorder import to_channels_last
 
@@ -47,8 +47,8 @@ def _run(call: Callable[..., Any], arrays: tuple[Array, ...], sizes: Sizes, part
     """call(arrays, totals, room, sizes, parts), large ones in pieces: of samples, or of the one sample, first all sums and
     then the output. Returns the totals of each piece."""
     samples, total, _, _, width, channels, _ = sizes
-    count = pieces_of(samples * total, samples if samples > 1 else total // width, MOST, PIECE)
-    totals, rooms = np.empty((count, 4 * channels)), np.empty((count, 4 * width), FLOAT32)
+    count = pieces_of(samples * total, samples if samples > 1 else total // width, MOST, PASS)
+    totals, rooms = np.empty((count, 4 * channels + LINE))[:, :4 * channels], np.empty((count, 4 * width + LINE), FLOAT32)
     if count == 1:
         call(arrays, totals[0], rooms[0], sizes, parts | SUMS | OUTPUT)
         return totals
