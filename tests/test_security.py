@@ -499,6 +499,16 @@ def test_a_manifest_of_many_ranks_takes_memory_by_its_length(tmp_path):
     tracemalloc.stop()
 
 
+def plant(path, how, target):
+    """What is no regular file of a folder: a FIFO, a folder, a link to a device, or to the target."""
+    if how == "fifo":
+        os.mkfifo(path)
+    elif how == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/zero" if how == "device" else target)
+
+
 @pytest.mark.parametrize("name", ["rank-00000.safetensors", "manifest.json"])
 @pytest.mark.parametrize("how", ["link out", "fifo", "device", "folder"])
 def test_a_checkpoints_files_are_files_of_its_folder(name, how, tmp_path):
@@ -506,12 +516,7 @@ def test_a_checkpoints_files_are_files_of_its_folder(name, how, tmp_path):
         saver.save(1)
     path = tmp_path / "run" / "step-00000001" / name
     path.rename(tmp_path / "elsewhere")
-    if how == "fifo":
-        os.mkfifo(path)
-    elif how == "folder":
-        path.mkdir()
-    else:
-        path.symlink_to(tmp_path / "elsewhere" if how == "link out" else "/dev/zero")
+    plant(path, how, tmp_path / "elsewhere")
     with pytest.raises(CheckpointError, match=name):
         Checkpointer(tmp_path / "run", state={"x": np.ones(3)}).restore()
 
@@ -707,12 +712,7 @@ def test_a_planted_file_of_a_store_is_refused(how, when, tmp_path):
     if when == "later":
         store = dist.FileStore(str(path))
         path.unlink()
-    if how == "fifo":
-        os.mkfifo(path)
-    elif how == "folder":
-        path.mkdir()
-    else:
-        path.symlink_to(tmp_path / "target" if how == "link" else "/dev/zero")
+    plant(path, how, tmp_path / "target")
     with pytest.raises(PermissionError, match="no regular file"):
         (store or dist.FileStore(str(path))).set("k", "v")
     assert not (tmp_path / "target").exists()

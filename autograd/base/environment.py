@@ -75,11 +75,6 @@ class Environment:
         return os.environ.get("TORCH_HOME", "")
 
     @property
-    def home(self) -> str:
-        """HOME; "" if it is not set."""
-        return os.environ.get("HOME", "")
-
-    @property
     def ranks_here(self) -> int:
         """How many ranks the launcher has started on this host; 1 if it does not say."""
         for name in LOCAL_SIZES:
@@ -99,10 +94,6 @@ class Environment:
     def first_rank(self) -> bool:
         """Whether this is rank 0, or no rank of a job: the one that prints notes."""
         return all(os.environ.get(name, "0") == "0" for name in RANKS)
-
-    def with_changes(self, **changes: str) -> dict[str, str]:
-        """The whole environment with changes, for a child process."""
-        return {**os.environ, **changes}
 
 
 environment: Environment = Environment()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from .loops import FLOAT32, WORTH, loops
+from .loops import FLOAT32, loops
 from .matmul import matmul
 from .products import product
 
@@ -24,7 +24,7 @@ BLOCK = 1 << 18                      # scores at a time otherwise: with what the
 def forward(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[Array, Any] | None:
     """q (..., l, e), k (..., s, e), v (..., s, d) -> (..., l, d), and what backward() wants."""
     size = math.prod(q.shape[:-1]) * k.shape[-2]
-    if size < WORTH or q.shape[:-2] != k.shape[:-2] or k.shape[:-1] != v.shape[:-1] or not min(q.shape[-1], v.shape[-1]):
+    if not size or q.shape[:-2] != k.shape[:-2] or k.shape[:-1] != v.shape[:-1] or not min(q.shape[-1], v.shape[-1]):
         return None
     if not (q.dtype is FLOAT32 and k.dtype is FLOAT32 and v.dtype is FLOAT32) or loops.library() is None:
         return None

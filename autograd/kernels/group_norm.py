@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from .loops import FLOAT32, WORTH, kernels_for, loops
+from .loops import FLOAT32, kernels_for, loops
 from .loops.group_norm import OUTPUT, SHIFTED, SUMS, WEIGHTED
 from .loops.pieces import LINE, MOST, PASS, cut, pieces_of, run
 from .memory_format import empty_last, last_axes
@@ -39,7 +39,7 @@ def _sizes(x: Array, groups: int) -> Sizes:
 
 def _takes(x: Array) -> bool:
     """Whether x is for the kernels, once its channels lie last."""
-    return (x.dtype is FLOAT32 and x.ndim > 1 and x.size >= WORTH and bool(x.flags.aligned)
+    return (x.dtype is FLOAT32 and x.ndim > 1 and x.size > 0 and bool(x.flags.aligned)
             and loops.library() is not None)
 
 

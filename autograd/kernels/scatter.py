@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from .loops import FLOAT32, WORTH, blocked, kernels_for, loops
+from .loops import FLOAT32, blocked, kernels_for, loops
 from .sorting import order
 
 INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
@@ -46,7 +46,7 @@ def loops_for(out: Array, rows: Array, values: Array) -> Any:
     """The compiled kernels, if they take these arrays: they trust the numbers of rows, so these are looked at."""
     if values.dtype is not FLOAT32 or type(rows) is not np.ndarray:
         return None
-    kernels = kernels_for(out, of=values.size)
+    kernels = kernels_for(out)
     return kernels if kernels is not None and in_range(rows, len(out)) else None
 
 
@@ -205,7 +205,7 @@ def take_unchecked(x: Array, index: Array, dim: int) -> Array:
 
 def kernels_along(x: Array, values: Array, index: Array, dim: int) -> Any:
     """The compiled kernels, if they can gather from x, or scatter values into it. They trust the index: it was checked."""
-    if (index.size < WORTH or x.dtype is not FLOAT32 or type(index) is not np.ndarray or type(values) is not np.ndarray
+    if (not index.size or x.dtype is not FLOAT32 or type(index) is not np.ndarray or type(values) is not np.ndarray
             or index.shape[:dim] != x.shape[:dim] or index.shape[dim + 1:] != x.shape[dim + 1:]):
         return None
     return loops.for_size(index.size)

@@ -76,7 +76,7 @@ class Adam(Elementwise):
 
         def update(p: Array, g: Array, m: Array, v: Array, largest: Array | None = None) -> None:
             optimizer_steps.adam(p, g, m, v, largest, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps, decay=decay,
-                                 decoupled=decoupled, maximize=maximize, of=self._group_size)
+                                 decoupled=decoupled, maximize=maximize)
 
         return update
 

@@ -27,7 +27,6 @@ class Elementwise(Optimizer):
 
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         self._flat_buffers: list[list[FlatBuffers]] = []           # by group
-        self._group_size = 0                               # elements of the group that is stepped, the same on all ranks
         super().__init__(params, defaults)
 
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
@@ -57,9 +56,7 @@ class Elementwise(Optimizer):
             if group.get("differentiable") and self.formula is not None:
                 recorded_step(self.formula, group["params"], group, self.state, arrays, numbers)
                 continue
-            group_buffers = self._group_buffers(index, group["params"])
-            self._group_size = sum([buffers.values.size for buffers in group_buffers])
-            for buffers in group_buffers:
+            for buffers in self._group_buffers(index, group["params"]):
                 buffers.prepare(arrays, numbers)
                 runs = buffers.unchanged_runs(self.state, arrays, numbers)
                 for run in buffers.runs(self.state, arrays, numbers) if runs is None else runs:

@@ -73,7 +73,7 @@ class SGD(Elementwise):
 
         def update(p: Array, g: Array, v: Array | None = None) -> None:
             optimizer_steps.sgd(p, g, v, lr=lr, momentum=momentum, dampening=dampening, decay=decay, nesterov=nesterov,
-                      maximize=maximize, fresh=fresh, of=self._group_size)
+                      maximize=maximize, fresh=fresh)
 
         return update
 

@@ -45,8 +45,8 @@ def test_steps(name, numpy_only):
 
 def test_mixed_dtypes_are_numpys():
     double, single = np.zeros(5000), np.zeros(5000, np.float32)
-    assert optimizer_steps.loop("adam", double, single, double, double, of=0) is None and optimizer_steps.loop("sgd", single, double, None, of=0) is None
-    assert optimizer_steps.loop("sgd", double, double, None, of=0) is not None
+    assert optimizer_steps.loop("adam", double, single, double, double) is None and optimizer_steps.loop("sgd", single, double, None) is None
+    assert optimizer_steps.loop("sgd", double, double, None) is not None
 
 
 @pytest.mark.parametrize("function", [F.relu, lambda x: F.leaky_relu(x, 0.3), lambda x: F.leaky_relu(x, -0.3)])

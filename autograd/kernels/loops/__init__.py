@@ -23,13 +23,10 @@ from .pieces import WIDE, InPieces
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 LEVELS = ("baseline", "avx2", "avx512")      # AVX2 with FMA; AVX-512 as Ice Lake and later have it
-# Elements from which on a loop is called: a call takes 0.15 us, and a NumPy function of any size 0.3 to 0.5. It depends on
-# sizes alone: what ranks have seen before must not make their rounding differ.
-WORTH = 1
 
 
 class Loops(Accelerator):
-    """The loops of one level, which can be lowered: ranks on unlike processors use one level all."""
+    """The loops of one level, which can be lowered, so that ranks on unlike processors use the same one."""
 
     def __init__(self) -> None:
         super().__init__("loops", self.load, self.find, "", "NumPy does their work, more slowly")
@@ -92,10 +89,13 @@ class Loops(Accelerator):
 loops: Loops = Loops()
 
 
-def kernels_for(*arrays: Any, of: int = 0, dtype: Any = FLOAT32) -> Any:
-    """The compiled loops, if they can take these arrays and the first one, or the whole of so many elements that it is a
-    part of, is large enough; else None."""
-    if arrays[0].size < WORTH and of < WORTH:
+def kernels_for(*arrays: Any, dtype: Any = FLOAT32) -> Any:
+    """The compiled loops, if they can take these arrays; else None, as for an empty first array.
+
+    They are called for any size: a call takes 0.15 us, a NumPy function 0.3 to 0.5. Nothing but dtypes, layouts and
+    sizes decides, so that ranks round alike whatever each has computed before.
+    """
+    if not arrays[0].size:
         return None
     for array in arrays:
         # flags first: those of an array that replay watches raise an error, and the call is recorded as a whole
@@ -110,4 +110,4 @@ def blocked(shape: tuple[int, ...], first: int, last: int) -> tuple[int, int, in
     return prod(shape[:first]), prod(shape[first:last + 1]), prod(shape[last + 1:])
 
 
-__all__ = ["FLOAT32", "FLOAT64", "LEVELS", "WORTH", "blocked", "kernels_for", "loops"]
+__all__ = ["FLOAT32", "FLOAT64", "LEVELS", "blocked", "kernels_for", "loops"]

@@ -54,12 +54,10 @@ def _add_four(x: floats, about: floats, sums: floats, squares: floats, width: in
         squares[j] += (a * a + b * b) + (c * c + d * d)
 
 
-def _normalize_two(x: floats, mean: floats, factor: floats, shift: floats, out: floats, width: int) -> None:
-    """Two widths of the output."""
-    for j in range(width):
-        m, f, b = mean[j], factor[j], shift[j]
-        out[j] = (x[j] - m) * f + b
-        out[width + j] = (x[width + j] - m) * f + b
+def _normalize(x: floats, mean: floats, factor: floats, shift: floats, out: floats, n: int) -> None:
+    """Numbers of the output, one width at most."""
+    for j in range(n):
+        out[j] = (x[j] - mean[j]) * factor[j] + shift[j]
 
 
 def _add_four_gradients(g: floats, x: floats, mean: floats, sums: floats, products: floats, width: int) -> None:
@@ -72,13 +70,11 @@ def _add_four_gradients(g: floats, x: floats, mean: floats, sums: floats, produc
                         + (c * (x[2 * width + j] - m) + d * (x[3 * width + j] - m)))
 
 
-def _gradients_of_two(g: floats, x: floats, mean: floats, factor: floats, slope: floats, shift: floats, gx: floats,
-                      width: int) -> None:
-    """Two widths of x's gradient."""
-    for j in range(width):
-        m, f, d, b = mean[j], factor[j], slope[j], shift[j]
-        gx[j] = g[j] * f - b - (x[j] - m) * d
-        gx[width + j] = g[width + j] * f - b - (x[width + j] - m) * d
+def _gradients(g: floats, x: floats, mean: floats, factor: floats, slope: floats, shift: floats, gx: floats,
+               n: int) -> None:
+    """Numbers of x's gradient, one width at most."""
+    for j in range(n):
+        gx[j] = g[j] * factor[j] - shift[j] - (x[j] - mean[j]) * slope[j]
 
 
 def group_norm(x: floats, weight: floats, bias: floats, out: floats, means: floats, variances: floats, scales: floats,
@@ -142,12 +138,8 @@ def group_norm(x: floats, weight: floats, bias: floats, out: floats, means: floa
         _repeated(room, factor, width, channels)
         _repeated(room, shift, width, channels)
         at = start
-        while at + 2 * width <= end:
-            _normalize_two(x[at:], room[mid:], room[factor:], room[shift:], out[at:], width)
-            at += 2 * width
         while at < end:
-            for j in range(min(width, end - at)):
-                out[at + j] = (x[at + j] - room[mid + j]) * room[factor + j] + room[shift + j]
+            _normalize(x[at:], room[mid:], room[factor:], room[shift:], out[at:], min(width, end - at))
             at += width
 
 
@@ -207,13 +199,8 @@ def group_norm_backward(g: floats, x: floats, weight: floats, means: floats, sca
         _repeated(room, slope, width, channels)
         _repeated(room, shift, width, channels)
         at = start
-        while at + 2 * width <= end:
-            _gradients_of_two(g[at:], x[at:], room[mid:], room[factor:], room[slope:], room[shift:], gx[at:], width)
-            at += 2 * width
         while at < end:
-            for j in range(min(width, end - at)):
-                gx[at + j] = (g[at + j] * room[factor + j] - room[shift + j]
-                                     - (x[at + j] - room[mid + j]) * room[slope + j])
+            _gradients(g[at:], x[at:], room[mid:], room[factor:], room[slope:], room[shift:], gx[at:], min(width, end - at))
             at += width
     for j in range(channels):
         gw[j], gb[j] = totals[2 * channels + j], totals[3 * channels + j]

@@ -1,7 +1,7 @@
 """Conversions between floats and the halves, float16 and bfloat16, to nearest, ties to even.
 
-float16 has instructions of its own (F16C); where they lack, whole numbers do the same. Both keep the upper bits of a nan and
-make a signalling one quiet. AVX-512's conversion to bfloat16 is not used: it makes 0 of subnormal numbers.
+Processors with F16C have instructions for float16; on others integer arithmetic gives the same bits. Both keep the upper
+bits of a nan and make a signalling one quiet. AVX-512's conversion to bfloat16 is not used: it makes 0 of subnormal numbers.
 """
 
 from .scalars import as_float, as_int32, double, doubles, f32, f64, fabs, floats, halves, int32, narrowed, uint32, widened

@@ -49,7 +49,7 @@ for table, names in ((BY_MEMORY, ("adam", "sgd", "sgd_momentum", "relu", "relu_b
 
 
 class InPieces:
-    """The loops of one level, by their names: those that can be cut are."""
+    """The loops of one level, by name. Loops that can be cut run in pieces."""
 
     def __init__(self, library: Any) -> None:
         self.library = library

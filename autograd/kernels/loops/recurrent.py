@@ -2,15 +2,8 @@
 then all gates in one loop. recurrent.py says what is what.
 """
 
-from .functions import sigmoid_of, tanh
+from .functions import add, sigmoid_of, tanh
 from .scalars import address, floats, gemm, ints
-
-
-def _add_given(gh: floats, g: floats, start: int, count: int, given: int) -> None:
-    """gh += g[start:start + count], if a gradient of the step's output was given."""
-    if given:
-        for k in range(count):
-            gh[k] += g[start + k]
 
 
 def lstm(z: floats, h: floats, c: floats, w: floats, before: floats, cells: floats, t: floats, out: floats, steps: ints,
@@ -41,7 +34,8 @@ def lstm_backward(z: floats, cells: floats, t: floats, g: floats, gh: floats, gc
     """The gradient d of the gates, from gh (+ g, if given) and gc, which become those of the first states. w is W_hh."""
     for step in range(count):
         start, rows = steps[2 * step], steps[2 * step + 1] - steps[2 * step]
-        _add_given(gh, g, start * n, rows * n, given)
+        if given:                                    # a gradient of the step's output
+            add(gh, g[start * n:], rows * n)
         for r in range(rows):
             at, gate, here = (start + r) * n, 4 * (start + r) * n, r * n
             for j in range(n):
@@ -65,10 +59,10 @@ def gru(z: floats, h: floats, w: floats, part: floats, bias: floats, before: flo
             before[start * n + k] = h[k]
         gemm(sgemm, rows, 3 * n, n, h, w, 0, part)
         for r in range(rows):
-            at, gate, here, add = (start + r) * n, 3 * (start + r) * n, r * n, 3 * r * n
+            at, gate, here, own = (start + r) * n, 3 * (start + r) * n, r * n, 3 * r * n
             for j in range(n):
-                reset, update = sigmoid_of(z[gate + j] + part[add + j]), sigmoid_of(z[gate + n + j] + part[add + n + j])
-                q = part[add + 2 * n + j] + bias[j]
+                reset, update = sigmoid_of(z[gate + j] + part[own + j]), sigmoid_of(z[gate + n + j] + part[own + n + j])
+                q = part[own + 2 * n + j] + bias[j]
                 new = tanh(z[gate + 2 * n + j] + reset * q)
                 z[gate + j], z[gate + n + j], z[gate + 2 * n + j] = reset, update, new
                 inner[at + j] = q
@@ -82,7 +76,8 @@ def gru_backward(z: floats, before: floats, inner: floats, g: floats, gh: floats
     """The gradient d of the gates' recurrent part, `through` that of the third gate's sum; gh becomes the first h's."""
     for step in range(count):
         start, rows = steps[2 * step], steps[2 * step + 1] - steps[2 * step]
-        _add_given(gh, g, start * n, rows * n, given)
+        if given:                                    # a gradient of the step's output
+            add(gh, g[start * n:], rows * n)
         for r in range(rows):
             at, gate, here = (start + r) * n, 3 * (start + r) * n, r * n
             for j in range(n):

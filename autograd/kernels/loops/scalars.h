@@ -43,8 +43,6 @@ static inline double chosen(int64_t condition, double a, double b)
 #endif
 #define f32(x) ((float)(x))
 #define f64(x) ((double)(x))
-#define i32(x) ((int32_t)(x))
-#define i64(x) ((int64_t)(x))
 
 /* Sums in 32 lanes, as many vectors as that takes: the same bits on every processor. Vectors wider than the processor's
    would go through memory (gcc 12). */

@@ -60,16 +60,6 @@ def f64(x: double) -> double:
     raise NotImplementedError
 
 
-def i32(x: double) -> int32:
-    """The whole number x."""
-    raise NotImplementedError
-
-
-def i64(x: double) -> int:
-    """The whole number x."""
-    raise NotImplementedError
-
-
 def as_float(bits: int32) -> float:
     """The number of these bits."""
     raise NotImplementedError

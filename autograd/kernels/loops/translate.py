@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import copy
-import importlib.util
+import runpy
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,15 +37,6 @@ cdef extern from "scalars.h" nogil:
 """
 HELPERS, KERNEL = "functions", "kernel"           # the module of functions that Python does not call; what the others return
 TAIL = "\ndef level_of_processor():\n    return level()\n"
-
-
-def coefficients(folder: Path) -> dict[str, object]:
-    """What autograd/kernels/coefficients.py has, without importing autograd, which is yet to be built."""
-    spec = importlib.util.spec_from_file_location("coefficients", folder.parent / "coefficients.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return vars(module)
 
 
 class Inline(ast.NodeTransformer):
@@ -229,11 +220,16 @@ def precisions(node: ast.FunctionDef) -> tuple[str, ...]:
     return ("float", "double") if is_real(node) else ("float",)
 
 
+def name_of(node: ast.FunctionDef, real: str) -> str:
+    """A function's name, where `real` is one of two."""
+    return node.name + "_double" * (is_real(node) and real == "double")
+
+
 def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[str], results: dict[str, str],
              real: str) -> str:
     """A function in Cython; a kernel with the function that Python calls."""
     arguments = [(a.arg, typed(a.annotation, real)) for a in node.args.args]
-    result, name = typed(node.returns, real), node.name + "_double" * (is_real(node) and real == "double")
+    result, name = typed(node.returns, real), name_of(node, real)
     kernel = results[node.name] == KERNEL
     mentioned = {kind for _, kind in arguments} | {result} | {
         ast.unparse(part.annotation) for part in ast.walk(node) if isinstance(part, ast.AnnAssign)}
@@ -257,9 +253,8 @@ def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[
 
 def prototype(node: ast.FunctionDef, real: str) -> str:
     """A line of C that has compilers inline a function however large it is: a loop with a call stays scalar."""
-    result, name = typed(node.returns, real), node.name + "_double" * (is_real(node) and real == "double")
     taken = ", ".join(c_type(typed(a.annotation, real)) for a in node.args.args)
-    return f"    ALWAYS {c_type(result)} inline_{name}({taken});\n"
+    return f"    ALWAYS {c_type(typed(node.returns, real))} inline_{name_of(node, real)}({taken});\n"
 
 
 def functions(path: Path) -> list[ast.FunctionDef]:
@@ -278,9 +273,11 @@ def constants_of(path: Path, known: dict[str, object]) -> dict[str, object]:
 
 def translated(folder: Path, modules: Sequence[str]) -> str:
     """The Cython module."""
-    known, names = coefficients(folder), [node for node in functions(folder / "scalars.py") if node.name != "polynomial"]
+    known = runpy.run_path(str(folder.parent / "coefficients.py"))       # importing it would import autograd, not yet built
+    names = functions(folder / "scalars.py")
+    results = {node.name: typed(node.returns, "real") for node in names}
+    names = [node for node in names if node.name != "polynomial"]        # which is written out
     precise = [node.name for node in names if is_real(node)]
-    results = {node.name: typed(node.returns, "real") for node in functions(folder / "scalars.py")}
     text, prototypes = "", ""
     for path in [folder / f"{module}.py" for module in modules]:
         constants = constants_of(path, known)

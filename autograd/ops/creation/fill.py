@@ -118,8 +118,10 @@ def like(input: Tensor, dtype: DTypeLike, layout: Layout | None, device: DeviceL
 
 def each_sample(like: Tensor, out: Tensor) -> Tensor:
     """out, which may be written to: one for each sample, where `like` is a batch inside vmap()."""
-    levels: list[Any] = []
     array = like.array
+    if array.__class__ is ndarray:
+        return out
+    levels: list[Any] = []
     while array.__class__ is Hidden:
         levels.insert(0, array.level)
         array = array.value.array
@@ -140,7 +142,7 @@ def zeros_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None 
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array.fill(0)
     out = new_leaf(array, requires_grad)
-    return out if input.array.__class__ is ndarray else each_sample(input, out)
+    return each_sample(input, out)
 
 
 @spanned
@@ -150,7 +152,7 @@ def ones_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None =
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array.fill(1)
     out = new_leaf(array, requires_grad)
-    return out if input.array.__class__ is ndarray else each_sample(input, out)
+    return each_sample(input, out)
 
 
 def empty_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
@@ -169,7 +171,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: DTypeLike = None, layout
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array.fill(fitting(number("full_like", "fill_value", fill_value), array.dtype))
     out = new_leaf(array, requires_grad)
-    return out if input.array.__class__ is ndarray else each_sample(input, out)
+    return each_sample(input, out)
 
 
 # --- methods of a tensor: new ones of its dtype ----------------------------------------------------------------------
@@ -180,7 +182,7 @@ def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = No
     """Zeros of this tensor's dtype."""
     out = zeros(extent("new_zeros", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout,
                 device=device, pin_memory=pin_memory, requires_grad=requires_grad)
-    return out if self.array.__class__ is ndarray else each_sample(self, out)
+    return each_sample(self, out)
 
 
 @spanned
@@ -189,7 +191,7 @@ def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = Non
     """Ones of this tensor's dtype."""
     out = ones(extent("new_ones", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
                pin_memory=pin_memory, requires_grad=requires_grad)
-    return out if self.array.__class__ is ndarray else each_sample(self, out)
+    return each_sample(self, out)
 
 
 def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = None, layout: Layout | None = None,
@@ -197,7 +199,7 @@ def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = No
     """Memory as it is found, of this tensor's dtype."""
     out = empty(extent("new_empty", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout,
                 device=device, pin_memory=pin_memory, requires_grad=requires_grad)
-    return out if self.array.__class__ is ndarray else each_sample(self, out)
+    return each_sample(self, out)
 
 
 @spanned
@@ -207,7 +209,7 @@ def new_full(self: Tensor, size: Sequence[int], fill_value: TensorOrNumber, *, d
     """fill_value in this tensor's dtype."""
     out = full(size, fill_value, dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
                pin_memory=pin_memory, requires_grad=requires_grad)
-    return out if self.array.__class__ is ndarray else each_sample(self, out)
+    return each_sample(self, out)
 
 
 def new_empty_strided(self: Tensor, size: Sequence[int], stride: Sequence[int], *, dtype: DTypeLike = None,
@@ -216,7 +218,7 @@ def new_empty_strided(self: Tensor, size: Sequence[int], stride: Sequence[int], 
     """Memory as it is found, of this tensor's dtype, in these strides."""
     out = empty_strided(size, stride, dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
                         pin_memory=pin_memory, requires_grad=requires_grad)
-    return out if self.array.__class__ is ndarray else each_sample(self, out)
+    return each_sample(self, out)
 
 
 __all__ = ["empty", "empty_like", "empty_permuted", "empty_strided", "full", "full_like", "ones", "ones_like", "zeros",
