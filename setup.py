@@ -130,27 +130,21 @@ class BuildCore(build_ext):
 
 
 class BuildPy(build_py):
-    """build_py that adds to dparallel/autograd/ what lets it stand beside HIPS's autograd: see docs/design/namesake.md."""
+    """build_py, with the files that tools/write.py writes; and a copy of autograd/__init__.py: docs/design/namesake.md."""
 
     def run(self):
-        """Copy autograd/__init__.py, which HIPS's overwrites; name all modules for type checkers."""
+        """Write, copy. Where nothing can be written, docstrings are short and checkers see less."""
+        root = Path(__file__).parent
+        done = subprocess.run([sys.executable, "-m", "tools.write"], cwd=root, capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONSAFEPATH": ""})
+        if done.returncode:
+            print(f"dparallel: tools/write.py failed, docstrings and stubs are not complete: "
+                  f"{(done.stderr or done.stdout).strip().rpartition(chr(10))[2]}", file=sys.stderr)
         if not self.editable_mode:                    # build/lib*: wheels would have what an earlier build has left there
             shutil.rmtree(self.build_lib, ignore_errors=True)
         super().run()
-        root = Path(__file__).parent if self.editable_mode else Path(self.build_lib)
-        folder = root / "dparallel" / "autograd"
-        for door in folder.rglob("*.pyi"):            # of modules that are gone too
-            door.unlink()
         if not self.editable_mode:
-            shutil.copy(Path(__file__).parent / "autograd" / "__init__.py", folder / "whole_init.py")
-        modules = Path(__file__).parent / "autograd"
-        found = [*modules.rglob("[!_]*.py*"), *modules.glob("*/**/__init__.py*")]                    # .py, .pyi, .pyc
-        for file in sorted({file.with_suffix("") for file in found if file.suffix in (".py", ".pyi")}):
-            place = file.relative_to(Path(__file__).parent)
-            door = (folder / place.relative_to("autograd")).with_suffix(".pyi")
-            door.parent.mkdir(parents=True, exist_ok=True)
-            name = ".".join(place.parts).removesuffix(".__init__")
-            door.write_text(f"from {name} import *\n")
+            shutil.copy(root / "autograd" / "__init__.py", Path(self.build_lib) / "dparallel" / "autograd" / "whole_init.py")
 
 
 def readme():

@@ -8,7 +8,7 @@ import sys
 import warnings
 from importlib import import_module
 from math import e, inf, nan, pi
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 __distribution__ = "dparallel"                       # HIPS's autograd has the same name: base/namesake.py
 
@@ -60,7 +60,7 @@ from .core.modes import (
 from .core.random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .core.tensor import Parameter, Tensor
 from .kernels.settings import *
-from .ops import functions as _functions
+from .ops import families as _families
 from .tensor_api import binding as _binding
 from .tensor_api.printing import get_printoptions, set_printoptions
 from .tensor_api.tensor_types import set_default_tensor_type
@@ -93,75 +93,6 @@ MODULES = {"accelerator", "amp", "anomaly_mode", "autograd", "backends", "compil
            "distributed", "distributions", "drawing", "fft", "forward_ad", "func", "functional", "fx", "grad_mode", "hub",
            "jit", "library", "linalg", "mps", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler",
            "serialization", "signal", "special", "storage", "testing", "types", "utils", "variable", "xpu"}
-if TYPE_CHECKING:
-    from .amp import GradScaler, autocast
-    from .amp.autocast_mode import *
-    from .compat.compiler import compile
-    from .debug.config import show_config
-    from .debug.drawing import draw
-    from .ops.creation.create import *
-    from .ops.creation.fill import *
-    from .ops.creation.sequence import *
-    from .ops.creation.types import *
-    from .ops.index import *
-    from .ops.linalg.addmm import *
-    from .ops.linalg.cholesky import *
-    from .ops.linalg.determinant import *
-    from .ops.linalg.distances import *
-    from .ops.linalg.einsum import *
-    from .ops.linalg.lowrank import *
-    from .ops.linalg.lu import *
-    from .ops.linalg.matmul import *
-    from .ops.linalg.matrix_functions import *
-    from .ops.linalg.norms import *
-    from .ops.linalg.pinv import *
-    from .ops.linalg.qr import *
-    from .ops.linalg.solve import *
-    from .ops.linalg.svd import *
-    from .ops.linalg.trace import *
-    from .ops.linalg.vector_products import *
-    from .ops.nn.activation import *
-    from .ops.nn.aten_names import *
-    from .ops.nn.bilinear import *
-    from .ops.nn.convolution import *
-    from .ops.nn.grid_sample import *
-    from .ops.nn.normalization import *
-    from .ops.nn.pixel_shuffle import *
-    from .ops.nn.pooling import *
-    from .ops.nn.softmax import *
-    from .ops.pointwise.arithmetic import *
-    from .ops.pointwise.comparison import *
-    from .ops.pointwise.complex import *
-    from .ops.pointwise.exponential import *
-    from .ops.pointwise.logic import *
-    from .ops.pointwise.powers import *
-    from .ops.pointwise.rounding import *
-    from .ops.pointwise.sign import *
-    from .ops.pointwise.trigonometric import *
-    from .ops.pointwise.where import *
-    from .ops.random.draw import *
-    from .ops.reductions.cumulative import *
-    from .ops.reductions.extremes import *
-    from .ops.reductions.products import *
-    from .ops.reductions.quantiles import *
-    from .ops.reductions.reduce import *
-    from .ops.reductions.sorting import *
-    from .ops.reductions.variance import *
-    from .ops.shape import *
-    from .ops.shape.pad import *
-    from .ops.signal.stft import *
-    from .ops.signal.windows import *
-    from .ops.special.functions import *
-    from .ops.statistics.covariance import *
-    from .ops.statistics.differences import *
-    from .ops.statistics.histograms import *
-    from .ops.statistics.sets import *
-    from .replay.former_name import trace  # type: ignore[assignment]    # of a matrix it is that of ops.linalg.trace
-    from .replay.trace import trace_step
-    from .serialization import load, save
-    from .tensor_api.variable import Variable
-    from .transforms.gradcheck import GradcheckError, gradcheck, gradgradcheck
-    from .transforms.vmap import vmap
 
 float16, float32, float64, complex64, complex128 = map(dtype, ("float16", "float32", "float64", "complex64", "complex128"))
 int8, int16, int32, int64, bool = map(dtype, ("int8", "int16", "int32", "int64", "bool"))
@@ -174,10 +105,10 @@ globals().update(_tensor_types("torch"))   # FloatTensor, LongTensor and the oth
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
 
-HOMES = {name: f"ops.{family}" for name, family in _functions().items()}
+HOMES = {name: f"ops.{family}" for name, family in _families()[0].items()}
 HOMES.update((name, module) for module, names in LATER.items() for name in names.split())
 __all__ = [name for name in dir() if not name.startswith("_") and name not in (
-    "Any", "HOMES", "LATER", "MODULES", "TYPE_CHECKING", "import_module", "neighbours", "sys", "warnings")]
+    "Any", "HOMES", "LATER", "MODULES", "import_module", "neighbours", "sys", "warnings")]
 __all__ += [*MODULES, *HOMES]
 
 

@@ -111,7 +111,7 @@ def parts(doc):
 
 def arguments(value):
     """The names of a function's or a class's arguments."""
-    from make_stubs import full_signature
+    from tools.stubs import full_signature
     if isinstance(value, property) or (inspect.isdatadescriptor(value) and not inspect.isroutine(value)):
         return []
     if isinstance(value, (staticmethod, classmethod)):

@@ -1,5 +1,7 @@
 """Every public name says what it computes, its arguments, its errors, and shows an example, which runs."""
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -71,10 +73,28 @@ def test_examples_of_the_profiler_print_what_they_say():
     assert done.returncode == 0 and not done.stdout.strip(), done.stdout + done.stderr
 
 
-def test_the_generated_docstrings_are_current():
-    done = subprocess.run([sys.executable, "-W", "ignore", "docs/write_docstrings.py", "--check"], cwd=ROOT, text=True,
-                          capture_output=True)
-    assert done.returncode == 0, f"run python docs/write_docstrings.py\n{done.stdout}{done.stderr}"
+def test_what_the_build_writes_is_complete_and_current():
+    done = subprocess.run([sys.executable, "-m", "tools.write", "--check"], cwd=ROOT, text=True, capture_output=True)
+    assert done.returncode == 0, f"run python -m tools.write\n{done.stdout}{done.stderr}"
+    tracked = subprocess.run(["git", "ls-files", "*.pyi", "autograd/base/docstrings", "docs/operations.md"], cwd=ROOT, text=True,
+                             capture_output=True)
+    assert tracked.returncode or tracked.stdout.split() == ["autograd/base/docstrings/__init__.py"]
+
+
+def test_a_checkout_that_was_not_built_has_all_names(tmp_path):
+    """On PYTHONPATH: with the docstrings of the code."""
+    shutil.copytree(ROOT / "autograd", tmp_path / "autograd", ignore=shutil.ignore_patterns("native", "*.pyi", "_families.py", "__pycache__"))
+    for path in (tmp_path / "autograd/base/docstrings").glob("[a-z]*.py"):
+        path.unlink()
+    code = """if True:
+        import sys, autograd as ag, autograd.nn.functional, autograd.linalg, autograd.fft, autograd.special
+        names = {f"{name}.{n}" for name in ("", "Tensor", "nn.functional", "linalg", "fft", "special")
+                 for n in dir(eval(f"ag.{name}".rstrip(".")))}
+        print(ag.__file__, ag.ones(2).add_(1).sum().item(), *sorted(names), sep="\\n")"""
+    bare, built = (subprocess.run([sys.executable, "-c", code], cwd=folder, text=True, capture_output=True, check=True,
+                                  env={**os.environ, "DPARALLEL_PURE": "1"}).stdout.splitlines() for folder in (tmp_path, ROOT))
+    assert bare[0].startswith(str(tmp_path)) and built[0].startswith(str(ROOT)) and bare[1] == "4.0"
+    assert bare[2:] == built[2:] and len(bare) > 1500
 
 
 def test_docstrings_are_there_before_anything_was_called():

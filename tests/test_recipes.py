@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SECTIONS = re.split(r"^### ", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.M)[1:]
 RECIPES = {text.split("\n")[0]: re.split(r"^## ", text, flags=re.M)[0] for text in SECTIONS}
-COPIED = ("autograd", "dparallel", "launch", "dprun.py", "pyproject.toml", "docs", "tests")
+COPIED = ("autograd", "dparallel", "launch", "dprun.py", "pyproject.toml", "docs", "tests", "tools")
 LEFT_OUT = shutil.ignore_patterns("native", "bench", "*.so", ".*")
 
 
@@ -97,5 +97,8 @@ def test_the_check_finds_a_mistake(title, right, wrong, copy):
     """A recipe's check is worth something: a mistake in what it adds fails it."""
     assert RECIPES[title].count(right) >= 1
     applied(RECIPES[title].replace(right, wrong), copy)
-    done = run(commands(RECIPES[title])[0], copy)
+    for command in commands(RECIPES[title]):
+        done = run(command, copy)
+        if "pytest" in command:
+            break
     assert done.returncode == 1 and " failed" in done.stdout, done.stdout[-3000:]

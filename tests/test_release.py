@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no tomllib")
-sys.path.insert(0, str(Path(__file__).parent))
-import release  # noqa: E402
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from tools import release  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -67,6 +67,6 @@ def test_recipe(words, tmp_path):
     lacking = [name for name in release.TOOLS if importlib.util.find_spec(name) is None]
     if lacking:
         pytest.skip(f"the packages {', '.join(lacking)} are not installed")
-    done = subprocess.run([sys.executable, str(ROOT / "tests" / "release.py"), "--out", str(tmp_path), *words],
+    done = subprocess.run([sys.executable, "-m", "tools.release", "--out", str(tmp_path), *words],
                           capture_output=True, text=True)
     assert not done.returncode and "now: twine upload" in done.stdout, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Chebyshev coefficients of special functions, written by tests/autograd/make_coefficients.py; see functions.py.
+"""Chebyshev coefficients of special functions, written by tools/coefficients.py; see functions.py.
 
 Each table expands the smooth part of a function that its comment names in t, which runs from -1 to 1 as x or x^2
 goes through the interval; for x > a it is 2a/x - 1, or 2 (a/x)^2 - 1 for what is even in 1/x.

@@ -1,6 +1,6 @@
 """Binds the operations to Tensor: operators, methods, in-place forms, backward().
 
-A family of operations is imported on the first access to one of its methods; see FAMILIES in ops/__init__.py.
+A family of operations is imported on the first access to one of its methods; see ops/__init__.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from ..base import docstrings
 from ..core.backward import backward_method
 from ..core.tensor import Tensor, TensorBase
-from ..ops import index, methods, shape
+from ..ops import families, index, shape
 from ..ops.linalg import matmul
 from ..ops.pointwise import arithmetic, comparison, complex, logic, powers, sign
 from ..ops.pointwise.cast import cast
@@ -99,7 +99,7 @@ def bind() -> None:
                              "__iter__": iterate}
     for source in (conversion, printing, numpy_protocol, storage):
         table.update(source.METHODS)
-    table.update({name: LazyMethod(family, name) for name, family in methods().items()})
+    table.update({name: LazyMethod(family, name) for name, family in families()[1].items()})
     table.update({name + "_": inplace.reshaping(getattr(family, name), name + "_") for name, family in RESHAPING.items()})
     table.update({name: getattr(inplace, name) for name in inplace.METHODS})
     table.update(cpu=lambda self: self, type_as=lambda self, other: cast(self, other.dtype))

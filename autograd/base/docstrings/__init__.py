@@ -1,8 +1,9 @@
 """Docstrings of operations and of Tensor's methods, set when a name is first used, so that importing does not read them;
 and where pickle finds them.
 
-The other modules are written by docs/write_docstrings.py: TEXTS, the docstring of each name ("add", "Tensor.add_",
-"linalg.norm"), one module for each room of ops, which is imported with the first use of the room.
+The build writes the other modules (tools/docstrings.py): TEXTS, the docstring of each name ("add", "Tensor.add_",
+"linalg.norm"), one module for each room of ops, which is imported with the first use of the room. In a checkout that was
+not built, functions have the docstrings of the code.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ def attach(functions: Mapping[str, Any], room: str, *prefixes: str) -> None:
             function.__module__, function.__qualname__ = address(prefixes[0] + name)
     if sys.flags.optimize > 1:                       # python -OO: no docstrings
         return
-    texts: dict[str, str] = import_module(f".{room}", __name__).TEXTS
+    try:
+        texts: dict[str, str] = import_module(f".{room}", __name__).TEXTS
+    except ModuleNotFoundError:
+        return
     for name, function in functions.items():
         for prefix in prefixes:
             if prefix + name in texts:

@@ -126,6 +126,3 @@ def storable(value: Any, dtype: np.dtype[Any]) -> Any:
         raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: it is {array.dtype}; convert it "
                            "first, as by tensor(value).to(x.dtype)")
     return value
-
-
-__all__ = ["extent", "fitting", "floating", "integer", "kind", "new_leaf", "number", "shape_of", "storable"]

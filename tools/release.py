@@ -1,4 +1,4 @@
-"""A release up to the upload: `python tests/release.py [--out dist] [--pythons PYTHON ...] [--short]`; `make release`.
+"""A release up to the upload: `python -m tools.release [--out dist] [--pythons PYTHON ...] [--short]`; `make release`.
 
 The sdist, which must be complete; from it, for each Python, a wheel, repaired by auditwheel, and checked in a bare
 environment without a compiler (tests/installed.py); the sdist installed there too, where it says that nothing was compiled;
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ("build", "twine", "auditwheel")
 IN_SDIST = ("README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "Makefile", "pyproject.toml", "setup.py",
             "dprun.py", "docs/README.md", "examples/digits.py", "tests/conftest.py", "tests/installed.py",
-            "autograd/core/graph.pxd", "autograd/__init__.pyi", "autograd/py.typed", "autograd_plugins/dparallel.py")
+            "autograd/core/graph.pxd", "tools/write.py", "docs/docstrings/nn.txt", "autograd/py.typed", "autograd_plugins/dparallel.py")
 NOT_IN_SDIST = (".so", ".pyc")
 LEFT_OUT = {".ci/run", ".gitignore"}                 # of what git has
 ADDED = ("PKG-INFO", "setup.cfg", "dparallel.egg-info/")

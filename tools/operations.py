@@ -1,7 +1,4 @@
-"""Writes docs/operations.md: every function, method and in-place form, by family, read off the code.
-
-    python docs/write_operations.py
-"""
+"""docs/operations.md: every function, method and in-place form, by family, read off the code."""
 
 import inspect
 import re
@@ -10,15 +7,14 @@ from pathlib import Path
 
 import autograd as ag
 from autograd import ops
-from autograd.base import docstrings
 from autograd.tensor_api import binding, conversion
 
-PAGE = Path(__file__).with_name("operations.md")
+PAGE = Path(__file__).parent.parent / "docs" / "operations.md"
 # Namespaces beside the top level: those that exist.
 SPACES = ("special", "linalg", "fft", "signal.windows", "nn.functional", "random")
 INTRO = """# Operations
 
-Written by `python docs/write_operations.py` from the code; do not edit. `f` is a function `autograd.f(x)`, `m` a method
+Written by the build from the code. `f` is a function `autograd.f(x)`, `m` a method
 `x.m()`, `i` an in-place method `x.m_()`.
 """
 
@@ -38,9 +34,6 @@ def family(module):
     names = sorted(name for name in functions | methods | in_place if not belongs_elsewhere(name, module))
     if not names:
         return ""
-    for name in names:
-        prefix = "" if getattr(ag, name, None) is getattr(module, name) else "Tensor."
-        docstrings.attach({name: getattr(module, name)}, module.__name__.split(".")[2], prefix)
     groups = {"f": functions, "m": methods, "i": in_place}
     rows = [f"| `{name}` | {' '.join(kind for kind, group in groups.items() if name in group)} "
             f"| {first_sentence(getattr(module, name), name)} |" for name in names]
@@ -74,7 +67,7 @@ def namespace(name):
 
 def page():
     """The whole text."""
-    modules = [import_module(f"{ops.__name__}.{name}") for name in ops.FAMILIES]
+    modules = [import_module(f"{ops.__name__}.{name}") for name in sorted({*ops.families()[0].values(), *ops.families()[1].values()})]
     bound = {**conversion.METHODS, **binding.OPERATORS}
     rest = [f"| `{n}` | {first_sentence(f, n)} |" for n, f in sorted(bound.items()) if not n.startswith("__")]
     properties = ", ".join(f"`{n}`" for n in sorted(conversion.PROPERTIES))
@@ -83,6 +76,6 @@ def page():
     return "\n".join(part for part in parts if part)
 
 
-if __name__ == "__main__":
-    PAGE.write_text(page())
-    print(PAGE, len(PAGE.read_text().splitlines()), "lines")
+def files():
+    """The page: {path: text}."""
+    return {PAGE: page()}

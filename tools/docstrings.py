@@ -1,16 +1,12 @@
-"""Writes autograd/base/docstrings/: what help() says of operations and of Tensor's methods.
-
-    python docs/write_docstrings.py [--lacking | --check]
+"""The docstrings of operations and of Tensor's methods: autograd/base/docstrings/*.py.
 
 A docstring is the one in the code, or a summary of docs/docstrings/*.txt, and sections that are made here: arguments with
 their types and defaults, dtypes and errors as calls of the example with other inputs show them, and errors that the code
-raises itself. docs/docstrings/README has the form of the tables. --lacking: print what has no example or no text for an
-argument, and write nothing. --check: compare with what is written.
+raises itself. docs/docstrings/README has the form of the tables.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
 import contextlib
 import inspect
@@ -18,7 +14,6 @@ import io
 import re
 import sys
 import textwrap
-import types
 import warnings
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -72,16 +67,6 @@ def read_tables(folder=TABLES):
     return entries, common
 
 
-def bare_autograd():
-    """autograd without what this script wrote before: functions with the docstrings of the code."""
-    for room in FILES:
-        module = types.ModuleType(f"autograd.base.docstrings.{room}")
-        module.TEXTS = {}
-        sys.modules[module.__name__] = module
-    import autograd
-    return autograd
-
-
 # --- the public names ----------------------------------------------------------------------------------------------------
 
 DOORS = {"linalg": "linalg", "fft": "fft", "special": "special", "signal.windows": "signal", "nn.functional": "nn"}
@@ -89,12 +74,12 @@ DOORS = {"linalg": "linalg", "fft": "fft", "special": "special", "signal.windows
 
 def public_functions(ag):
     """(file, path, function) of all operations, methods of Tensor and properties, under each of their names."""
-    ops, Tensor = ag.ops, ag.Tensor
-    for name, family in ops.functions().items():
+    Tensor = ag.Tensor
+    functions, lazy = ag.ops.families()
+    for name, family in functions.items():
         # trace is another function, whose docstring is in the code
         if getattr(ag, name) is getattr(import_module(f"autograd.ops.{family}"), name):
             yield family.split(".")[0], name, getattr(ag, name)
-    lazy = ops.methods()
     for name, family in lazy.items():
         yield family.split(".")[0], f"Tensor.{name}", getattr(Tensor, name)
     for name in dir(Tensor):
@@ -123,7 +108,7 @@ SHORT = {"TensorOrNumber": "Tensor | number", "TensorOrArray": "Tensor", "Operan
 
 def type_text(annotation, name, path):
     """An annotation in words; "" where it says nothing."""
-    from make_stubs import PARAMETERS, annotated
+    from .stubs import PARAMETERS, annotated
     text = annotated(annotation)
     if text in ("", "Any", "object", "Operand"):
         text = PARAMETERS.get(f"{path.rpartition('.')[2]}.{name}", PARAMETERS.get(name, text if text == "Operand" else ""))
@@ -139,7 +124,7 @@ def type_text(annotation, name, path):
 
 def signature_of(function):
     """The signature with the arguments that decorators add; None for a property."""
-    from make_stubs import full_signature
+    from .stubs import full_signature
     if isinstance(function, property):
         return None
     return full_signature(function)
@@ -497,9 +482,8 @@ def written_in_place(lines, path, name):
 
 
 def texts():
-    """({file: {path: text}}, what is lacking)."""
-    sys.path.insert(0, str(ROOT / "tests" / "autograd"))
-    ag = bare_autograd()
+    """({file: {path: text}}, what is lacking). Functions have the docstrings of the code before, and these after."""
+    import autograd as ag
     entries, common = read_tables()
     names = list(public_functions(ag))
     objects, paths = {}, {}
@@ -539,6 +523,8 @@ def texts():
     files = {file: {} for file in FILES}
     for file, path, function in names:
         if id(function) in made:
+            with contextlib.suppress(AttributeError):        # of a compiled class
+                function.__doc__ = made[id(function)]
             first = next((p for p in paths[id(function)] if p in files[file]), None)
             files[file][path] = made[id(function)] if first is None else first
     unknown = set(entries) - {path for _, path, _ in names}
@@ -550,7 +536,7 @@ def texts():
 
 def module_text(content):
     """The source of one module: texts, and names that share the text of another."""
-    lines = ['"""Written by docs/write_docstrings.py: do not edit."""', "", "TEXTS: dict[str, str] = {"]
+    lines = ['"""Written by tools/write.py: do not edit."""', "", "TEXTS: dict[str, str] = {"]
     shared = []
     for path, text in content.items():
         if text in content:
@@ -570,20 +556,7 @@ def module_text(content):
     return "\n".join(lines) + "\n"
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--lacking", action="store_true")
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    files, lacking = texts()
-    if options.lacking:
-        print("\n".join(lacking))
-        raise SystemExit(bool(lacking))
-    old = {file: (OUT / f"{file}.py").read_text() if (OUT / f"{file}.py").exists() else "" for file in files}
-    changed = [file for file, content in files.items() if old[file] != module_text(content)]
-    if options.check:
-        print(*(f"autograd/base/docstrings/{file}.py is not current" for file in changed), *lacking, sep="\n")
-        raise SystemExit(bool(changed or lacking))
-    for file in changed:
-        (OUT / f"{file}.py").write_text(module_text(files[file]))
-    print(f"{sum(map(len, files.values()))} names, {len(lacking)} lacking, written: {' '.join(changed) or 'none'}")
+def files():
+    """({path: text} of the modules, what is lacking)."""
+    made, lacking = texts()
+    return {OUT / f"{file}.py": module_text(content) for file, content in made.items()}, lacking

@@ -1,6 +1,4 @@
-"""Writes the stub files that type checkers and editors read: autograd/*.pyi, from the tables that bind names at run time.
-
-    python tests/autograd/make_stubs.py --write         # test_stubs.py compares: run it after a change of signatures
+"""The stub files that type checkers and editors read: autograd/**/*.pyi, from the tables that bind names at run time.
 
 nn/parallel.pyi and distributed/ pass on what dparallel provides under these names (base/plugins.py), which running code finds
 by itself and checkers would not. core/tensor_methods.pyi has Tensor's operators, methods and properties (core/tensor.py takes it as the base class, for checkers
@@ -11,7 +9,6 @@ that give a tensor: PARAMETERS has the types of its arguments by name. FORMS has
 
 from __future__ import annotations
 
-import argparse
 import ast
 import builtins
 import importlib
@@ -30,9 +27,9 @@ from autograd.core import types as core_types
 from autograd.core.tensor import Tensor, TensorBase
 from autograd.tensor_api import binding
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parent.parent
 DOORS = ("linalg", "fft", "special", "nn.functional")    # modules that only pass functions of ops on
-HEAD = '"""Written by tests/autograd/make_stubs.py from what is bound at run time: do not edit."""\n\n'
+HEAD = '"""Written by tools/write.py from what is bound at run time: do not edit."""\n\n'
 KNOWN = {**{name: f"autograd.base.types:{name}" for name in base_types.__all__},
          **{name: f"autograd.core.types:{name}" for name in core_types.__all__},
          "Any": "typing:Any", "Sequence": "collections.abc:Sequence", "Iterator": "collections.abc:Iterator",
@@ -474,7 +471,7 @@ def methods() -> Stub:
 
 def in_place(name: str) -> typing.Any:
     """What has the arguments of a method that writes in place."""
-    function, base, families = getattr(Tensor, name), name[:-1], ops.methods()
+    function, base, families = getattr(Tensor, name), name[:-1], ops.families()[1]
     if base in binding.RESHAPING:
         return getattr(binding.RESHAPING[base], base)
     if name in families and name not in listed(families[name], "METHODS"):
@@ -524,7 +521,7 @@ def package() -> Stub:
                 else:
                     origin[shown] = f"autograd.{node.module}:{alias.name}" if node.module else f"autograd:{alias.name}"
     origin.update((name, f"autograd.{home}:{name}") for name, home in ag.HOMES.items() if not home.startswith("ops."))
-    functions = {n: getattr(ag, n) for n in ops.functions()}
+    functions = {n: getattr(ag, n) for n in ops.families()[0]}
     written = {n for n in dir(Tensor) if n.endswith("_") and not n.startswith("_")} - {*functions}     # ag.exp_(x)
     names = sorted({*filter(str.isidentifier, ag.__all__), *functions, *written, "bfloat16", "__version__"} - {"dtypes", "extensions"})
     stub = Stub("autograd", set(names), "ag")
@@ -578,15 +575,3 @@ def files() -> dict[Path, str]:
             raise TypeError(f"{path}.pyi: arguments without a type: {', '.join(stub.open)}")
     texts = {**{path: stub.text() for path, stub in made.items()}, **provided()}
     return {ROOT / f"autograd/{path}.pyi": text for path, text in texts.items()}
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="write the files (without it: name those that differ)")
-    arguments = parser.parse_args()
-    for path, text in files().items():
-        if not path.exists() or path.read_text() != text:
-            print(path.relative_to(ROOT))
-            if arguments.write:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)

@@ -1,6 +1,6 @@
 """Writes autograd/kernels/coefficients.py: Chebyshev series of special functions, from mpmath at 40 digits.
 
-    python tests/autograd/make_coefficients.py > autograd/kernels/coefficients.py
+    python -m tools.coefficients > autograd/kernels/coefficients.py
 
 Each row: the name, the smooth part of a function that is expanded, and x as a function of t in (-1, 1).
 """
@@ -122,7 +122,7 @@ def series(function, x_of, nodes=72):
 
 
 def main():
-    print('"""Chebyshev coefficients of special functions, written by tests/autograd/make_coefficients.py; see functions.py.\n')
+    print('"""Chebyshev coefficients of special functions, written by tools/coefficients.py; see functions.py.\n')
     print("Each table expands the smooth part of a function that its comment names in t, which runs from -1 to 1 as x or x^2")
     print('goes through the interval; for x > a it is 2a/x - 1, or 2 (a/x)^2 - 1 for what is even in 1/x.\n"""\n')
     print("import numpy as np")

@@ -1,0 +1,1 @@
+"""Programs that write files or releases of this repository. None of it is installed."""
