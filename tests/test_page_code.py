@@ -23,8 +23,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = {path.relative_to(ROOT).as_posix(): path.read_text() for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"),
                                                                                  ROOT / "examples/README.md"])}
 ELSEWHERE = {"README.md", "CONTRIBUTING.md", "docs/tutorial.md", "docs/testing.md", "docs/convention.md", "docs/backward.md",
-             "docs/writing_functions.md", "docs/distributed.md", "docs/beside.md",
-             "docs/memory.md"}                                       # autograd/test_memory_*.py: 7 s
+             "docs/writing_functions.md", "docs/distributed.md", "docs/beside.md"}
 OPTIONS = parser().format_help() + " --once"
 # what a sketch leaves out, small
 STAGE = """
@@ -78,12 +77,10 @@ MORE = {
     "docs/comm_hooks.md": "model = DataParallel(Net())",
     "docs/checkpoints.md": "checkpoint = None",
     "docs/large_batches.md": "net = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))",
-    "docs/watching.md": "plain = loss_of\ndef loss_of(z, y=None): return plain(z)\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "docs/profiling.md": "plain = loss_of\ndef loss_of(z, y=None): return plain(z)\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
                         "        self.layer1 = nn.Conv2d(1, 2, 3)\n    def forward(self, x): return self.layer1(x.reshape(-1, 1, 28, 28)).mean((2, 3))\n"
                         "model = Net()\nx, y = ag.randn(4, 1, 28, 28), ag.tensor([0, 1, 0, 1])\nloader = [(x, y)]\n"
                         "optimizer = optim.SGD(model.parameters(), lr=0.1)\nloss = plain(model(x))",
-    "docs/memory.md": "net = model = nn.Linear(3, 3)\noptimizer = optim.SGD(net.parameters(), lr=0.1)",
-    "docs/profiler.md": "plain = loss_of\ndef loss_of(z, y=None): return plain(z)",
     "docs/surviving.md": "plain = data\ndef build():\n    return model, optimizer, DataLoader(plain, batch_sampler=GlobalBatchSampler(plain, 4))\n"
                          "def step(model, optimizer, x, y): train_step(x, y)",
     "docs/reproducible.md": "model = None",
@@ -106,7 +103,7 @@ def test_the_code_of_the_page_runs(page, tmp_path, monkeypatch):
             continue
         if re.search(r"\bdraw\(", block) and shutil.which("dot") is None:
             continue
-        if "profile_memory" in block and not ag.show_config()["compiled core"]:
+        if re.search("(profile|predict)_memory", block) and not ag.show_config()["compiled core"]:
             continue
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(block, f"{page}, block {number}", "exec"), names)

@@ -33,7 +33,7 @@ from .profile import profile
 ALL = (*USES, *OTHERS, ON_THE_WAY, TEMPORARY)
 PLACE = {use: place for place, use in enumerate(ALL)}
 STEPS = 2                                            # that are measured: in the second there is optimiser state
-MARGIN = 0.1                                         # by which a prediction may be wrong: see docs/memory.md
+MARGIN = 0.1                                         # by which a prediction may be wrong: see docs/profiling.md
 Array = np.ndarray[Any, Any]
 
 
@@ -140,7 +140,7 @@ def predict_memory(model: Any, batch: Any, loss_fn: Callable[..., Any] | None = 
     what the host, control groups and ulimit leave. Print it.
 
     Model and optimiser are copied, the copy is trained, and they stay as they are, and so does the random generator; what
-    your code does besides (files, counters) happens. It needs the compiled core. Measured errors: docs/memory.md.
+    your code does besides (files, counters) happens. It needs the compiled core. Measured errors: docs/profiling.md.
 
     Args:
         model (Module): The model.

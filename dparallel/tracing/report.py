@@ -26,7 +26,7 @@ LATE = 20_000                        # ns of waiting from which an arrow between
 
 
 class Report:
-    """The report of a run. `data` is what text(), json and the page show: see docs/timeline.md."""
+    """The report of a run. `data` is what text(), json and the page show: see docs/monitoring.md."""
 
     def __init__(self, run: Run) -> None:
         self.run = run

@@ -455,7 +455,7 @@ def test_rings_have_one_file_each(tmp_path):
 
 
 def test_the_reports_keys_are_documented(good):
-    text = (ROOT / "docs/timeline.md").read_text()
+    text = (ROOT / "docs/monitoring.md").read_text()
     data = Report(read(good / "run.json")).data
     named = set(re.findall(r"`(\w+)`", text))
     for keys in (data, data["steps"], data["per_rank"][0], data["network"], data["series"]):

@@ -74,7 +74,7 @@ def test_bad_options(script, words, said):
 
 
 def test_options_are_documented():
-    page = (ROOT / "docs" / "prediction.md").read_text()
+    page = (ROOT / "docs" / "monitoring.md").read_text()
     helped = dprun("--help").stdout
     for option in ("--predict", "--network", "--plot", "--keep"):
         assert option in helped and f"`{option} " in page
