@@ -56,11 +56,11 @@ from .functions import (
 from .functions.replicated import CopyToPlaces, ReduceFromPlaces
 from .hooks.bucket_hook import GradBucket
 from .hooks.model_averaging import PeriodicModelAverager, PostLocalSGDOptimizer
-from .logs import Logger
 from .lr_scaling import linear_scaling
 from .model.data_parallel import DataParallel
 from .model.join import Join, Joinable, JoinHook
 from .model.skipping import Step
+from .observe.logs import Logger
 from .pytree.coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced
 from .pytree.objects import all_gather_object, broadcast_object_list, gather_object, scatter_object_list
 from .pytree.scatter_gather import broadcast, gather, scatter, scatter_kwargs
@@ -73,22 +73,23 @@ from .testing import check_adjoint
 
 if TYPE_CHECKING:
     from . import checkpoint
-    from .beside.estimators import NeuralNetClassifier, NeuralNetRegressor
-    from .beside.notebook import notebook_launcher
-    from .beside.trials import DistributedTrial
     from .checkpoint import load_all, save_all
     from .evaluation.gathering import gather_for_metrics
+    from .integrations.estimators import NeuralNetClassifier, NeuralNetRegressor
+    from .integrations.notebook import notebook_launcher
+    from .integrations.trials import DistributedTrial
     from .main_rank import main_process, on_main_process, print_once, rank_zero_only
-    from .prediction.predict import predict
+    from .observe.prediction.predict import predict
+    from .observe.timeline import timeline
     from .survival import survive
-    from .tracing import timeline
 
 LAZY = {
-    "DistributedTrial": ".beside.trials", "NeuralNetClassifier": ".beside.estimators",
-    "NeuralNetRegressor": ".beside.estimators", "gather_for_metrics": ".evaluation.gathering", "load_all": ".checkpoint",
-    "main_process": ".main_rank", "notebook_launcher": ".beside.notebook", "on_main_process": ".main_rank",
+    "DistributedTrial": ".integrations.trials", "NeuralNetClassifier": ".integrations.estimators",
+    "NeuralNetRegressor": ".integrations.estimators", "gather_for_metrics": ".evaluation.gathering",
+    "load_all": ".checkpoint",
+    "main_process": ".main_rank", "notebook_launcher": ".integrations.notebook", "on_main_process": ".main_rank",
     "predict": ".prediction", "print_once": ".main_rank", "rank_zero_only": ".main_rank", "save_all": ".checkpoint",
-    "survive": ".survival", "timeline": ".tracing",
+    "survive": ".survival", "timeline": ".observe.timeline",
 }
 
 

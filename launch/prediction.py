@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from .mpirun import LaunchError, module, remote
 
-RUNNER = "dparallel.prediction.script"
+RUNNER = "dparallel.observe.prediction.script"
 ENDINGS = (".svg", ".html", ".json")
 
 

@@ -1,4 +1,4 @@
-"""What dprun does for --timeline and --report. dparallel.tracing records, reads and reports."""
+"""What dprun does for --timeline and --report. dparallel.observe.timeline records, reads and reports."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def report(path: str, options: argparse.Namespace) -> int:
 
 
 def outputs(options: argparse.Namespace) -> list[str]:
-    """The arguments of dparallel.tracing that say what is to be shown and written."""
+    """The arguments of dparallel.observe.timeline that say what is to be shown and written."""
     out = ["--text"] if options.report else []
     out += ["--json", os.path.abspath(options.report_json)] if options.report_json else []
     return out + (["--html", os.path.abspath(options.report_html)] if options.report_html else [])
@@ -100,7 +100,7 @@ def outputs(options: argparse.Namespace) -> list[str]:
 
 def tracing(*arguments: str) -> list[str]:
     """The command that reads timelines; it imports NumPy, which dprun itself does without."""
-    return module("dparallel.tracing", *arguments)
+    return module("dparallel.observe.timeline", *arguments)
 
 
 def split(path: str) -> tuple[str, str]:

@@ -189,9 +189,9 @@ def test_a_block_with_a_save_is_compared_with_the_blocks_beside_it():
 
 def test_predictions_beside_measurements():
     """A job that is twice as slow as the traced one, a network that is known, and a disturbed case, which does not count."""
+    from dparallel.observe.prediction.network import Point
+    from dparallel.observe.prediction.steps import ParameterTrace
     from dparallel.prediction import Network, StepTrace
-    from dparallel.prediction.network import Point
-    from dparallel.prediction.steps import ParameterTrace
 
     trace = StepTrace(ranks=2, ranks_per_host=2, forward=0.01, backward=0.02, finish=0.0, after=0.01, optimizer=0.01, measured=0.04,
                       spread=0.0, jitter=0.0, quiet=9, steps=9, passes=1, parameters=[ParameterTrace("w", (1000,), "float32", 0.0, 0.02)],
@@ -216,7 +216,7 @@ def test_predictions_beside_measurements():
 
 
 def test_a_slow_network_is_as_slow_as_it_says():
-    from dparallel.prediction.network import Network, Point
+    from dparallel.observe.prediction.network import Network, Point
     fast = Network(measured={"sum": {2: [Point(1e6, 1e-3, 1e-3, 1e-3, 1.0), Point(1e7, 1e-1, 1e-1, 1e-1, 1.0)]}}, ranks_per_host=2)
     slow = prediction.network_of("slow, 1 Gbit/s", {"network": fast.as_dict()})
     first, second = slow.measured["sum"][2]

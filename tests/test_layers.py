@@ -23,14 +23,14 @@ ORDER = {
         same_modules
         autograd
         comm lr_scaling
-        functions sync_context clipping data consistency tracing main_rank
+        functions sync_context clipping data consistency main_rank
         pytree sync_batch_norm
         hooks replicas
         reduction
         sharding testing
         model
-        evaluation distributed checkpoint logs prediction
-        survival beside torch_alias""",
+        evaluation distributed checkpoint observe
+        survival integrations torch_alias""",
 }
 FLOOR = {(package, room): number for package, text in ORDER.items()
          for number, line in enumerate(text.splitlines()) for room in line.split()}

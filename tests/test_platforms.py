@@ -51,7 +51,7 @@ IN_ROS = """
 import launch, pytest, sys
 assert launch.LaunchService
 assert not pytest.main(["-q", "-p", "launch_testing_hooks", "-p", "dprun.pytest_plugin", "-p", "no:cacheprovider", "test_both.py"])
-import dparallel.beside.notebook, dparallel.distributed.rendezvous
+import dparallel.integrations.notebook, dparallel.distributed.rendezvous
 assert sys.modules["launch"] is launch and "launch.job" not in sys.modules
 """
 BOTH = """

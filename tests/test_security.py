@@ -766,7 +766,7 @@ def test_a_rank_without_a_folder_of_dpruns_touches_none(folder, tmp_path):
 
 
 @pytest.mark.parametrize("planted", ["json.py", "dparallel.py", "mpi4py.py", "numpy.py", "runpy.py"])
-@pytest.mark.parametrize("command", [mpirun.module("dparallel.tracing", "--help"), mpirun.module("mpi4py", "--version")])
+@pytest.mark.parametrize("command", [mpirun.module("dparallel.observe.timeline", "--help"), mpirun.module("mpi4py", "--version")])
 def test_no_module_of_the_current_folder_runs(planted, command, tmp_path):
     (tmp_path / planted).write_text("open('taken', 'w')")
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT)})

@@ -70,7 +70,7 @@ class JoinedStep(Protocol):
 
 
 class PassWatch(Protocol):
-    """The interface of what notes when the parts of a pass happen (prediction/recording.py) for the reducer."""
+    """The interface of what notes when the parts of a pass happen (observe/prediction/measure_step.py) for the reducer."""
 
     each_gradient: bool                              # whether arrived() is to be called; else buckets count by themselves
 

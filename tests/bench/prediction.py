@@ -63,7 +63,7 @@ def busy() -> tuple[float, float]:
 
 def measure(comm: Any, cases: dict[str, Any], steps: int, enough: int, shared: bool) -> dict[str, Any]:
     """Seconds of the undisturbed steps of each case, which take turns; the mean over ranks. shared: ranks share cores."""
-    from dparallel.prediction.quiet import quietest, stolen
+    from dparallel.observe.prediction.quiet import quietest, stolen
 
     taken: dict[str, list[float]] = {name: [] for name in cases}
     lost: dict[str, list[float]] = {name: [] for name in cases}
@@ -111,8 +111,8 @@ def on_ranks(options: argparse.Namespace) -> None:
     import autograd
     from dparallel import DataParallel, hooks, world
     from dparallel.comm.mpi.shared_sum import SharedSums
+    from dparallel.observe.prediction.measure_step import StepRecorder
     from dparallel.prediction import measure_network
-    from dparallel.prediction.recording import StepRecorder
     from dparallel.testing import slow_network
 
     job, comm = JOBS[options.job], world()
@@ -189,7 +189,7 @@ def launched(name: str, options: argparse.Namespace) -> dict[str, Any]:
 
 def network_of(name: str, found: dict[str, Any]) -> Any:
     """The network that a job measured; slowed down, the one it was slowed down to."""
-    from dparallel.prediction.network import Network, Point
+    from dparallel.observe.prediction.network import Network, Point
 
     network, speed = Network.from_dict({**found["network"], "cores_per_host": None}), JOBS[name].slow
     if speed is None:
@@ -204,9 +204,9 @@ def network_of(name: str, found: dict[str, Any]) -> Any:
 
 def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
     """A row for each measured case: its prediction from the trace on one rank, and from that on two."""
+    from dparallel.observe.prediction.hook_programs import builtin_programs
+    from dparallel.observe.prediction.predict import predict_one
     from dparallel.prediction import Option, StepTrace
-    from dparallel.prediction.hook_programs import builtin_programs
-    from dparallel.prediction.predict import predict_one
 
     out, programs = [], builtin_programs()
     for name, job in found.items():

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from dparallel.observe.prediction.predict import predict_one
+from dparallel.observe.prediction.steps import ParameterTrace
 from dparallel.prediction import Network, Option, StepTrace
-from dparallel.prediction.predict import predict_one
-from dparallel.prediction.steps import ParameterTrace
 
 STEP, FORWARD = 0.100, 1 / 3
 PUBLISHED = {2: 0.103, 4: 0.103, 8: 0.104, 16: 0.104}            # medians, bucket_cap_mb=25

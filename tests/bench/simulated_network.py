@@ -3,10 +3,10 @@
     python tests/bench/simulated_network.py [--quick] [--write]
 
 Needs SimGrid's smpicc and smpirun (Debian: python3-simgrid and libsimgrid-dev, 3.32). Simulates each algorithm's rounds
-(dparallel/prediction/schedules.py) as messages on fat trees with full bisection and on cubic tori, one rank a host, links of
+(dparallel/observe/prediction/schedules.py) as messages on fat trees with full bisection and on cubic tori, one rank a host, links of
 12.5 GB/s and 1 us, and divides by the time of the same rounds with the simulator's own exchange of one pair. --write puts the
 ratios, and those at sizes and numbers of hosts between (which the tests hold the interpolation against), into
-dparallel/prediction/contention.json; about 5 minutes. The protocols' factors are SimGrid's defaults.
+dparallel/observe/prediction/contention.json; about 5 minutes. The protocols' factors are SimGrid's defaults.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import Any
 
 from runs import HERE, ROOT
 
-from dparallel.prediction.network import Network, contention
-from dparallel.prediction.schedules import Round, Schedule, schedule
+from dparallel.observe.prediction.network import Network, contention
+from dparallel.observe.prediction.schedules import Round, Schedule, schedule
 
-TABLE = ROOT / "dparallel" / "prediction" / "contention.json"
+TABLE = ROOT / "dparallel" / "observe" / "prediction" / "contention.json"
 BANDWIDTH, LATENCY = 12.5e9, 1e-6                        # of one link
 SIZES = (1 << 14, 1 << 17, 1 << 20, 1 << 23, 100_000_000)
 RING_SIZES = tuple(1 << k for k in range(13, 29))        # its ratio depends on bytes / hosts, with steps

@@ -25,8 +25,8 @@ from table import percentile
 import autograd
 from autograd.core.spans import USER, begin, end, number_of
 from dparallel import DataParallel, world
-from dparallel.tracing.recording import SAMPLED, Part
-from dparallel.tracing.run import read_parts
+from dparallel.observe.timeline.recording import SAMPLED, Part
+from dparallel.observe.timeline.run import read_parts
 
 CASES = "mlp 64-128-64-10", "mlp 784-512-512-10", "cnn 28x28", "gpt"
 GOAL, WARM, BLOCK, FEWEST, COMPARED = 1.03, 10, 0.1, 5, 20       # BLOCK: seconds

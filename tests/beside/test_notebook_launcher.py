@@ -13,8 +13,8 @@ import pytest
 import autograd as ag
 import dparallel
 from dparallel import RankFailure, notebook_launcher
-from dparallel.beside.notebook import RankTraceback, reraise
-from dparallel.beside.notebook_rank import leave
+from dparallel.integrations.notebook import RankTraceback, reraise
+from dparallel.integrations.notebook_rank import leave
 
 needs_cloudpickle = pytest.mark.skipif(importlib.util.find_spec("cloudpickle") is None, reason="cloudpickle is not installed")
 

@@ -17,8 +17,8 @@ from autograd import nn, optim
 from dparallel import CollectiveError, DataParallel, Join, Logger, run_ranks, verify
 from dparallel.comm.preemption import Preempted
 from dparallel.comm.watchdog.vitals import vitals
-from dparallel.logs.interval import ROOM
-from dparallel.logs.outputs import Console, JsonLines
+from dparallel.observe.logs.interval import ROOM
+from dparallel.observe.logs.outputs import Console, JsonLines
 
 
 class Lines:
@@ -317,7 +317,7 @@ def test_console(capsys):
 
 def test_console_above_a_bar(tmp_path):
     pytest.importorskip("tqdm")
-    script = ("import sys\nfrom tqdm import tqdm\nfrom dparallel.logs.outputs import Console\nfor k in tqdm(range(3), file=sys.stdout, mininterval=0):\n"
+    script = ("import sys\nfrom tqdm import tqdm\nfrom dparallel.observe.logs.outputs import Console\nfor k in tqdm(range(3), file=sys.stdout, mininterval=0):\n"
               "    Console().write(k, 0.0, {'x': 1.0})\n")
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout.decode()
     assert [line.rpartition("\r")[2] for line in out.split("\n")[:3]] == [f"step {k}  x 1" for k in range(3)], repr(out)

@@ -13,7 +13,7 @@ import dparallel
 from autograd import nn, optim
 from autograd.utils.data import Dataset
 from dparallel import DataParallel, Join, Joinable, JoinHook, hooks, metrics, testing
-from dparallel.tracing.run import read
+from dparallel.observe.timeline.run import read
 
 PARTS = {"world": lambda MPI: MPI.COMM_WORLD, "halves": lambda MPI: MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2),
          "reversed": lambda MPI: MPI.COMM_WORLD.Split(0, -MPI.COMM_WORLD.rank)}

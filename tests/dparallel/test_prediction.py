@@ -16,16 +16,16 @@ import autograd as ag
 import dparallel
 from autograd import nn, optim
 from dparallel import DataParallel, run_ranks
+from dparallel.observe.prediction.hook_programs import builtin_programs
+from dparallel.observe.prediction.measure_step import StepRecorder
+from dparallel.observe.prediction.memory import memory_of
+from dparallel.observe.prediction.network import Cost, Point, contention, interpolated, quantity, simulated
+from dparallel.observe.prediction.predict import predict_one
+from dparallel.observe.prediction.quiet import quietest
+from dparallel.observe.prediction.schedules import ALGORITHMS, chosen, schedule
+from dparallel.observe.prediction.simulate import bucket_bytes, bucket_groups, expected_maximum, graph_of, play
+from dparallel.observe.prediction.steps import ParameterTrace, SyncTrace, Task
 from dparallel.prediction import HookProgram, Network, Option, StepTrace
-from dparallel.prediction.hook_programs import builtin_programs
-from dparallel.prediction.memory import memory_of
-from dparallel.prediction.network import Cost, Point, contention, interpolated, quantity, simulated
-from dparallel.prediction.predict import predict_one
-from dparallel.prediction.quiet import quietest
-from dparallel.prediction.recording import StepRecorder
-from dparallel.prediction.replay import bucket_bytes, bucket_groups, expected_maximum, graph_of, play
-from dparallel.prediction.schedules import ALGORITHMS, chosen, schedule
-from dparallel.prediction.steps import ParameterTrace, SyncTrace, Task
 from dparallel.sharding.memory import model_memory
 
 BENCH = Path(__file__).parent.parent / "bench"
@@ -690,7 +690,7 @@ def test_the_traced_models_own_bucket_size():
 
 def test_a_described_host_is_not_the_measured_one():
     """Sums of two ranks on one host are no sums of two hosts."""
-    from dparallel.prediction.measuring import rising
+    from dparallel.observe.prediction.measuring import rising
 
     points = [Point(1, 2e-6, 1e-6, 3e-6), Point(10, 9e-6, 8e-6, 9e-6), Point(100, 5e-6, 4e-6, 6e-6)]
     assert [p.seconds for p in rising(points)] == pytest.approx([2e-6, 7e-6, 7e-6])

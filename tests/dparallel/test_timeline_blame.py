@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from autograd.core.spans import COUNTER, FLIGHT, MESSAGE, PASS, USER
-from dparallel.tracing.blame import Blame
-from dparallel.tracing.report import Report
-from dparallel.tracing.run import Rank, Run, Spans, Thread
+from dparallel.observe.timeline.blame import Blame
+from dparallel.observe.timeline.report import Report
+from dparallel.observe.timeline.run import Rank, Run, Spans, Thread
 
 MS = 1_000_000
 KINDS = {"forward": ("DataParallel.forward", PASS), "backward": ("DataParallel.backward", PASS), "sum": ("dparallel::allreduce", MESSAGE),

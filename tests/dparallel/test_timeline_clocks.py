@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from dparallel.tracing.clocks import Clock, Offset, best, compare_clocks
+from dparallel.observe.timeline.clocks import Clock, Offset, best, compare_clocks
 
 
 @pytest.mark.parametrize("offset", [0, 123_456_789, -5_000_000_000_000])

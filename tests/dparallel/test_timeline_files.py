@@ -18,10 +18,10 @@ from autograd.core import spans
 from autograd.core.spans import BLOCK, COUNTER, FLIGHT, LANE, MESSAGE, PASS, USER
 from autograd.profiler import profile
 from dparallel import Devices, timeline
-from dparallel.tracing.__main__ import main
-from dparallel.tracing.recording import PAGE, Part
-from dparallel.tracing.report import Report, finish
-from dparallel.tracing.run import EMPTY, Rank, Run, Spans, Thread, TimelineError, read, read_parts, write_trace
+from dparallel.observe.timeline.__main__ import main
+from dparallel.observe.timeline.recording import PAGE, Part
+from dparallel.observe.timeline.report import Report, finish
+from dparallel.observe.timeline.run import EMPTY, Rank, Run, Spans, Thread, TimelineError, read, read_parts, write_trace
 from launch import mpirun
 
 ROOT = Path(__file__).parent.parent.parent
@@ -167,7 +167,7 @@ def test_a_folder_under_way_and_its_dump(tmp_path):
 KILLED = """
 import os, signal, sys
 from autograd.core import spans
-from dparallel.tracing.recording import Part
+from dparallel.observe.timeline.recording import Part
 from pathlib import Path
 part = Part(Path(sys.argv[1]), 0, 2, steps=None, limit=None)
 part.start()

@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from dparallel.tracing.advice import advice
-from dparallel.tracing.page import joined, nice, page, ranges, significant, size
-from dparallel.tracing.report import text_of
+from dparallel.observe.timeline.advice import advice
+from dparallel.observe.timeline.page import joined, nice, page, ranges, significant, size
+from dparallel.observe.timeline.report import text_of
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}
 

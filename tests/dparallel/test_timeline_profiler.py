@@ -21,8 +21,8 @@ from autograd.core.spans import FINE, MESSAGE, USER, Recorder, names
 from autograd.profiler import profile, schedule
 from autograd.profiler.collect import threads_of
 from autograd.utils.data import DataLoader
-from dparallel.tracing.recording import FileRecorder, Part
-from dparallel.tracing.run import read_parts
+from dparallel.observe.timeline.recording import FileRecorder, Part
+from dparallel.observe.timeline.run import read_parts
 
 THREADS = 3
 ACTIONS = ("begin", "end", "end", "message", "complete", "profile", "stop")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dparallel.tracing.clocks import Clock, Offset
-from dparallel.tracing.report import Report
-from dparallel.tracing.run import read
+from dparallel.observe.timeline.clocks import Clock, Offset
+from dparallel.observe.timeline.report import Report
+from dparallel.observe.timeline.run import read
 from launch import mpirun
 from launch.hosts import Host, hosts_of
 

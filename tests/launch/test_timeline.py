@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dparallel.tracing.report import Report
-from dparallel.tracing.run import read
+from dparallel.observe.timeline.report import Report
+from dparallel.observe.timeline.run import read
 from launch import cli
 
 ROOT = Path(__file__).parent.parent.parent

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dparallel import run_ranks, timeline
-from dparallel.tracing.run import read
+from dparallel.observe.timeline.run import read
 
 ROOT = Path(__file__).parent.parent.parent
 TRAIN = """

@@ -95,8 +95,8 @@ def verdict(case: Case, data: dict[str, Any]) -> Verdict:
 def ranks(chosen: list[Case], repeat: int, folder: Path) -> None:
     """Run cases one after the other, each until it is right; rank 0 prints a line of JSON for each."""
     from dparallel import world
-    from dparallel.tracing.report import Report
-    from dparallel.tracing.run import read
+    from dparallel.observe.timeline.report import Report
+    from dparallel.observe.timeline.run import read
 
     comm = world()
     for number, case in enumerate(chosen):

@@ -1,7 +1,7 @@
 """vitals: how far the training of this process has come, as `dprun --top` shows it.
 
-The training counts (steps in autograd/optim/optimizer.py, waiting in comm/waiting.py, the loss in logs/logger.py), and the
-watchdog's thread reads the counters once a second.
+The training counts steps (autograd/optim/optimizer.py), waiting (comm/waiting.py) and the loss (observe/logs/logger.py);
+the watchdog's thread reads the counters once a second.
 """
 
 from __future__ import annotations

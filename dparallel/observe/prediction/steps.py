@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..autograd import as_tensor
+from ...autograd import as_tensor
 
 VERSION = 2
 
@@ -96,7 +96,7 @@ class StepTrace:
     Example:
         >>> import os, tempfile
         >>> from dparallel.prediction import StepTrace
-        >>> from dparallel.prediction.steps import ParameterTrace
+        >>> from dparallel.observe.prediction.steps import ParameterTrace
         >>> weight = ParameterTrace("weight", (1000, 1000), "float32", used=0.0, ready=0.5)
         >>> trace = StepTrace(ranks=1, ranks_per_host=1, forward=0.25, backward=0.5, finish=0.0, after=0.25, optimizer=0.25,
         ...                   measured=1.0, spread=0.0, jitter=0.0, quiet=9, steps=9, passes=1, parameters=[weight])

@@ -1,6 +1,6 @@
 """Runs a training script on one rank until enough of its steps are recorded, then ends it: what `dprun --predict` starts.
 
-    python -m dparallel.prediction.script FOLDER NETWORK [-m] SCRIPT ARGS...
+    python -m dparallel.observe.prediction.script FOLDER NETWORK [-m] SCRIPT ARGS...
 
 NETWORK is a description, or "". The script's first DataParallel is found by a hook on all modules; nothing of the script
 changes. trace.json and network.json are left in FOLDER, and the script ends by SystemExit in its next forward, on all ranks.
@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from autograd.nn.module_hooks import register_module_forward_pre_hook
 
-from ..autograd import is_grad_enabled
-from ..comm.environment import environment
-from ..model.data_parallel import DataParallel
+from ...autograd import is_grad_enabled
+from ...comm.environment import environment
+from ...model.data_parallel import DataParallel
+from .measure_step import StepRecorder
 from .measuring import measure_network
 from .network import Network
-from .recording import StepRecorder
 
 if TYPE_CHECKING:
     from autograd.core.graph import RemovableHandle

@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..comm.header import HEADER
+from ...comm.header import HEADER
 from .schedules import ALGORITHMS, IMPLEMENTATIONS, Round, chosen, schedule
 
 TOPOLOGIES = ("fat-tree", "torus", "unknown")

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import hooks
-from ..comm import Devices, Handle, run_ranks
-from ..hooks.bucket_hook import CommHook, GradBucket
-from ..pytree.flat_arrays import unflatten
+from ... import hooks
+from ...comm import Devices, Handle, run_ranks
+from ...hooks.bucket_hook import CommHook, GradBucket
+from ...pytree.flat_arrays import unflatten
 from .steps import ParameterTrace, Task
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class HookProgram:
     Example:
         >>> import dparallel
         >>> from dparallel.prediction import HookProgram
-        >>> from dparallel.prediction.steps import ParameterTrace
+        >>> from dparallel.observe.prediction.steps import ParameterTrace
         >>> program = HookProgram(dparallel.hooks.fp16_compress_hook)
         >>> group = [ParameterTrace("weight", (100, 10), "float32", used=0.0, ready=0.1)]
         >>> leaving, awaited = program.tasks(group, ranks=8, label="bucket 0")

@@ -22,21 +22,21 @@ from autograd.nn import SyncBatchNorm as TorchSyncBatchNorm
 from autograd.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from autograd.optim.state_size import state_bytes
 
-from ..autograd import Tensor, is_grad_enabled
-from ..comm import Communicator
-from ..comm.environment import host_identity
-from ..comm.waiting import waiting
-from ..model.data_parallel import DataParallel
-from ..reduction.buckets import MOST_BYTES, default_capacity
-from ..reduction.departure import Departure
-from ..sharding.wrapping import by_module
-from ..sync_batch_norm import SyncBatchNorm
+from ...autograd import Tensor, is_grad_enabled
+from ...comm import Communicator
+from ...comm.environment import host_identity
+from ...comm.waiting import waiting
+from ...model.data_parallel import DataParallel
+from ...reduction.buckets import MOST_BYTES, default_capacity
+from ...reduction.departure import Departure
+from ...sharding.wrapping import by_module
+from ...sync_batch_norm import SyncBatchNorm
 from .quiet import FEWEST, quietest, stolen
-from .replay import STAGES
+from .simulate import STAGES
 from .steps import ParameterTrace, StepTrace, SyncTrace
 
 if TYPE_CHECKING:
-    from ..reduction.reducer import Reducer
+    from ...reduction.reducer import Reducer
 
 WARMUP, STEPS, MOST_STEPS = 4, 24, 200
 ENOUGH = 1.0                         # seconds: short steps are recorded more often, up to MOST_STEPS

@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..model.data_parallel import DataParallel
+from ...model.data_parallel import DataParallel
 from . import report
 from .hook_programs import HookProgram, builtin_programs
+from .measure_step import STEPS, WARMUP, StepRecorder
 from .measuring import measure_network
 from .memory import memory_of
 from .network import Cost, Network
-from .recording import STEPS, WARMUP, StepRecorder
-from .replay import STAGES, Option, Played, graph_of, play, slowdown, slowest
+from .simulate import STAGES, Option, Played, graph_of, play, slowdown, slowest
 from .steps import StepTrace
 
 HOOKS = ("", "fp16", "bf16")
@@ -87,7 +87,7 @@ class Prediction:
     Example:
         >>> import os, tempfile, dparallel
         >>> from dparallel.prediction import StepTrace
-        >>> from dparallel.prediction.steps import ParameterTrace
+        >>> from dparallel.observe.prediction.steps import ParameterTrace
         >>> weight = ParameterTrace("weight", (1000, 1000), "float32", used=0.0, ready=0.06)
         >>> trace = StepTrace(ranks=1, ranks_per_host=1, forward=0.03, backward=0.06, finish=0.0, after=0.01, optimizer=0.01,
         ...                   measured=0.1, spread=0.0, jitter=0.0, quiet=9, steps=9, passes=1, parameters=[weight])
@@ -208,7 +208,7 @@ def predict(source: DataParallel | StepTrace | str | Path, step: Callable[[], ob
 
     Example:
         >>> import dparallel
-        >>> from dparallel.prediction.steps import ParameterTrace, StepTrace
+        >>> from dparallel.observe.prediction.steps import ParameterTrace, StepTrace
         >>> weights = [ParameterTrace(f"{n}.weight", (1000, 1000), "float32", 0.01 * n, 0.06 - 0.02 * n) for n in range(3)]
         >>> trace = StepTrace(ranks=1, ranks_per_host=1, forward=0.03, backward=0.06, finish=0.0, after=0.01, optimizer=0.01,
         ...                   measured=0.1, spread=0.0, jitter=0.0, quiet=9, steps=9, passes=1, parameters=weights)

@@ -1,6 +1,6 @@
 """Logger: figures of a training, of all ranks' rows, for the console, files, TensorBoard, Weights & Biases and MLflow.
 
-May import: comm, hooks, model. Read first: logger.py.
+Read first: logger.py.
 """
 
 from .logger import Logger

@@ -112,7 +112,8 @@ def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] 
     with tempfile.TemporaryDirectory(prefix="dparallel-notebook-") as folder:
         Path(folder, "call").write_bytes(pickle.dumps((list(sys.path), sources())) + call)
         line = [sys.executable, "-c", DPRUN, "-q", "-n", str(n), *(["--threads", str(threads)] if threads else []),
-                *(["--timeout", str(timeout)] if timeout else []), *options, "-m", "dparallel.beside.notebook_rank", folder]
+                *(["--timeout", str(timeout)] if timeout else []), *options, "-m",
+                "dparallel.integrations.notebook_rank", folder]
         code, said = run(line, {"PYTHONPATH": os.pathsep.join(filter(None, [ROOT, environment.text("PYTHONPATH")]))})
         raised = sorted(Path(folder).glob("error-*"), key=lambda path: path.stat().st_mtime_ns)
         if raised:

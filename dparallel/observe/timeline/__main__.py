@@ -1,4 +1,4 @@
-"""python -m dparallel.tracing: makes a timeline's file of its parts, and reports on one. `dprun` calls it."""
+"""python -m dparallel.observe.timeline: makes a timeline's file of its parts, and reports on one. `dprun` calls it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .run import TimelineError, collector_off, read
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of both commands."""
-    p = argparse.ArgumentParser(prog="python -m dparallel.tracing", description=__doc__)
+    p = argparse.ArgumentParser(prog="python -m dparallel.observe.timeline", description=__doc__)
     commands = p.add_subparsers(dest="command", required=True)
     finish = commands.add_parser("finish", help="make the file of a folder of parts")
     finish.add_argument("parts", type=Path)

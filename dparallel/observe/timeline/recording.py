@@ -33,10 +33,10 @@ from autograd.core import spans
 from autograd.core.spans import BLOCK, COUNTER, USER, Recorder, Ring, complete
 from autograd.optim.optimizer import register_optimizer_step_post_hook
 
-from ..comm import Communicator, Devices, communicator
-from ..comm.environment import environment, host_identity, write_whole
-from ..comm.job import this_job
-from ..comm.run_delay import RunDelay
+from ...comm import Communicator, Devices, communicator
+from ...comm.environment import environment, host_identity, write_whole
+from ...comm.job import this_job
+from ...comm.run_delay import RunDelay
 from .clock_thread import ClockThread, thinned
 from .clocks import Offset, compare_clocks, host_leaders
 from .report import finish

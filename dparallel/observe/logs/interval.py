@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..comm import CollectiveError
+from ...comm import CollectiveError
 
 Array = np.ndarray[Any, Any]
 Totals = Mapping[str, Sequence[float]]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..comm.environment import host_identity
+from ...comm.environment import host_identity
 
 ROUNDS = 200
 FASTEST = 0.05

@@ -23,10 +23,10 @@ import numpy as np
 
 from autograd.base.arguments import whole_number
 
-from ..autograd import Tensor
-from ..comm import CollectiveError, Communicator, Handle, Hierarchical, communicator, on_all_ranks
-from ..comm.watchdog.vitals import vitals
-from ..model.join import Joinable, JoinHook
+from ...autograd import Tensor
+from ...comm import CollectiveError, Communicator, Handle, Hierarchical, communicator, on_all_ranks
+from ...comm.watchdog.vitals import vitals
+from ...model.join import Joinable, JoinHook
 from .interval import KINDS, Array, Interval, common, digest, values_of
 from .outputs import Console, JsonLines, MLflow, Output, TensorBoard, WandB
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from autograd.core.spans import BLOCK, COUNTER, FLIGHT, HEAD, MESSAGE
 
-from ..comm.environment import host_identity
+from ...comm.environment import host_identity
 from .clocks import Clock, Offset
 
 PAGE = 4096                          # bytes of the head of a ring's file; its blocks begin at multiples of it

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..sharding.memory import model_memory
-from .replay import STAGES, Option
+from ...sharding.memory import model_memory
+from .simulate import STAGES, Option
 from .steps import StepTrace
 
 

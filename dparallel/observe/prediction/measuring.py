@@ -19,8 +19,8 @@ import numpy as np
 
 from autograd.base.environment import usable_cores
 
-from ..comm import Communicator, Handle
-from ..comm.environment import host_identity
+from ...comm import Communicator, Handle
+from ...comm.environment import host_identity
 from .network import Network, Point
 from .quiet import quietest, stolen
 

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..consistency.checksum import ROOM
-from ..reduction import buckets
-from ..reduction.buckets import MOST_BYTES, default_capacity
-from ..sharding.transport import IN_FLIGHT
-from ..sharding.unit import grouped as grouped_units
+from ...consistency.checksum import ROOM
+from ...reduction import buckets
+from ...reduction.buckets import MOST_BYTES, default_capacity
+from ...sharding.transport import IN_FLIGHT
+from ...sharding.unit import grouped as grouped_units
 from .hook_programs import HookProgram
 from .network import Cost, Network
 from .steps import ParameterTrace, StepTrace, SyncTrace, Task

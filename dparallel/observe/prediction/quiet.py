@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..comm.run_delay import RunDelay
+from ...comm.run_delay import RunDelay
 
 LEAST = 1e-4                         # seconds that a quiet step may have waited for a core
 SHARE = 0.01                         # or this share of it
