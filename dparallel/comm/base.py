@@ -62,6 +62,8 @@ class Communicator(Messages, Groups):
     vectors = 0                                      # created by persistent_sum() so far
     sum_start_blocks = False                                # whether start_sum_in_place() may wait for other places
     several_threads = False                          # whether threads of this process may call MPI at the same time
+    _this_job: Any = None                            # job.py, which imports this module, sets this and the next
+    _world: Any = None
 
     @property
     def rank(self) -> int:
@@ -1042,6 +1044,13 @@ class Communicator(Messages, Groups):
     def __deepcopy__(self, memo: dict[int, Any]) -> Communicator:
         """Itself: a copy of a module that refers to its communicator uses the same one."""
         return self
+
+    def __reduce__(self) -> Any:
+        """The ranks of the job are those of the job that unpickles. TypeError for others."""
+        if self is not self._this_job.comm:
+            raise TypeError(f"{self!r} can't be pickled: another job has no such ranks. Those of the whole job (world()) "
+                            "and local devices (Devices(n)) can")
+        return self._world, ()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.size} places, holding {', '.join(map(str, self.held))}>"

@@ -59,6 +59,10 @@ class Devices(Communicator):
         self._mailbox: dict[Any, Any] = {}              # ((dest, source, tag), number of the message) -> message
         self._message_counts: Counter[Any] = Counter()
 
+    def __reduce__(self) -> Any:
+        """As many local devices; those of a process that is a job of its own are the job that unpickles."""
+        return super().__reduce__() if self is self._this_job.comm else (Devices, (list(self.names), self.cores))
+
     def first(self, count: int) -> Devices:
         """A communicator of the first `count` of these places.
 

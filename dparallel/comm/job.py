@@ -116,6 +116,9 @@ def world() -> Communicator:
     return this_job.comm
 
 
+Communicator._this_job, Communicator._world = this_job, staticmethod(world)
+
+
 def _joined() -> Communicator:
     """The communicator of the ranks of this job."""
     started = launcher()

@@ -19,6 +19,8 @@ from .rendezvous import join_job
 from .stores import Store
 
 NOT_INITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
+MSG_PICKLED = ("DDP Pickling/Unpickling are only supported when using DDP with the default process group. That is, when you "
+               "have called init_process_group and have not passed process_group argument to DDP constructor")
 OTHER_SIZE = ("init_process_group: world_size={wanted} (the argument, or WORLD_SIZE in the environment) on rank{s} {ranks}, "
               "but this job has {size}. Start the script with as many ranks as it wants (`dprun -n {wanted}`, or mpirun, "
               "srun), or leave world_size out and unset WORLD_SIZE")
@@ -131,6 +133,12 @@ class ProcessGroup:
         (<ProcessGroup '1' of ranks [0]>, 0, 1, 'mpi')
         >>> dist.destroy_process_group()
     """
+
+    def __reduce__(self) -> Any:
+        """The default group is that of the process that unpickles. RuntimeError for others."""
+        if self is not _state().world:
+            raise RuntimeError(MSG_PICKLED)
+        return default_group, ()
 
     communicator: Communicator
     ranks: list[int]

@@ -183,7 +183,7 @@ class DistributedDataParallel(DataParallel[Wrapped_co]):
                                  f"modules, but got device_ids {device_ids}, output_device {output_device}; there are no "
                                  "devices but the CPU here: pass None")
         self.gradient_as_bucket_view = gradient_as_bucket_view           # read by _make_reducer(), in super().__init__()
-        super().__init__(module, dim=dim, comm=pg.communicator, batch="own", average="ranks",
+        super().__init__(module, dim=dim, process_group=pg, batch="own", average="ranks",
                          bucket_cap_mb=bucket_cap_mb, broadcast_buffers=broadcast_buffers, init_sync=init_sync,
                          find_unused_parameters=find_unused_parameters, check_reduction=check_reduction,
                          gradient_as_bucket_view=None, static_graph=static_graph,
@@ -198,8 +198,10 @@ class DistributedDataParallel(DataParallel[Wrapped_co]):
         self._synchronizing = True
 
     def _make_reducer(self) -> Any:
-        """The reducer of DataParallel, with gradients in separate memory unless gradient_as_bucket_view."""
+        """The reducer of DataParallel, with gradients in separate memory unless gradient_as_bucket_view. Results of
+        autograd.grad() stay on the rank, as in PyTorch."""
         reducer = super()._make_reducer()
+        reducer.averages_grad = False
         reducer.grad_in_bucket = self.gradient_as_bucket_view
         return reducer
 

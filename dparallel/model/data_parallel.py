@@ -13,7 +13,6 @@ from ..consistency.verification import verify
 from ..reduction.shared_parameters import refuse_taken, take_over
 from ..reduction.stats import LoggedModel
 from ..reduction.unused import UnusedParameters
-from ..replicas.virtual_shards import VirtualShards
 from ..sync_context import set_context
 from .config import Config, compare_over_ranks, mark_ignored, takes
 from .forward import module_compute
@@ -180,6 +179,19 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         if config.per_rank and not config.trained():
             raise RuntimeError(f"{type(self).__name__} is not needed when a module doesn't have any parameter that requires "
                                "a gradient.")
+        self._configure(config)
+        if self.comm.size > 1 and not config.local_only:
+            compare_over_ranks(self, self.comm, config.same_on_all_ranks())
+            verify(self.module, self.comm, what="DataParallel", ignored=self.ignored)
+            if config.init_sync:
+                broadcast_state(self.module, self.comm, 0, self.ignored, config.init_buffers)
+        self._nan = NanWatch(self.module) if config.find_nan else None
+        self._complete()
+        if config.copied:
+            take_over(self.module.parameters(), config.how)
+
+    def _configure(self, config: Config[Any]) -> None:
+        """Set what follows from the arguments, without communication."""
         self.module = config.module
         self.comm: Communicator = config.places
         self.devices: Devices | None = config.local
@@ -195,24 +207,11 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         self.verify_every: int = config.verify_every or 0
         self.skipped_steps = 0                       # by skipping()
         self._config, self._unused = config, UnusedParameters(config.find_unused_parameters, config.static_graph)
-        self._watch = ModelWatch(self.module, self.ignored)
+        self._watch = ModelWatch(config.module, self.ignored)
         self._buffer_sync = BufferSync(self._watch, self.comm, config.sync_buffers and config.per_rank,
                                        config.evaluation_buffers == "mean")
-        if self.comm.size > 1 and not config.local_only:
-            compare_over_ranks(self, self.comm, config.same_on_all_ranks())
-            verify(self.module, self.comm, what="DataParallel", ignored=self.ignored)
-            if config.init_sync:
-                broadcast_state(self.module, self.comm, 0, self.ignored, config.init_buffers)
-        self._nan = NanWatch(self.module) if config.find_nan else None
-        self._virtual = None
-        if config.reproducible is not None:
-            self._virtual = VirtualShards(self.module, self.comm, config.reproducible, self.devices, self.average, self.dim,
-                                          self._buffer_sync, config.check(type(self).__name__))
         self._compute = module_compute(config)
-        self._without_reducer = self._virtual is None and self._needs_reducer()
-        if config.copied:
-            take_over(self.module.parameters(), config.how)
-        self._complete()
+        self._incomplete = config.reproducible is not None or self._needs_reducer()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
@@ -261,6 +260,7 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
             >>> dparallel.run_ranks(1, train), dparallel.run_ranks(2, train)
             ([1.0], [1.0, 1.0])
         """
+        self._complete()
         if self._virtual is None:
             raise RuntimeError("shards() needs DataParallel(..., reproducible=V): this one has no virtual shards")
         return self._virtual.each(batch)
@@ -302,7 +302,7 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
     def before_recording(self) -> str:
         """trace_step() begins to record a step with this model. Returns what of it can't be recorded; "" for nothing."""
         self._recorded_alone = self._reducer is None
-        if self._virtual is not None:
+        if self._config.reproducible is not None:
             return "DataParallel with reproducible=V"
         if self.shard == 3:
             return "DataParallel with shard='parameters'"

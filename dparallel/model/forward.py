@@ -29,7 +29,7 @@ from ..replicas.replicate import ModuleTree, replicate
 from ..sharding import ShardedReducer
 from ..sync_context import set_context
 from .config import Config
-from .model_state import BufferSync, ModelWatch
+from .model_state import BufferSync, ModelWatch, graph
 from .nan_watch import NanWatch
 
 Args = tuple[Any, ...]
@@ -126,6 +126,10 @@ class SummedForward:
             root = reducer.joined.forward_begins()
         call = weights.override if weights.override is not None else ForwardCall(rows)
         call.problem = call.problem or self.watch.look()
+        if self.watch.fast:
+            call.fast = [*call.fast, *self.watch.fast.values()]
+            call.inner |= {c for node in graph(call.fast) if node.always_runs for c in getattr(node, "calls", ())} - {call}
+            self.watch.fast = {}
         if training:
             self.buffers.broadcast(root)
             self.buffers.changed = True

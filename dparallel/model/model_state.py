@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import deque
+from collections.abc import Collection, Iterable
 from operator import is_not
 from typing import Any
 
@@ -97,6 +98,7 @@ class ModelWatch:
         self.wrapped: dict[str, Any] = {name: p for name, p in module.named_parameters() if name not in ignored}
         self._frozen = [(name, p) for name, p in self.wrapped.items() if not p.requires_grad]
         self._dtypes = [p.dtype for p in self.wrapped.values()]
+        self.fast: dict[Tensor, Tensor] = {}         # parameter -> what is computed from parameters, and in its place
         self._remember()
 
     def _remember(self) -> None:
@@ -123,12 +125,14 @@ class ModelWatch:
 
     def look(self) -> str:
         """What has changed since; empty if nothing has."""
+        self.fast = {}
         if (any(map(is_not, [d.get(key) for d, key in self._keys], self._values))
                 or list(map(len, self._dicts)) != self._sizes):
             problem = self._compare()
             if problem:
                 return problem
-            self._remember()
+            if not self.fast:                        # which functional_call() takes away again
+                self._remember()
         for name, p in self._frozen:
             if p.requires_grad:
                 return (f"{name} requires a gradient now and did not when the model was wrapped, so its gradient would stay "
@@ -143,11 +147,26 @@ class ModelWatch:
 
     def _compare(self) -> str:
         now = {name: p for name, p in self.module.named_parameters() if name not in self.ignored}
+        leaves = {p.accumulator() for p in self.wrapped.values() if p.accumulator is not None}
         for name, p in now.items():
             if name not in self.wrapped:
                 return f"parameter {name} was added after the model was wrapped; wrap it again"
-            if p is not self.wrapped[name]:
+            given = p is not self.wrapped[name] and (p.requires_grad or self.wrapped[name].requires_grad)
+            if given and leaves.isdisjoint(graph([p], leaves)):
                 return (f"parameter {name} was replaced after the model was wrapped, so its gradient would stay on this "
                         "rank; write values in place (`with no_grad(): p.copy_(...)`), or wrap the model again")
+        self.fast = {p: now[name] for name, p in self.wrapped.items() if name in now and now[name] is not p}
         gone = [name for name in self.wrapped if name not in now]
         return f"parameter {gone[0]} was taken away after the model was wrapped; wrap it again" if gone else ""
+
+
+def graph(tensors: Iterable[Tensor], ends: Collection[Any] = ()) -> set[Any]:
+    """The nodes that tensors come from, until one of `ends` is found: fast weights are a parameter less its gradient, so
+    nearest first."""
+    waiting = deque(t.grad_fn for t in tensors if t.grad_fn is not None)
+    seen: set[Any] = {*waiting}
+    while waiting and seen.isdisjoint(ends):
+        new = {edge[0] for edge in waiting.popleft().edges if edge is not None} - seen
+        seen |= new
+        waiting.extend(new)
+    return seen

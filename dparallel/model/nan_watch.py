@@ -24,9 +24,16 @@ class NanWatch:
         self._last = ""                              # the module whose output had the last gradient without nan
         for name, part in module.named_modules():
             part.register_forward_hook(functools.partial(self._computed, shown(name, part)), with_kwargs=True)
+        self.watch_parameters(module)
+
+    def watch_parameters(self, module: Module) -> None:
+        """Look at the gradients of parameters; copies of parameters have no hooks."""
         for name, p in module.named_parameters():
             if p.requires_grad:
                 p.register_hook(functools.partial(self._parameter_gradient, name))
+
+    def __getstate__(self) -> Any:
+        return {**vars(self), "call": None}
 
     def begin(self, call: Call, looks: bool = True) -> None:
         """A forward pass begins. looks: False in an evaluation, in which nothing is looked at."""

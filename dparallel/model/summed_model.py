@@ -34,11 +34,11 @@ class SummedModel:
     _watch: ModelWatch
     _buffer_sync: BufferSync
     _compute: Compute
-    _virtual: VirtualShards | None
+    _virtual: VirtualShards | None = None            # with reproducible=V
     _reducer: Reducer | None = None
     _nan: NanWatch | None = None                     # with find_nan=True
     _summed_forward: SummedForward | None = None     # what forward() is with a reducer
-    _without_reducer: bool                           # there is to be a reducer, and is none yet: see _complete()
+    _incomplete: bool                                # there is to be a reducer or virtual shards, and is none yet
     _recorded_alone = False                          # by trace_step(), on one place, without a reducer
 
     # --- the reducer ------------------------------------------------------------------------------------------------------
@@ -56,12 +56,18 @@ class SummedModel:
         return True
 
     def _complete(self) -> None:
-        """Create the reducer, if there is to be one: all ranks together. A copy has none until it is first trained."""
-        if self._without_reducer:
-            self._without_reducer = False
-            self._use_reducer(self._make_reducer())
-            if self._config.wire and self.comm.size > 1 and not self.shard:
-                self.register_comm_hook(self._config.wire, cast_hook)
+        """Create the reducer or the virtual shards, if there are to be any: all ranks together. A copy, or one from a file,
+        has none until it is first trained."""
+        if not self._incomplete:
+            return
+        self._incomplete, config = False, self._config
+        if config.reproducible is not None:
+            self._virtual = VirtualShards(self.module, self.comm, config.reproducible, config.local, config.average,
+                                          config.dim, self._buffer_sync, config.check(type(self).__name__))
+            return
+        self._use_reducer(self._make_reducer())
+        if config.wire and self.comm.size > 1 and not self.shard:
+            self.register_comm_hook(config.wire, cast_hook)
 
     def _make_reducer(self) -> Reducer:
         config, check = self._config, self._config.check(type(self).__name__)
@@ -81,7 +87,7 @@ class SummedModel:
 
     def _needed_reducer(self) -> Reducer | None:
         """The reducer; on one place it is created when it is first needed. None where gradients are summed in the graph."""
-        if self._virtual is not None:
+        if self._config.reproducible is not None:
             raise NotImplementedError("no_sync, weighted and comm hooks: with reproducible=V gradients do not add up over "
                                       "calls, and are summed in a tree; pass all rows at once")
         self._complete()

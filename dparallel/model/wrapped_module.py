@@ -5,17 +5,23 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import Any
 
 from autograd.core.primitive import primitive
 from autograd.nn import Module
 
-from ..comm import CollectiveError, Communicator, Devices
+from ..comm import CollectiveError, Communicator, Devices, communicator
 from ..consistency.verification import first_difference
 from ..reduction.unused import UnusedParameters
 from ..sharding import ShardedReducer
-from .forward import module_compute
-from .model_state import BufferSync, ModelWatch
+from .config import Config
+from .model_state import BufferSync
+
+# what a DataParallel sets from its arguments, or creates when it is used
+CREATED = {"module", "comm", "devices", "batch", "average", "dim", "bucket_cap_mb", "forward_sync_buffers", "ignored",
+           "output_place", "shard", "shard_units", "verify_every", "_config", "_unused", "_watch", "_buffer_sync",
+           "_virtual", "_compute", "_incomplete", "_join_block", "_reducer", "_summed_forward", "_recorded_alone"}
 
 
 class WrappedModule(Module):
@@ -27,6 +33,9 @@ class WrappedModule(Module):
     verify_every: int
     ignored: frozenset[str]
     _reducer: Any
+    _config: Config[Any]
+    _unused: UnusedParameters
+    _buffer_sync: BufferSync
     forwards: int = 0                               # with gradients: counted where verify_every is set
 
     @property
@@ -163,7 +172,7 @@ class WrappedModule(Module):
             raise CollectiveError(f"the weights are not the same on all ranks before forward {self.forwards}: "
                                   f"{difference}")
 
-    # --- copies -----------------------------------------------------------------------------------------------------------
+    # --- copies and pickles -----------------------------------------------------------------------------------------------
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """A DataParallel of a copy of the module, as averages of weights are; without the comm hook that was registered.
@@ -173,22 +182,32 @@ class WrappedModule(Module):
                                       "it is sharded, and load_state_dict(model.state_dict())")
         new: Any = self.__class__.__new__(self.__class__)
         memo[id(self)] = new
-        old: Any = self
-        fresh = {"_reducer": None, "_summed_forward": None, "_compute": None, "_join_block": None, "_watch": None,
-                 "_buffer_sync": None,
-                 "_unused": UnusedParameters(old._unused.find, old._unused.static_graph),
-                 "_without_reducer": old._without_reducer or self._reducer is not None}
-        vars(new).update({key: copy.deepcopy(value, memo) for key, value in vars(self).items() if key not in fresh}, **fresh)
-        watch = ModelWatch(new.module, new.ignored)
-        sync: BufferSync = old._buffer_sync
-        vars(new).update(_watch=watch, _buffer_sync=BufferSync(watch, new.comm, sync.enabled, sync.mean, sync.changed),
-                         _compute=module_compute(new._config))
+        new.__setstate__(copy.deepcopy(self._pickled(), memo))
+        new._buffer_sync.changed = self._buffer_sync.changed
         return new
 
     def __getstate__(self) -> Any:
-        """Refused."""
-        raise TypeError("a DataParallel can't be pickled: its ranks are those of this job. Pickle model.module, or save "
-                        "model.state_dict(); copy.deepcopy(model) works")
+        """The module, the arguments, and attributes of the user's own. TypeError if ranks have slices of the module."""
+        if self.shard:
+            raise TypeError(f"a DataParallel with shard={self._config.shard!r} can't be pickled: each rank has its slices. "
+                            "Save model.state_dict(), which all ranks call together, or wrap the module without shard=")
+        return self._pickled()
+
+    def _pickled(self) -> dict[str, Any]:
+        config = self._config
+        arguments = {each.name: getattr(config, each.name) for each in fields(config) if each.init}
+        if config.comm is not None:                  # that of mpi4py has no name elsewhere
+            arguments["comm"] = communicator(config.comm)
+        return {"arguments": {**arguments, "module": self.module}, "unused": (self._unused.find, self._unused.static_graph),
+                "attributes": {key: value for key, value in vars(self).items() if key not in CREATED}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A DataParallel over the ranks of this job. Not collective: its reducer is created when it is trained."""
+        new: Any = self
+        new._configure(Config(**state["arguments"]))
+        vars(new).update(state["attributes"], _unused=UnusedParameters(*state["unused"]))
+        if new._nan is not None:
+            new._nan.watch_parameters(new.module)
 
 
 __all__ = ["WrappedModule"]

@@ -115,6 +115,7 @@ class Reducer:
         self.enabled = True                          # False in no_sync(); read when a pass begins
         self.superseded = ""                         # see take_over()
         self.grad_in_bucket = True                   # whether .grad is a view of its bucket
+        self.averages_grad = True                    # whether autograd.grad() with respect to parameters averages, too
         self.skipping: StepGuard | None = None       # of the model.skipping() block that runs
         self.joined: JoinedStep | None = None        # of the model.join() block that runs
         self.watch: PassWatch | None = None
@@ -126,7 +127,7 @@ class Reducer:
         counted_elsewhere: set[Tensor] = set()
         self.accumulation = Accumulation(named, self.weights, self.unused, counted_elsewhere, self.stashes_gradients)
         self.shared = SharedParameters(self, self.state, self.accumulation, counted_elsewhere, comm.size == 1)
-        self.second_order: SecondOrder = SecondOrder(self, named, comm, self.weights)
+        self.second_order: SecondOrder = SecondOrder(self, named, comm, self.weights, lambda: self.enabled)
         buckets = self._make_buckets()
         self.departure: Departure = Departure(buckets, self._make_transport(buckets), self.stats)
         self._arrival_order: list[Tensor] | None = [] if rebuild and len(buckets) > 1 else None
@@ -438,7 +439,7 @@ class Reducer:
 
     def _begin_grad(self, backward_pass: BackwardPass, call: ForwardCall | None) -> None:
         """Begin an autograd.grad() pass: if it is with respect to parameters, average their gradients when it ends."""
-        if not self.enabled:
+        if not (self.enabled and self.averages_grad):
             return
         second_order = self.second_order
         if not second_order.averages(backward_pass):

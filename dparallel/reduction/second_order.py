@@ -7,12 +7,14 @@ With c_r = w_r / (sum of w), DataParallel trains on the sum over ranks of c_r * 
 averaged gradient a = sum over r of c_r g_r, that objective's derivative reaches g_r as c_r * (sum over s of c_s u_s), with
 u_s the derivative of rank s's loss with respect to a. What rank r sends back through its own graph is multiplied by c_r in
 the end, so it starts from the sum of c_s u_s: the backward of the weighted mean is the weighted mean itself, to any order.
+Where the pass comes from other calls than the average, as in MAML, its weights o_r may differ: it starts from the sum of
+o_s u_s, times c_r / o_r.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,12 +23,16 @@ import numpy as np
 from autograd.core.engine import BackwardPass, running
 from autograd.core.grad_buffers import set_grad
 from autograd.core.modes import GRAD
+from autograd.core.tensor import edge_of
 
 from ..autograd import Function, Tensor, as_tensor
 from ..comm import Communicator
 from ..pytree.flat_arrays import unflatten
-from .backward_signal import PassListener
+from .backward_signal import PassListener, calls_in
 from .weights import ForwardCall, Weights
+
+MSG_LEFT_OUT = ("a loss that counts 0 on this rank depends on averaged gradients to which this rank's rows have "
+                "contributed, so their part would be lost; let it count more, by model.weighted()")
 
 
 class NotFinite(FloatingPointError):
@@ -35,7 +41,8 @@ class NotFinite(FloatingPointError):
 
 @dataclass
 class GradPass:
-    """An autograd.grad() pass: the parameters that it differentiates by, and the calls of the module that it has reached."""
+    """An autograd.grad() pass: the parameters that it differentiates by, or what was in their places, and the calls of the
+    module that it has reached."""
 
     params: list[Tensor]
     calls: set[ForwardCall] = field(default_factory=set)
@@ -45,7 +52,8 @@ class SecondOrder:
     """Averages the gradients of such passes of one reducer, `listener`."""
 
     def __init__(self, listener: PassListener, named: list[tuple[str, Tensor]], users_comm: Communicator,
-                 weights: Weights) -> None:
+                 weights: Weights, enabled: Callable[[], bool]) -> None:
+        self.enabled: Callable[[], bool] = enabled   # whether gradients are summed over ranks: not in no_sync()
         self.listener: PassListener = listener
         self.named: list[tuple[str, Tensor]] = named
         self.users_comm: Communicator = users_comm
@@ -68,10 +76,14 @@ class SecondOrder:
         return backward_pass in self._grad_passes
 
     def parameters_asked_for(self, backward_pass: BackwardPass) -> list[Tensor]:
-        """The parameters with respect to which a grad() pass differentiates."""
+        """The parameters with respect to which a grad() pass differentiates, and fast weights that were in their places."""
         if backward_pass.targets is None:
             return []
-        return [p for _, p in self.named if p.accumulator is not None and p.accumulator() in backward_pass.targets]
+        fast = [(edge[0].seq, edge[1], t) for call in calls_in(backward_pass.marked(), self.listener) for t in call.fast
+                if (edge := t.edge) is not None]
+        fast.sort(key=lambda found: found[:2])       # on all ranks alike
+        return [t for t in dict.fromkeys([*(p for _, p in self.named), *(t for *_, t in fast)])
+                if (edge := edge_of(t)) is not None and edge[0] in backward_pass.targets]
 
     def start_grad(self, backward_pass: BackwardPass, params: list[Tensor]) -> None:
         """Average the gradients of these parameters when the pass ends."""
@@ -86,7 +98,8 @@ class SecondOrder:
     def finish_grad(self, backward_pass: BackwardPass) -> None:
         """Replace the captured gradients of a grad() pass that ends by their averages."""
         entry = self._grad_passes.pop(backward_pass)
-        captured = [backward_pass.captures.get(p.accumulator(), {}).get(0, []) for p in entry.params]
+        edges: Any = map(edge_of, entry.params)
+        captured = [backward_pass.captures.get(node, {}).get(number, []) for node, number in edges]
         grads = [next((results[0] for results in lists if results), None) for lists in captured]
         for g, lists in zip(self._averaged(grads, entry.params, entry.calls), captured, strict=True):
             for results in lists:
@@ -97,6 +110,16 @@ class SecondOrder:
         """The gradients averaged over ranks, with the weights of the calls."""
         factor, weight = self.weights.factor_and_weight_of(calls)
         return averaged(grads, params, self.comm, factor, weight, reducer=self.listener, calls=calls, room=room)
+
+    def share_in_pass(self) -> float | None:
+        """What this rank's gradients are multiplied by at the end of the running pass; None if they are not averaged.
+        Collective."""
+        backward_pass = running.passes[-1]
+        if not self.enabled() or not (backward_pass.accumulate or self.averages(backward_pass)):
+            return None
+        calls = calls_in(backward_pass.marked(), self.listener)
+        factor, weight = self.weights.factor_and_weight_of(calls, waiting=backward_pass.accumulate)
+        return factor / (float(self.comm.allreduce([np.array([weight])])[0][0]) or 1.0)
 
     # --- backward(create_graph=True) ----------------------------------------------------------------------------------
 
@@ -153,8 +176,14 @@ class Averaged(Function):
         calls: Iterable[ForwardCall | None] = ctx.calls or (None,)
         for call in calls:
             ctx.reducer.begin(call)
-        gradients: tuple[Tensor, ...] = Averaged.apply(*us, **ctx.settings)
-        return gradients
+        share, outer = ctx.settings["share"], ctx.reducer.second_order.share_in_pass()
+        settings = ctx.settings if outer is None else {**ctx.settings, "share": outer}
+        gradients: tuple[Tensor, ...] = Averaged.apply(*us, **settings)
+        if outer is None or outer == share:
+            return gradients
+        if not outer:
+            ctx.reducer.weights.problem = ctx.reducer.weights.problem or MSG_LEFT_OUT
+        return tuple(g * (share / outer if outer else 0.0) for g in gradients)
 
 
 def averaged(grads: Sequence[Tensor | None], params: Sequence[Tensor], comm: Communicator, factor: float, weight: float, *,

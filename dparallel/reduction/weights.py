@@ -12,9 +12,11 @@ mostly do, nothing is multiplied before the end.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+from ..autograd import Tensor
 
 SKIPPED = math.inf                   # sent in place of a weight: this rank could not finish its step
 REFUSED = math.nan                   # the same for a mistake on this rank, which all ranks raise
@@ -28,16 +30,19 @@ class ForwardCall:
     """One call of the module. BackwardSignals of its outputs carry it, so that it counts only in backward passes from them.
 
     rows: the number of rows, or (if given) the weight of the user. evaluated: whether the module, or a layer of it, was in
-    evaluation mode and left out collectives of training. problem: a mistake in this call, which backward passes from it
-    raise on all ranks.
+    evaluation mode and left out collectives of training. fast: tensors that are computed from parameters and were in their
+    places, by functional_call(); inner: the calls that those come from, which do not count beside this one. problem: a
+    mistake in this call, which backward passes from it raise on all ranks.
     """
 
-    __slots__ = ("evaluated", "given", "problem", "rows")
+    __slots__ = ("evaluated", "fast", "given", "inner", "problem", "rows")
 
     def __init__(self, rows: float, given: bool = False, problem: str = "") -> None:
         self.rows: float = rows
         self.given: bool = given
         self.evaluated: bool = False
+        self.fast: Sequence[Tensor] = ()
+        self.inner: frozenset[ForwardCall] = frozenset()
         self.problem: str = problem
 
 
@@ -74,6 +79,7 @@ class Weights:
         if len(calls) == 1:                          # the usual case
             (call,) = calls
             return (call.rows, call.given) if call.given or self.average == "rows" else (1.0, False)
+        calls = set(calls).difference(*[call.inner for call in calls])
         if any(call.given for call in calls):
             return sum(call.rows for call in calls), True
         if self.average != "rows" or (self.alone and not calls):
@@ -114,9 +120,9 @@ class Weights:
         is the sum of gradients over the sum of weights, or the sum of gradients if the weights sum to 0."""
         return self._factor_and_weight(self.calls, self.passes)
 
-    def factor_and_weight_of(self, calls: Collection[ForwardCall]) -> tuple[float, float]:
-        """The same for a pass that comes from these calls, without the waiting passes."""
-        return self._factor_and_weight(calls, [])
+    def factor_and_weight_of(self, calls: Collection[ForwardCall], waiting: bool = False) -> tuple[float, float]:
+        """The same for a pass that comes from these calls, without the waiting passes or with them."""
+        return self._factor_and_weight(calls, self.passes if waiting else [])
 
     def _factor_and_weight(self, calls: Collection[ForwardCall], passes: list[float]) -> tuple[float, float]:
         weight, given = self.weight_of(calls)

@@ -56,7 +56,7 @@ def check_fresh(params: Sequence[Tensor], comm: Communicator) -> None:
     ranks."""
     backward_pass = current_pass()
     accumulates = backward_pass is None or backward_pass.accumulate
-    if comm.any(accumulates and any(p.grad is not None and p.grad.array.any() for p in params)):
+    if comm.any(accumulates and any(p.is_leaf and p.grad is not None and p.grad.array.any() for p in params)):
         raise RuntimeError("reproducible: gradients of an earlier backward pass are still there, and sums with them would "
                            "depend on the number of ranks. Call optimizer.zero_grad() before each step; instead of "
                            "accumulating over calls, pass all rows at once: each shard runs on its own anyway")

@@ -1,5 +1,6 @@
 """autograd.grad() and create_graph through DataParallel: averaged over ranks, and right to second order."""
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from filled_models import filled
 
 import autograd as ag
+import dparallel.distributed as dist
 from autograd import nn, optim
 from dparallel import DataParallel
 
@@ -219,5 +221,71 @@ def test_second_order_where_a_ranks_gradients_are_zero(on_ranks):
             return ag.grad(penalty(ag.grad(loss, params, create_graph=True)), params)
 
         same(second(model, piece(comm.rank, rows[comm.rank])), second(one, everything), 1e-11)
+
+    on_ranks(check)
+
+
+def adapted(net, support, query, steps, way):
+    """MAML: the loss of `query` with weights that `steps` of gradient descent on `support` have made, with their graph."""
+    weights = fast = dict(net.named_parameters())
+    with net.no_sync() if way == "no_sync" else contextlib.nullcontext():
+        for step in range(steps):
+            y = net(support) if way == "called" and step == 0 else ag.func.functional_call(net, fast, (support,))
+            gs = ag.grad((y ** 2).mean(), list(fast.values()), create_graph=way != "first order")
+            fast = {name: w - 0.1 * g for (name, w), g in zip(fast.items(), gs, strict=True)}
+    assert all(fast[name] is not w for name, w in weights.items())
+    return (ag.func.functional_call(net, fast, (query,)).sin() ** 2).mean()
+
+
+MAML = {"rows": DataParallel, "buckets": lambda net, comm: nn.DataParallel(net, comm=comm, bucket_cap_mb=1e-5),
+        "devices": lambda net, comm: DataParallel(net, comm=comm, batch="own", devices=2),
+        "reproducible": lambda net, comm: DataParallel(net, comm=comm, reproducible=4),
+        "ddp": lambda net, comm: dist.DistributedDataParallel(net)}
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+@pytest.mark.parametrize("way", ["called", "functional", "first order", "no_sync"])
+@pytest.mark.parametrize("wrapper", MAML)
+def test_fast_weights(on_ranks, wrapper, way, steps):
+    """Gradients are those of one process with all rows; in no_sync(), and as in PyTorch under DistributedDataParallel, each
+    rank takes its own inner steps. Support and query have different numbers of rows."""
+    def check(comm):
+        if wrapper == "reproducible" and (way == "no_sync" or 4 % comm.size):
+            return
+        even = wrapper == "reproducible"
+        rows = [(4, 4) if even else (r + 2, 2 * (comm.size - r)) for r in range(comm.size)]
+        support, query = ([piece(10 * r + k, n[k]) for r, n in enumerate(rows)] for k in (0, 1))
+        dist.init_process_group(comm=comm)
+        model, one = MAML[wrapper](make(), comm), make()
+        one.no_sync = contextlib.nullcontext
+        if wrapper == "ddp" or way == "no_sync":
+            counts = [1 if wrapper == "ddp" else n for _, n in rows]
+            for r, n in enumerate(counts):
+                (adapted(one, support[r], query[r], steps, way) * n / sum(counts)).backward()
+        else:
+            adapted(one, ag.cat(support), ag.cat(query), steps, way).backward()
+        for _ in range(2):
+            model.zero_grad()
+            adapted(model, support[comm.rank], query[comm.rank], steps, way).backward()
+            same([p.grad for p in model.parameters()], [p.grad for p in one.parameters()], 1e-11)
+        foreign = {name: p.detach().requires_grad_() for name, p in model.named_parameters()}
+        if comm.size > 1 and not even:
+            with pytest.raises(RuntimeError, match="was replaced after the model was wrapped"):
+                ag.func.functional_call(model, foreign, (query[comm.rank],)).sum().backward()
+        dist.destroy_process_group()
+
+    on_ranks(check)
+
+
+def test_a_loss_that_counts_nothing_can_not_use_averages(on_ranks):
+    def check(comm):
+        model = DataParallel(make(), comm=comm)
+        params = list(model.parameters())
+        first = ag.grad(loss_of(model, piece(comm.rank, 2), "rows"), params, create_graph=True)
+        loss = penalty(first)
+        with model.weighted(comm.rank):
+            if comm.size > 1:
+                with pytest.raises(RuntimeError, match="counts 0 on this rank depends on averaged gradients"):
+                    loss.backward()
 
     on_ranks(check)

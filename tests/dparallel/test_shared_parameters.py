@@ -2,14 +2,18 @@
 
 import contextlib
 import copy
+import functools
+import io
 import pickle
 import warnings
 
 import numpy as np
 import pytest
+from filled_models import filled
 
 import autograd as ag
 import autograd.nn.functional as F
+import dparallel.distributed as dist
 from autograd import nn, optim
 from dparallel import DataParallel, hooks
 
@@ -154,7 +158,7 @@ def test_wrapped_twice(on_ranks):
 
 @pytest.mark.parametrize("options", [{}, {"mixed_precision": "bfloat16"}, {"reproducible": 4}], ids=str)
 def test_a_copy_is_an_average_and_can_be_trained(on_ranks, options):
-    """As AveragedModel makes one, before and after backward; on one rank alone, and by pickle with a clear error."""
+    """As AveragedModel makes one, before and after backward; on one rank alone."""
     def check(comm):
         if "reproducible" in options and 4 % comm.size:
             return
@@ -172,8 +176,68 @@ def test_a_copy_is_an_average_and_can_be_trained(on_ranks, options):
         for p, q in zip(model.parameters(), copied.parameters(), strict=True):
             assert p is not q
             np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-12)
-        with pytest.raises(TypeError, match="can't be pickled"):
-            pickle.dumps(model)
+
+    on_ranks(check)
+
+
+def ddp(net, comm, **options):
+    return dist.DistributedDataParallel(net, **options)
+
+
+PICKLED = {"rows": DataParallel, "nn": nn.DataParallel, "root": lambda net, comm: DataParallel(net, comm=comm, batch="root"),
+           "ranks": lambda net, comm: DataParallel(net, comm=comm, average="ranks", bucket_cap_mb=1e-5, find_nan=True),
+           "sum": lambda net, comm: nn.DataParallel(net, comm=comm, average="sum", devices=2, verify_every=1),
+           "wire": lambda net, comm: DataParallel(net, comm=comm, mixed_precision="float32", evaluation_buffers="mean"),
+           "reproducible": lambda net, comm: DataParallel(net, comm=comm, reproducible=4), "devices": lambda net, comm: DataParallel(net, devices=2),
+           "twice": lambda net, comm: nn.Sequential(DataParallel(DataParallel(net, comm=comm), comm=comm)),
+           "ddp": ddp, "ddp views": functools.partial(ddp, gradient_as_bucket_view=True, find_unused_parameters=True)}
+
+
+@pytest.mark.parametrize("kind", PICKLED)
+def test_a_pickle_works_on_the_ranks_that_load_it(on_ranks, kind):
+    """save() on rank 0 alone, as published scripts do; of ranks that no other job has, an error in words."""
+    def check(comm):
+        if kind == "reproducible" and 4 % comm.size:
+            return
+        dist.init_process_group(comm=comm)
+        job = None if comm.kind == "mpi" else comm
+        model = PICKLED[kind](filled(nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Linear(3, 2)).double()), job)
+        model.note, file = "mine", io.BytesIO()
+        x = ag.from_numpy(X + comm.rank)
+
+        def step(model):
+            model.zero_grad()
+            model(x).sin().sum().backward()
+            return [p.grad.clone() for p in model.parameters() if p.grad is not None]
+
+        step(model)
+        if kind == "devices" or "ddp" in kind or comm.kind == "mpi":
+            if comm.rank == 0:
+                with pytest.warns(UserWarning, match="weights_only=False"):
+                    ag.save({"net": model, "epoch": 3}, file)
+            data = comm.broadcast_object(file.getvalue())
+            with pytest.raises(pickle.UnpicklingError, match="weights_only=False"):
+                ag.load(io.BytesIO(data))
+            loaded = ag.load(io.BytesIO(data), weights_only=False)["net"]
+            assert type(loaded) is type(model) and loaded.note == "mine" and str(loaded) == str(model)
+            for _ in range(2):
+                for g, h in zip(step(loaded), step(model), strict=True):
+                    np.testing.assert_allclose(g.numpy(), h.numpy(), rtol=1e-6 if kind == "wire" else 1e-12)
+            assert list(loaded.state_dict()) == list(model.state_dict())
+        else:
+            with pytest.raises(TypeError, match="can't be pickled: another job has no such ranks"):
+                ag.save(model, file)
+        own = pickle.dumps(ddp(nn.Linear(1, 1), comm))
+        group = dist.new_group([0])
+        if comm.rank == 0:
+            with pytest.raises(RuntimeError, match="have not passed process_group"):
+                ag.save(ddp(nn.Linear(1, 1), comm, process_group=group), file)
+        sharded = DataParallel(nn.Linear(4, 1), comm=job, shard="parameters")
+        with pytest.raises(TypeError, match="shard='parameters' can't be pickled: each rank has its slices. Save model.state_dict"):
+            ag.save(sharded, file)
+        dist.destroy_process_group()
+        with pytest.raises(ValueError, match="Default process group has not been initialized"):
+            pickle.loads(own)
 
     on_ranks(check)
 

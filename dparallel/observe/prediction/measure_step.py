@@ -378,7 +378,7 @@ def refuse(model: Any) -> None:
         raise NotImplementedError(f"predict() from a model that is sharded over {model.comm.size} ranks "
                                   f"(shard={STAGES[model.shard]!r}): trace it on one rank (dprun --predict ... -n 1), where "
                                   "it is whole, or with shard=None; all stages are predicted from that")
-    if model._virtual is not None:
+    if model._config.reproducible is not None:
         raise NotImplementedError("predict() with reproducible=V: its gradients are not summed in buckets")
     if not any(p.requires_grad for p in model.module.parameters()):
         raise ValueError("predict(): no parameter of the module requires a gradient")
