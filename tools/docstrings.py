@@ -1,14 +1,15 @@
-"""The docstrings of operations and of Tensor's methods: autograd/base/docstrings/*.py.
+"""The docstrings of operations, Tensor's methods, layers and optimizers: autograd/base/docstrings/*.py.
 
-A docstring is the one in the code, or a summary of docs/docstrings/*.txt, and sections that are made here: arguments with
-their types and defaults, dtypes and errors as calls of the example with other inputs show them, and errors that the code
-raises itself. docs/docstrings/README has the form of the tables.
+A docstring is the summary in the code or in docs/docstrings/*.txt, followed by sections that are built here: arguments with
+their types and defaults, dtypes and errors found by calling the example with other inputs, and errors that the code raises.
+docs/docstrings/README describes the tables.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import fnmatch
 import inspect
 import io
 import re
@@ -22,34 +23,36 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 TABLES = ROOT / "docs" / "docstrings"
 OUT = ROOT / "autograd" / "base" / "docstrings"
-FILES = ("creation", "fft", "index", "linalg", "nn", "pointwise", "random", "reductions", "shape", "signal", "special",
-         "statistics", "tensor")
+FILES = ("creation", "fft", "index", "layers", "linalg", "nn", "optim", "pointwise", "random", "reductions", "shape",
+         "signal", "special", "statistics", "tensor")
 WIDTH = 96
 
 
 @dataclass
 class Entry:
-    """What a table says of one name."""
+    """What a table says of one name, or of a family of names."""
 
     summary: str = ""
     arguments: dict[str, str] = field(default_factory=dict)
     returns: str = ""
     errors: list[str] = field(default_factory=list)
     example: list[str] = field(default_factory=list)
+    kinds: dict[str, str] = field(default_factory=dict)      # types that annotations do not say
 
 
 def read_tables(folder=TABLES):
-    """name: Entry of all tables, and the texts of frequent arguments."""
-    entries, common = {}, {}
-    for path in sorted(folder.glob("*.txt")):
-        entry = None
+    """{name: Entry} of all tables, and [(pattern, Entry)] of the families in their order; the last has all names."""
+    entries, families = {}, []
+    for path in sorted(folder.glob("*.txt"), key=lambda path: (path.stem == "arguments", path.name)):
+        entry = Entry()
         for line in path.read_text().splitlines():
             text = line.strip()
             if not text:
                 continue
-            if path.stem == "arguments":
-                name, _, said = text.partition(": ")
-                common[name] = said
+            if line.startswith("family: "):
+                entry = Entry()
+                patterns = "|".join(map(fnmatch.translate, text.removeprefix("family: ").split()))
+                families.append((re.compile(patterns), entry))
             elif line[0] != " ":
                 name, _, summary = text.partition(":")
                 if name in entries:
@@ -61,10 +64,13 @@ def read_tables(folder=TABLES):
                 entry.returns = text[2:].strip()
             elif text.startswith("!"):
                 entry.errors.append(text[1:].strip())
+            elif found := re.fullmatch(r"(\w+\??)(?: \((.*?)\))?: (.*)", text):
+                name, kind, entry.arguments[name] = found.groups()
+                if kind:
+                    entry.kinds[name] = kind
             else:
-                name, _, said = text.partition(": ")
-                entry.arguments[name] = said
-    return entries, common
+                raise ValueError(f"{path.name}: {text}")
+    return entries, families
 
 
 # --- the public names ----------------------------------------------------------------------------------------------------
@@ -96,13 +102,23 @@ def public_functions(ag):
                 yield file, f"{door}.{name}", value
 
 
+def public_classes(ag):
+    """(file, path, class) of all layers, optimizers and schedulers."""
+    for door, file in (("nn", "layers"), ("optim", "optim"), ("optim.lr_scheduler", "optim"), ("optim.swa_utils", "optim")):
+        module = import_module(f"autograd.{door}")
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isclass(value) and value.__module__.startswith(f"autograd.{door}."):
+                yield file, f"{door}.{name}", value
+
+
 # --- what a declaration knows ----------------------------------------------------------------------------------------------
 
 SHORT = {"TensorOrNumber": "Tensor | number", "TensorOrArray": "Tensor", "Operand": "Tensor", "Number": "number",
-         "SizeLike": "int or ints", "Dims": "int or ints", "DTypeLike": "dtype", "DeviceLike": "device",
-         "Sequence[int]": "ints", "Sequence[Any]": "sequence", "Array": "", "np.generic": "", "None": "", "Any": "",
+         "SizeLike": "int or tuple of ints", "Dims": "int or tuple of ints", "DTypeLike": "dtype", "DeviceLike": "device",
+         "Sequence[int]": "tuple of ints", "Sequence[Any]": "sequence", "Array": "", "np.generic": "", "None": "", "Any": "",
          "MemoryFormat": "memory_format", "Layout": "layout", "np.dtype[Any]": "dtype", "Sequence[Tensor]": "Tensors",
-         "tuple[int, ...]": "ints", "tuple[Tensor, ...]": "Tensors",
+         "tuple[int, ...]": "tuple of ints", "tuple[Tensor, ...]": "Tensors",
          "Iterator[Tensor]": "Tensors", "ValuesIndices": "(Tensor, Tensor)", "object": ""}
 
 
@@ -116,7 +132,7 @@ def type_text(annotation, name, path):
         text = "Tensor"
     parts = []
     for part in re.split(r" \| (?![^\[]*\])", text):
-        for short in SHORT.get(part, part).split(" | "):
+        for short in re.split(r" \| | or ", SHORT.get(part, part)):
             if short and short not in parts:
                 parts.append(short)
     return " or ".join(parts)
@@ -138,17 +154,19 @@ def default_text(value):
     return f"Default: {value!r}."
 
 
-def named(name, p, function, entry, common):
-    """What an argument is: the entry's text, or the frequent one."""
-    for key in (f"{name}?" if p.default is None else "", name):
-        if key in entry.arguments:
-            return entry.arguments[key]
-    if name == "p" and "norm" in (inspect.getdoc(function) or ""):
-        return common["p.norm"]
-    for key in (f"{name}?" if p.default is None else "", name):
-        if key in common:
-            return common[key]
-    return ""
+def kin(path, families):
+    """The families of a name, from the last part of its path; a form of a function belongs to the function's."""
+    name = path.rpartition(".")[2].removesuffix("_copy").removesuffix("_with_indices")
+    return [entry for pattern, entry in families if pattern.fullmatch(name)]
+
+
+def named(name, p, path, entry, families):
+    """(text, type if the table has one) of an argument: the entry's, or that of the first family that has it."""
+    for table in (entry, *kin(path, families)):
+        for key in (f"{name}?" if p.default is None else "", name):
+            if key in table.arguments:
+                return table.arguments[key], table.kinds.get(key, "")
+    return "", ""
 
 
 def own_errors(function):
@@ -351,10 +369,39 @@ def wrapped(first, rest=""):
                          break_long_words=False, break_on_hyphens=False)
 
 
+def argument(name, p, kind, text):
+    """The lines of an argument."""
+    mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+    default = default_text(p.default)
+    text = f"{text[0].upper()}{text[1:]}" if text and re.match(r"[a-z]{2,}[ ,;:]", text) else text
+    head = f"{mark}{name}{f' ({kind})' if kind else ''}"
+    return wrapped(f"{head}: {text.rstrip('.')}.", f" {default}" if default else "")
+
+
+def class_docstring(ag, cls, path, entries, families, lacking):
+    """The docstring of a layer or an optimizer: the code's summary, and the arguments of its constructor."""
+    entry = entries[path]
+    doc = inspect.cleandoc(vars(cls)["__doc__"])
+    if re.search(r"^(Args|Raises|Example):$", doc, re.M):
+        lacking.append(f"{path}: the docstring in the code has sections, and so has a table")
+    arguments = []
+    for name, p in signature_of(cls.__init__).parameters.items():
+        text, kind = named(name, p, path, entry, families)
+        if name != "self" and not (p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and not text):
+            arguments += argument(name, p, kind or type_text(p.annotation, name, path), text)
+            if not text:
+                lacking.append(f"{path}: nothing about {name}")
+    errors = [*entry.errors, *(error for table in kin(path, families) for error in table.errors)] or own_errors(cls.__init__)
+    example = played([spelled(line, path) for line in entry.example], {"ag": ag})
+    parts = {"Args": arguments, "Raises": [line for error in errors for line in wrapped(f"{error.rstrip('.')}.")],
+             "Example": [f"    {line}" if line else "    <BLANKLINE>" for line in example]}
+    return "\n".join([doc, *(line for title, lines in parts.items() if lines for line in ("", f"{title}:", *lines))])
+
+
 DTYPES = re.compile(r"\b(dtype|floating point|int64|integers?|bool|complex)\b")
 
 
-def docstring(ag, function, path, paths, entries, common, lacking):
+def docstring(ag, function, path, paths, entries, families, lacking):
     """The whole docstring of a function known under `paths`, of which `path` has the entry."""
     entry = entries[path]
     doc = inspect.getdoc(function) or ""
@@ -376,7 +423,8 @@ def docstring(ag, function, path, paths, entries, common, lacking):
     if base != path:                                 # a form of another function, whose table has the arguments
         behind = entries.get(base) or entries.get(f"Tensor.{base}") or Entry()
         entry = Entry(entry.summary, {**behind.arguments, **entry.arguments},
-                      entry.returns or behind.returns.replace("views", "tensors"), entry.errors, entry.example)
+                      entry.returns or behind.returns.replace("views", "tensors"), entry.errors, entry.example,
+                      {**behind.kinds, **entry.kinds})
     if "settings" in parameters and path.endswith("_copy"):
         of = getattr(ag, base, None) or getattr(ag.Tensor, base, None)
         own = dict(signature_of(of).parameters) if of is not None else {"input": parameters["input"]}
@@ -394,7 +442,7 @@ def docstring(ag, function, path, paths, entries, common, lacking):
         if name == "self" or (name == "input" and all(other.startswith("Tensor.") for other in paths)):
             first = False
             continue
-        text = named(name, p, function, entry, common)
+        text, kind = named(name, p, path, entry, families)
         wrapper = any(q.kind is q.VAR_KEYWORD for q in parameters.values())
         if p.kind is p.VAR_POSITIONAL and wrapper and name not in entry.arguments:
             continue
@@ -407,12 +455,7 @@ def docstring(ag, function, path, paths, entries, common, lacking):
             arguments += [line for each, said in entry.arguments.items() if each not in parameters
                           for line in wrapped(f"{each}: {said[0].upper()}{said[1:]}.")]
             continue
-        kind = type_text(p.annotation, name, path)
-        mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-        default = default_text(p.default)
-        text = f"{text[0].upper()}{text[1:]}" if text and re.match(r"[a-z]{2,}[ ,;:]", text) else text
-        head = f"{mark}{name}{f' ({kind})' if kind else ''}"
-        arguments += wrapped(f"{head}: {text.rstrip('.')}.", f" {default}" if default else "")
+        arguments += argument(name, p, kind or type_text(p.annotation, name, path), text)
     if arguments:
         lines += ["", "Args:", *arguments]
     annotation = "" if signature is None else type_text(signature.return_annotation, "", path)
@@ -454,7 +497,8 @@ def in_place(ag, name, base_path, base_text, entries, lacking):
     sections = dict(re.findall(r"^(Args|Raises):\n((?:    .*\n?)+)", rest, re.M))
     items = {title: re.findall(r"^    \S.*(?:\n     .*)*", sections.get(title, ""), re.M) for title in ("Args", "Raises")}
     keep = [item for item in items["Args"] if not re.match(r" *(input|self|out|axis|keepdims)\b", item)]
-    errors = [item for item in items["Raises"] if "`out`" not in item]
+    errors = [line for error in entry.errors for line in wrapped(f"{error}.")] if entry is not None and entry.errors else [
+        item for item in items["Raises"] if "`out`" not in item]
     errors += wrapped("RuntimeError: this tensor is a leaf that needs a gradient, and recording is on; or the result has "
                       "another shape, or a dtype that can't be cast to this tensor's.")
     lines = [*textwrap.wrap(text, WIDTH + 4), *(["", "Args:", *keep] if keep else []), "", "Returns:", "    This tensor.",
@@ -484,7 +528,7 @@ def written_in_place(lines, path, name):
 def texts():
     """({file: {path: text}}, what is lacking). Functions have the docstrings of the code before, and these after."""
     import autograd as ag
-    entries, common = read_tables()
+    entries, families = read_tables()
     names = list(public_functions(ag))
     objects, paths = {}, {}
     for _, path, function in names:
@@ -504,7 +548,7 @@ def texts():
             lacking.append(f"{known[0]}: no entry")
             continue
         ag.manual_seed(0)
-        made[key] = docstring(ag, objects[key], path, known, entries, common, lacking)
+        made[key] = docstring(ag, objects[key], path, known, entries, families, lacking)
     by_path = {path: made[key] for key, known in paths.items() if key in made for path in known}
     entry_of = {p: next((q for q in known if q in entries and entries[q].example), p)
                 for known in paths.values() for p in known}
@@ -527,7 +571,12 @@ def texts():
                 function.__doc__ = made[id(function)]
             first = next((p for p in paths[id(function)] if p in files[file]), None)
             files[file][path] = made[id(function)] if first is None else first
-    unknown = set(entries) - {path for _, path, _ in names}
+    for file, path, cls in public_classes(ag):
+        if path in entries:
+            ag.manual_seed(0)
+            files[file][path] = class_docstring(ag, cls, path, entries, families, lacking)
+            cls.__doc__ = files[file][path]
+    unknown = set(entries) - {path for _, path, _ in names} - {path for _, path, _ in public_classes(ag)}
     internal = {"Tensor.accumulate_grad"}            # of the engine; the others begin with "_"
     lacking = [line for line in lacking if line.partition(":")[0] not in internal]
     lacking += [f"{name}: in a table, but no public name" for name in sorted(unknown)]

@@ -5,6 +5,7 @@ May import: base, core, kernels, ops. Read first: module.py.
 
 from typing import TYPE_CHECKING, Any
 
+from ..base import docstrings as _docstrings
 from ..core.tensor import Parameter as Parameter
 from . import attention, common_types, functional, grad, init, modules, parallel, parameter, utils
 from .module import Module as Module
@@ -40,6 +41,7 @@ from .registry import Buffer as Buffer
 __all__ = [name for name in dir() if not name.startswith("_") and name not in ("Any", "TYPE_CHECKING")]
 __all__ += ["DataParallel"]
 
+_docstrings.attach(globals(), "layers", "nn.")
 
 if TYPE_CHECKING:
     from .parallel import DataParallel as DataParallel

@@ -23,15 +23,7 @@ class InPlace(Module):
 
 
 class ReLU(InPlace):
-    """max(x, 0), element by element.
-
-    Args:
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Example:
-        >>> ag.nn.ReLU()(ag.tensor([-1.0, 2.0]))
-        tensor([0., 2.])
-    """
+    """max(x, 0), element by element."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
@@ -39,15 +31,7 @@ class ReLU(InPlace):
 
 
 class SELU(InPlace):
-    """scale * elu(x), with the constants that keep mean 0 and variance 1. Klambauer et al. 2017.
-
-    Args:
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Example:
-        >>> ag.nn.SELU()(ag.tensor([-1.0, 2.0]))
-        tensor([-1.1113,  2.1014])
-    """
+    """scale * elu(x), with the constants that keep mean 0 and variance 1. Klambauer et al. 2017."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
@@ -55,15 +39,7 @@ class SELU(InPlace):
 
 
 class SiLU(InPlace):
-    """x * sigmoid(x), element by element; also called swish. Elfwing et al. 2017 (arXiv:1702.03118).
-
-    Args:
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Example:
-        >>> ag.nn.SiLU()(ag.tensor([-1.0, 2.0]))
-        tensor([-0.2689,  1.7616])
-    """
+    """x * sigmoid(x), element by element; also called swish. Elfwing et al. 2017 (arXiv:1702.03118)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
@@ -71,15 +47,7 @@ class SiLU(InPlace):
 
 
 class Mish(InPlace):
-    """x * tanh(softplus(x)), element by element. Misra 2019 (arXiv:1908.08681).
-
-    Args:
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Example:
-        >>> ag.nn.Mish()(ag.tensor([-1.0, 2.0]))
-        tensor([-0.3034,  1.9440])
-    """
+    """x * tanh(softplus(x)), element by element. Misra 2019 (arXiv:1908.08681)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
@@ -87,15 +55,7 @@ class Mish(InPlace):
 
 
 class Hardsigmoid(Module):
-    """A piecewise linear sigmoid: 0 for x <= -3, x / 6 + 1 / 2 between, 1 for x >= 3.
-
-    Args:
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Example:
-        >>> ag.nn.Hardsigmoid()(ag.tensor([-4.0, 0.0, 4.0]))
-        tensor([0.0000, 0.5000, 1.0000])
-    """
+    """A piecewise linear sigmoid: 0 for x <= -3, x / 6 + 1 / 2 between, 1 for x >= 3."""
 
     def __init__(self, inplace: bool = False) -> None:
         self.inplace = inplace
@@ -106,15 +66,7 @@ class Hardsigmoid(Module):
 
 
 class Hardswish(Module):
-    """x * hardsigmoid(x), element by element. Howard et al. 2019 (arXiv:1905.02244).
-
-    Args:
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Example:
-        >>> ag.nn.Hardswish()(ag.tensor([-4.0, 1.0, 4.0]))
-        tensor([-0.0000, 0.6667, 4.0000])
-    """
+    """x * hardsigmoid(x), element by element. Howard et al. 2019 (arXiv:1905.02244)."""
 
     def __init__(self, inplace: bool = False) -> None:
         self.inplace = inplace
@@ -125,22 +77,7 @@ class Hardswish(Module):
 
 
 class Hardtanh(Module):
-    """x clamped to [min_val, max_val]. AssertionError unless max_val > min_val.
-
-    Args:
-        min_val (float): The lower limit. Default: -1.0.
-        max_val (float): The upper limit. Default: 1.0.
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-        min_value (float): The older name of min_val.
-        max_value (float): The older name of max_val.
-
-    Raises:
-        AssertionError: max_val must be larger than min_val, got {self.min_val} and {self.max_val}.
-
-    Example:
-        >>> ag.nn.Hardtanh()(ag.tensor([-2.0, 0.5, 2.0]))
-        tensor([-1.0000,  0.5000,  1.0000])
-    """
+    """x clamped to [min_val, max_val]. AssertionError unless max_val > min_val."""
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: float | None = None,
                  max_value: float | None = None) -> None:
@@ -160,15 +97,7 @@ class Hardtanh(Module):
 
 
 class ReLU6(Hardtanh):
-    """x clamped to [0, 6]. Howard et al. 2017 (arXiv:1704.04861).
-
-    Args:
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Example:
-        >>> ag.nn.ReLU6()(ag.tensor([-1.0, 2.0, 8.0]))
-        tensor([0., 2., 6.])
-    """
+    """x clamped to [0, 6]. Howard et al. 2017 (arXiv:1704.04861)."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -179,17 +108,7 @@ class ReLU6(Hardtanh):
 
 
 class Threshold(Module):
-    """x where x > threshold, the constant `value` elsewhere.
-
-    Args:
-        threshold (float): The limit.
-        value (float): What elements become.
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Example:
-        >>> ag.nn.Threshold(1., 0.)(ag.tensor([-1.0, 0.5, 2.0]))
-        tensor([0., 0., 2.])
-    """
+    """x where x > threshold, the constant `value` elsewhere."""
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         self.threshold: float = threshold
@@ -208,15 +127,6 @@ class Threshold(Module):
 class RReLU(Module):
     """leaky_relu with a slope per element, drawn from U(lower, upper) in training mode; the mean of the two in
     evaluation mode. Xu et al. 2015 (arXiv:1505.00853).
-
-    Args:
-        lower (float): The smallest slope. Default: 0.125.
-        upper (float): The largest slope. Default: 0.3333333333333333.
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Example:
-        >>> ag.nn.RReLU().eval()(ag.tensor([-3.0, 2.0]))
-        tensor([-0.6875,  2.0000])
     """
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
@@ -234,16 +144,7 @@ class RReLU(Module):
 
 
 class LeakyReLU(Module):
-    """x where x > 0, negative_slope * x elsewhere.
-
-    Args:
-        negative_slope (float): The slope below 0. Default: 0.01.
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Example:
-        >>> ag.nn.LeakyReLU()(ag.tensor([-1.0, 2.0]))
-        tensor([-0.0100,  2.0000])
-    """
+    """x where x > 0, negative_slope * x elsewhere."""
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         self.negative_slope: float = negative_slope
@@ -259,16 +160,7 @@ class LeakyReLU(Module):
 
 
 class ELU(Module):
-    """x where x > 0, alpha * (exp(x) - 1) elsewhere. Clevert et al. 2015 (arXiv:1511.07289).
-
-    Args:
-        alpha (float): Where the negative part tends to, negated. Default: 1.0.
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Example:
-        >>> ag.nn.ELU()(ag.tensor([-1.0, 2.0]))
-        tensor([-0.6321,  2.0000])
-    """
+    """x where x > 0, alpha * (exp(x) - 1) elsewhere. Clevert et al. 2015 (arXiv:1511.07289)."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         self.alpha: float = alpha
@@ -284,16 +176,7 @@ class ELU(Module):
 
 
 class CELU(Module):
-    """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere. Barron 2017 (arXiv:1704.07483).
-
-    Args:
-        alpha (float): Where the negative part tends to, negated. Default: 1.0.
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Example:
-        >>> ag.nn.CELU()(ag.tensor([-1.0, 2.0]))
-        tensor([-0.6321,  2.0000])
-    """
+    """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere. Barron 2017 (arXiv:1704.07483)."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         self.alpha: float = alpha
@@ -311,18 +194,6 @@ class CELU(Module):
 class PReLU(Module):
     """leaky_relu with a learned slope: one for all, or one per channel (dimension 1). He et al. 2015
     (arXiv:1502.01852).
-
-    Args:
-        num_parameters (int): Number of slopes: 1, or one for each channel. Default: 1.
-        init (float): The slope to begin with. Default: 0.25.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.PReLU()(ag.tensor([-4.0, 2.0]))
-        tensor([-1.,  2.], grad_fn=<PreluKernelBackward0>)
-        >>> layer = ag.nn.PReLU()
-        >>> layer.reset_parameters()
     """
 
     weight: Parameter
@@ -348,15 +219,7 @@ class PReLU(Module):
 
 
 class GLU(Module):
-    """a * sigmoid(b), where a and b are the two halves of the input along dim. Dauphin et al. 2016 (arXiv:1612.08083).
-
-    Args:
-        dim (int): The dimension. Default: -1.
-
-    Example:
-        >>> ag.nn.GLU()(ag.tensor([[1.0, 2.0, 0.0, 0.0]]))
-        tensor([[0.5000, 1.0000]])
-    """
+    """a * sigmoid(b), where a and b are the two halves of the input along dim. Dauphin et al. 2016 (arXiv:1612.08083)."""
 
     def __init__(self, dim: int = -1) -> None:
         self.dim = dim
@@ -373,13 +236,6 @@ class GLU(Module):
 class GELU(Module):
     """x * Phi(x), Phi the standard normal distribution function; approximate="tanh" uses the tanh formula of the
     paper. Hendrycks & Gimpel 2016 (arXiv:1606.08415).
-
-    Args:
-        approximate (str): "none" or "tanh". Default: 'none'.
-
-    Example:
-        >>> ag.nn.GELU()(ag.tensor([-1.0, 0.0, 1.0]))
-        tensor([-0.1587,  0.0000,  0.8413])
     """
 
     def __init__(self, approximate: str = "none") -> None:
@@ -395,15 +251,7 @@ class GELU(Module):
 
 
 class Hardshrink(Module):
-    """x where |x| > lambd, 0 elsewhere.
-
-    Args:
-        lambd (float): Half the width of what becomes 0. Default: 0.5.
-
-    Example:
-        >>> ag.nn.Hardshrink()(ag.tensor([-1.0, 0.3, 2.0]))
-        tensor([-1.,  0.,  2.])
-    """
+    """x where |x| > lambd, 0 elsewhere."""
 
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = lambd
@@ -418,15 +266,7 @@ class Hardshrink(Module):
 
 
 class Softshrink(Module):
-    """x - lambd where x > lambd, x + lambd where x < -lambd, 0 between.
-
-    Args:
-        lambd (float): Half the width of what becomes 0. Default: 0.5.
-
-    Example:
-        >>> ag.nn.Softshrink()(ag.tensor([-1.0, 0.3, 2.0]))
-        tensor([-0.5000,  0.0000,  1.5000])
-    """
+    """x - lambd where x > lambd, x + lambd where x < -lambd, 0 between."""
 
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = lambd
@@ -441,16 +281,7 @@ class Softshrink(Module):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold, to avoid overflow.
-
-    Args:
-        beta (float): How sharp the bend is. Default: 1.0.
-        threshold (float): From where the result is linear. Default: 20.0.
-
-    Example:
-        >>> ag.nn.Softplus()(ag.tensor([-1.0, 0.0, 30.0]))
-        tensor([ 0.3133,  0.6931, 30.0000])
-    """
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold, to avoid overflow."""
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         self.beta: float = beta
@@ -466,15 +297,7 @@ class Softplus(Module):
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x)), element by element.
-
-    Raises:
-        TypeError: {...}.__init__() got {what}.
-
-    Example:
-        >>> ag.nn.Sigmoid()(ag.tensor([-2.0, 0.0, 2.0]))
-        tensor([0.1192, 0.5000, 0.8808])
-    """
+    """1 / (1 + exp(-x)), element by element."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
@@ -482,15 +305,7 @@ class Sigmoid(Module):
 
 
 class Tanh(Module):
-    """The hyperbolic tangent, element by element.
-
-    Raises:
-        TypeError: {...}.__init__() got {what}.
-
-    Example:
-        >>> ag.nn.Tanh()(ag.tensor([-1.0, 0.0, 1.0]))
-        tensor([-0.7616,  0.0000,  0.7616])
-    """
+    """The hyperbolic tangent, element by element."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
@@ -498,15 +313,7 @@ class Tanh(Module):
 
 
 class LogSigmoid(Module):
-    """log(sigmoid(x)), computed without overflow or underflow.
-
-    Raises:
-        TypeError: {...}.__init__() got {what}.
-
-    Example:
-        >>> ag.nn.LogSigmoid()(ag.tensor([-2.0, 0.0, 200.0]))
-        tensor([-2.1269, -0.6931,  0.0000])
-    """
+    """log(sigmoid(x)), computed without overflow or underflow."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
@@ -514,15 +321,7 @@ class LogSigmoid(Module):
 
 
 class Softsign(Module):
-    """x / (1 + |x|), element by element.
-
-    Raises:
-        TypeError: {...}.__init__() got {what}.
-
-    Example:
-        >>> ag.nn.Softsign()(ag.tensor([-1.0, 3.0]))
-        tensor([-0.5000,  0.7500])
-    """
+    """x / (1 + |x|), element by element."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
@@ -530,15 +329,7 @@ class Softsign(Module):
 
 
 class Tanhshrink(Module):
-    """x - tanh(x), element by element.
-
-    Raises:
-        TypeError: {...}.__init__() got {what}.
-
-    Example:
-        >>> ag.nn.Tanhshrink()(ag.tensor([-1.0, 3.0]))
-        tensor([-0.2384,  2.0049])
-    """
+    """x - tanh(x), element by element."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
@@ -546,15 +337,7 @@ class Tanhshrink(Module):
 
 
 class Softmin(Module):
-    """exp(-x) divided by its sum along dim.
-
-    Args:
-        dim (int): The dimension.
-
-    Example:
-        >>> ag.nn.Softmin(dim=1)(ag.tensor([[1.0, 2.0]]))
-        tensor([[0.7311, 0.2689]])
-    """
+    """exp(-x) divided by its sum along dim."""
 
     def __init__(self, dim: int | None = None) -> None:
         self.dim = dim
@@ -569,16 +352,7 @@ class Softmin(Module):
 
 
 class Softmax(Module):
-    """exp(x) divided by its sum along dim. With dim=None a dimension is chosen by the input's ndim, with a warning.
-
-    Args:
-        dim (int): The dimension.
-
-    Example:
-        >>> ag.nn.Softmax(dim=1)(ag.tensor([[1.0, 2.0], [3.0, 3.0]]))
-        tensor([[0.2689, 0.7311],
-                [0.5000, 0.5000]])
-    """
+    """exp(x) divided by its sum along dim. With dim=None a dimension is chosen by the input's ndim, with a warning."""
 
     def __init__(self, dim: int | None = None) -> None:
         self.dim = dim
@@ -593,15 +367,7 @@ class Softmax(Module):
 
 
 class LogSoftmax(Module):
-    """log(softmax(x)) along dim, computed as x - logsumexp(x).
-
-    Args:
-        dim (int): The dimension.
-
-    Example:
-        >>> ag.nn.LogSoftmax(dim=1)(ag.tensor([[1.0, 2.0]]))
-        tensor([[-1.3133, -0.3133]])
-    """
+    """log(softmax(x)) along dim, computed as x - logsumexp(x)."""
 
     def __init__(self, dim: int | None = None) -> None:
         self.dim = dim
@@ -616,15 +382,7 @@ class LogSoftmax(Module):
 
 
 class Softmax2d(Module):
-    """softmax over the channels of each pixel of (n, c, h, w) or (c, h, w).
-
-    Raises:
-        TypeError: {...}.__init__() got {what}.
-
-    Example:
-        >>> ag.nn.Softmax2d()(ag.ones(1, 2, 1, 1)).flatten()
-        tensor([0.5000, 0.5000])
-    """
+    """softmax over the channels of each pixel of (n, c, h, w) or (c, h, w)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> the same shape. ValueError for another number of dimensions."""

@@ -30,28 +30,6 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     Cluster i projects the input down to in_features / div_value^(i + 1) features. ValueError unless cutoffs are
     increasing and between 1 and n_classes - 1.
-
-    Args:
-        in_features (int): Size of the input's last dimension.
-        n_classes (int): Number of classes.
-        cutoffs (ints): Increasing class numbers, where a less frequent cluster begins.
-        div_value (float): How much smaller each cluster's projection is. Default: 4.0.
-        head_bias (bool): Whether the head has a bias. Default: False.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Raises:
-        ValueError: cutoffs should be a sequence of length larger than 0.
-        ValueError: cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each
-            value is between 1 and n_classes-1, got {cutoffs}.
-
-    Example:
-        >>> layer = ag.nn.AdaptiveLogSoftmaxWithLoss(8, 10, cutoffs=[4])
-        >>> layer(ag.ones(3, 8), ag.tensor([0, 5, 9])).output.shape
-        Size([3])
-        >>> layer.log_prob(ag.ones(3, 8)).shape, layer.predict(ag.ones(3, 8)).shape
-        (Size([3, 10]), Size([3]))
-        >>> layer.reset_parameters()
     """
 
     def __init__(self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0,

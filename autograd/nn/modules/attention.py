@@ -28,30 +28,6 @@ class MultiheadAttention(Module):
     query (l, n, embed_dim), key (s, n, kdim), value (s, n, vdim), n first if batch_first, or without n. Parameters:
     in_proj_weight (3 embed_dim, embed_dim), or q_, k_ and v_proj_weight if kdim or vdim differ; in_proj_bias, out_proj;
     bias_k, bias_v: one more key and value; add_zero_attn: one more, of zeros.
-
-    Args:
-        embed_dim (int): Size of the model.
-        num_heads (int): Number of heads, a divisor of embed_dim.
-        dropout (float): Probability that an element is dropped. Default: 0.0.
-        bias (bool): Whether there is a bias. Default: True.
-        add_bias_kv (bool): Whether a learned key and value are joined on. Default: False.
-        add_zero_attn (bool): Whether a key and a value of zeros are joined on. Default: False.
-        kdim (int): Size of the keys; embed_dim if None.
-        vdim (int): Size of the values; embed_dim if None.
-        batch_first (bool): Whether the batch is the first dimension, not the second. Default: False.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Raises:
-        ValueError: embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads}
-            instead.
-        AssertionError: embed_dim must be divisible by num_heads.
-
-    Example:
-        >>> x = ag.ones(5, 2, 8)
-        >>> out, weights = ag.nn.MultiheadAttention(8, 2)(x, x, x)
-        >>> out.shape, weights.shape
-        (Size([5, 2, 8]), Size([2, 5, 5]))
     """
 
     out_proj: NonDynamicallyQuantizableLinear

@@ -116,30 +116,7 @@ class _BatchNorm(NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of (n, c) or (n, c, length).
-
-    Args:
-        num_features (int): Number of channels, dimension 1 of the input.
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: True.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.BatchNorm1d(3)(ag.ones(4, 3)).shape
-        Size([4, 3])
-        >>> layer = ag.nn.BatchNorm1d(2)
-        >>> _ = layer(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        >>> layer.running_mean
-        tensor([0.2000, 0.3000])
-        >>> layer.reset_running_stats()
-        >>> layer.reset_parameters()
-        >>> layer.running_mean
-        tensor([0., 0.])
-    """
+    """Batch normalisation of (n, c) or (n, c, length)."""
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim not in (2, 3):
@@ -147,22 +124,7 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation of (n, c, h, w).
-
-    Args:
-        num_features (int): Number of channels, dimension 1 of the input.
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: True.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.BatchNorm2d(3)(ag.ones(2, 3, 4, 4)).shape
-        Size([2, 3, 4, 4])
-    """
+    """Batch normalisation of (n, c, h, w)."""
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim != 4:
@@ -170,22 +132,7 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of (n, c, d, h, w).
-
-    Args:
-        num_features (int): Number of channels, dimension 1 of the input.
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: True.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.BatchNorm3d(3)(ag.ones(2, 3, 4, 4, 4)).shape
-        Size([2, 3, 4, 4, 4])
-    """
+    """Batch normalisation of (n, c, d, h, w)."""
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim != 5:
@@ -198,20 +145,6 @@ class SyncBatchNorm(_BatchNorm):
 
     Constructing or converting gives the plugin's subclass; without a plugin it is a NotImplementedError, since the
     statistics of one rank alone would silently differ from PyTorch's.
-
-    Args:
-        num_features (int): Number of channels, dimension 1 of the input.
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: True.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.SyncBatchNorm(3)
-        SyncBatchNorm(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
     """
 
     if not TYPE_CHECKING:                            # checkers take what a class's __new__ gives for its instances

@@ -11,13 +11,6 @@ from .extra_repr import format_attributes
 class ChannelShuffle(Module):
     """Permute channels between groups: with groups of k channels, channel g * k + i moves to i * groups + g, so that
     neighbours come from different groups. Zhang et al. 2017 (arXiv:1707.01083).
-
-    Args:
-        groups (int): Number of groups of channels.
-
-    Example:
-        >>> ag.nn.ChannelShuffle(2)(ag.arange(4).reshape(1, 4, 1, 1)).flatten()
-        tensor([0, 2, 1, 3])
     """
 
     def __init__(self, groups: int) -> None:

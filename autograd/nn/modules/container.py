@@ -90,15 +90,7 @@ class _Numbered(Module):
 
 
 class Sequential(_Numbered):
-    """Modules applied in sequence; passed as arguments, or as one dict of names.
-
-    Example:
-        >>> ag.nn.Sequential(ag.nn.Linear(3, 4), ag.nn.ReLU(), ag.nn.Linear(4, 2))(ag.ones(5, 3)).shape
-        Size([5, 2])
-        >>> layers = ag.nn.Sequential(ag.nn.ReLU())
-        >>> layers.append(ag.nn.Tanh()).extend([ag.nn.GELU()]).insert(0, ag.nn.Identity()).pop(-1)
-        GELU(approximate='none')
-    """
+    """Modules applied in sequence; passed as arguments, or as one dict of names."""
 
     def __init__(self, *args: Module | Mapping[str, Module]) -> None:
         named: Any = args[0].items() if len(args) == 1 and isinstance(args[0], dict) else enumerate(args)
@@ -164,19 +156,7 @@ class Sequential(_Numbered):
 
 
 class ModuleList(_Numbered):
-    """A list of modules that are registered as submodules, so that parameters() and state_dict() find them.
-
-    Args:
-        modules (Iterable[Module]): Modules to begin with.
-
-    Example:
-        >>> layers = ag.nn.ModuleList([ag.nn.Linear(2, 2) for _ in range(3)])
-        >>> len(layers)
-        3
-        >>> layers.insert(0, ag.nn.ReLU())
-        >>> layers.append(ag.nn.Tanh()).extend([ag.nn.GELU()]).pop(-1)
-        GELU(approximate='none')
-    """
+    """A list of modules that are registered as submodules, so that parameters() and state_dict() find them."""
 
     def __init__(self, modules: Iterable[Module | None] | None = None) -> None:
         if modules is not None:
@@ -216,22 +196,7 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """A dict of modules, registered as submodules and kept in the order of insertion.
-
-    Args:
-        modules: Modules to begin with.
-
-    Example:
-        >>> layers = ag.nn.ModuleDict({"a": ag.nn.Linear(2, 3), "b": ag.nn.ReLU()})
-        >>> list(layers)
-        ['a', 'b']
-        >>> layers.update({"c": ag.nn.Tanh()})
-        >>> list(layers.keys()), len(layers.values()), len(layers.items())
-        (['a', 'b', 'c'], 3, 3)
-        >>> layers.pop("c")
-        Tanh()
-        >>> layers.clear()
-    """
+    """A dict of modules, registered as submodules and kept in the order of insertion."""
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
         if modules is not None:

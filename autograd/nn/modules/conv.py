@@ -103,28 +103,7 @@ def _borders(padding: Any, kernel_size: Sequence[int], dilation: Sequence[int]) 
 
 
 class Conv1d(_ConvNd):
-    """Cross-correlation of sequences with learned kernels of shape (out_channels, in_channels / groups, k).
-
-    Args:
-        in_channels (int): Number of channels of the input.
-        out_channels (int): Number of channels of the output.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-        padding (int or ints or str): Zeros on both sides, one number or one for each dimension; "same" or "valid".
-            Default: 0.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> layer = ag.nn.Conv1d(2, 4, 3)
-        >>> layer(ag.ones(1, 2, 8)).shape
-        Size([1, 4, 6])
-        >>> layer.reset_parameters()                     # other random weights
-    """
+    """Cross-correlation of sequences with learned kernels of shape (out_channels, in_channels / groups, k)."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
                  padding: SizeLike | str = 0, dilation: SizeLike = 1, groups: int = 1, bias: bool = True,
@@ -145,26 +124,7 @@ class Conv1d(_ConvNd):
 
 
 class Conv2d(_ConvNd):
-    """Cross-correlation of images with learned kernels of shape (out_channels, in_channels / groups, kh, kw).
-
-    Args:
-        in_channels (int): Number of channels of the input.
-        out_channels (int): Number of channels of the output.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-        padding (int or ints or str): Zeros on both sides, one number or one for each dimension; "same" or "valid".
-            Default: 0.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.Conv2d(3, 8, 3, padding=1)(ag.ones(1, 3, 16, 16)).shape
-        Size([1, 8, 16, 16])
-    """
+    """Cross-correlation of images with learned kernels of shape (out_channels, in_channels / groups, kh, kw)."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
                  padding: SizeLike | str = 0, dilation: SizeLike = 1, groups: int = 1, bias: bool = True,
@@ -185,26 +145,7 @@ class Conv2d(_ConvNd):
 
 
 class Conv3d(_ConvNd):
-    """Cross-correlation of volumes with learned kernels of shape (out_channels, in_channels / groups, kd, kh, kw).
-
-    Args:
-        in_channels (int): Number of channels of the input.
-        out_channels (int): Number of channels of the output.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-        padding (int or ints or str): Zeros on both sides, one number or one for each dimension; "same" or "valid".
-            Default: 0.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.Conv3d(2, 4, 3)(ag.ones(1, 2, 4, 8, 8)).shape
-        Size([1, 4, 2, 6, 6])
-    """
+    """Cross-correlation of volumes with learned kernels of shape (out_channels, in_channels / groups, kd, kh, kw)."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
                  padding: SizeLike | str = 0, dilation: SizeLike = 1, groups: int = 1, bias: bool = True,
@@ -266,24 +207,6 @@ class _ConvTransposeNd(_ConvNd):
 class ConvTranspose1d(_ConvTransposeNd):
     """The adjoint of Conv1d, with a learned kernel of shape (in_channels, out_channels / groups, k): each input
     element adds a scaled kernel to the output.
-
-    Args:
-        in_channels (int): Number of channels of the input.
-        out_channels (int): Number of channels of the output.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        output_padding (int or ints): Further size on one side of the output. Default: 0.
-        groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.ConvTranspose1d(2, 4, 2, stride=2)(ag.ones(1, 2, 8)).shape
-        Size([1, 4, 16])
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
@@ -307,24 +230,6 @@ class ConvTranspose1d(_ConvTransposeNd):
 class ConvTranspose2d(_ConvTransposeNd):
     """The adjoint of Conv2d, with a learned kernel of shape (in_channels, out_channels / groups, kh, kw): each input
     element adds a scaled kernel to the output.
-
-    Args:
-        in_channels (int): Number of channels of the input.
-        out_channels (int): Number of channels of the output.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        output_padding (int or ints): Further size on one side of the output. Default: 0.
-        groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.ConvTranspose2d(2, 4, 2, stride=2)(ag.ones(1, 2, 8, 8)).shape
-        Size([1, 4, 16, 16])
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
@@ -345,24 +250,6 @@ class ConvTranspose2d(_ConvTransposeNd):
 class ConvTranspose3d(_ConvTransposeNd):
     """The adjoint of Conv3d, with a learned kernel of shape (in_channels, out_channels / groups, kd, kh, kw): each
     input element adds a scaled kernel to the output.
-
-    Args:
-        in_channels (int): Number of channels of the input.
-        out_channels (int): Number of channels of the output.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        output_padding (int or ints): Further size on one side of the output. Default: 0.
-        groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.ConvTranspose3d(2, 4, 2, stride=2)(ag.ones(1, 2, 4, 4, 4)).shape
-        Size([1, 4, 8, 8, 8])
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,

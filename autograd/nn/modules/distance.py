@@ -8,17 +8,7 @@ from ..module import Module
 
 
 class PairwiseDistance(Module):
-    """The p-norm of x1 - x2 + eps along the last dimension.
-
-    Args:
-        p (float): The order of the norm. Default: 2.0.
-        eps (float): Keeps divisions by 0 away. Default: 1e-06.
-        keepdim (bool): Whether the reduced dimensions stay, with size 1. Default: False.
-
-    Example:
-        >>> ag.nn.PairwiseDistance()(ag.tensor([[0.0, 0.0]]), ag.tensor([[3.0, 4.0]]))
-        tensor([5.0000])
-    """
+    """The p-norm of x1 - x2 + eps along the last dimension."""
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         self.norm: float = p
@@ -31,16 +21,7 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """dot(x1, x2) / (max(|x1|, eps) * max(|x2|, eps)) along dim.
-
-    Args:
-        dim (int): The dimension. Default: 1.
-        eps (float): Keeps divisions by 0 away. Default: 1e-08.
-
-    Example:
-        >>> ag.nn.CosineSimilarity()(ag.tensor([[1.0, 0.0]]), ag.tensor([[1.0, 1.0]]))
-        tensor([0.7071])
-    """
+    """dot(x1, x2) / (max(|x1|, eps) * max(|x2|, eps)) along dim."""
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         self.dim: int = dim

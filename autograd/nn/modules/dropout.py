@@ -23,19 +23,7 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """Zero single elements with probability p in training mode and scale the others by 1 / (1 - p).
-
-    Args:
-        p (float): Probability that an element is dropped. Default: 0.5.
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Raises:
-        ValueError: dropout probability has to be between 0 and 1, but got {p}.
-
-    Example:
-        >>> ag.nn.Dropout(0.5).eval()(ag.tensor([1.0, 2.0]))
-        tensor([1., 2.])
-    """
+    """Zero single elements with probability p in training mode and scale the others by 1 / (1 - p)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape; the input itself in evaluation mode."""
@@ -43,19 +31,7 @@ class Dropout(_DropoutNd):
 
 
 class Dropout1d(_DropoutNd):
-    """Zero whole channels of (n, c, l) or (c, l) with probability p in training mode; scale the others by 1 / (1 - p).
-
-    Args:
-        p (float): Probability that a channel is dropped. Default: 0.5.
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Raises:
-        ValueError: dropout probability has to be between 0 and 1, but got {p}.
-
-    Example:
-        >>> ag.nn.Dropout1d(0.5)(ag.ones(1, 4, 8)).shape
-        Size([1, 4, 8])
-    """
+    """Zero whole channels of (n, c, l) or (c, l) with probability p in training mode; scale the others by 1 / (1 - p)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, l) or (c, l) -> the same shape; the input itself in evaluation mode."""
@@ -65,17 +41,6 @@ class Dropout1d(_DropoutNd):
 class Dropout2d(_DropoutNd):
     """Zero whole channels of (n, c, h, w) with probability p in training mode; scale the others by 1 / (1 - p).
     Tompson et al. 2015 (arXiv:1411.4280).
-
-    Args:
-        p (float): Probability that a channel is dropped. Default: 0.5.
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Raises:
-        ValueError: dropout probability has to be between 0 and 1, but got {p}.
-
-    Example:
-        >>> ag.nn.Dropout2d(0.5)(ag.ones(1, 4, 8, 8)).shape
-        Size([1, 4, 8, 8])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -86,17 +51,6 @@ class Dropout2d(_DropoutNd):
 class Dropout3d(_DropoutNd):
     """Zero whole channels of (n, c, d, h, w) or (c, d, h, w) with probability p in training mode; scale the others by
     1 / (1 - p).
-
-    Args:
-        p (float): Probability that a channel is dropped. Default: 0.5.
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Raises:
-        ValueError: dropout probability has to be between 0 and 1, but got {p}.
-
-    Example:
-        >>> ag.nn.Dropout3d(0.5)(ag.ones(1, 4, 2, 8, 8)).shape
-        Size([1, 4, 2, 8, 8])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -105,19 +59,7 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean 0 and variance 1, for networks of SELU. Klambauer et al. 2017.
-
-    Args:
-        p (float): Probability that an element is dropped. Default: 0.5.
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Raises:
-        ValueError: dropout probability has to be between 0 and 1, but got {p}.
-
-    Example:
-        >>> ag.nn.AlphaDropout(0.5).eval()(ag.tensor([1.0, 2.0]))
-        tensor([1., 2.])
-    """
+    """Dropout that keeps mean 0 and variance 1, for networks of SELU. Klambauer et al. 2017."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape. `inplace` has no effect, as in PyTorch."""
@@ -125,19 +67,7 @@ class AlphaDropout(_DropoutNd):
 
 
 class FeatureAlphaDropout(_DropoutNd):
-    """AlphaDropout of whole channels instead of single elements.
-
-    Args:
-        p (float): Probability that a channel is dropped. Default: 0.5.
-        inplace (bool): Whether the result is written to input's memory. Default: False.
-
-    Raises:
-        ValueError: dropout probability has to be between 0 and 1, but got {p}.
-
-    Example:
-        >>> ag.nn.FeatureAlphaDropout(0.5)(ag.ones(1, 4, 8)).shape
-        Size([1, 4, 8])
-    """
+    """AlphaDropout of whole channels instead of single elements."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, ...) -> the same shape. `inplace` has no effect, as in PyTorch."""

@@ -13,16 +13,7 @@ if TYPE_CHECKING:
 
 
 class Flatten(Module):
-    """Merge dimensions start_dim to end_dim (inclusive) into one.
-
-    Args:
-        start_dim (int): The first dimension. Default: 1.
-        end_dim (int): The last dimension. Default: -1.
-
-    Example:
-        >>> ag.nn.Flatten()(ag.ones(2, 3, 4)).shape
-        Size([2, 12])
-    """
+    """Merge dimensions start_dim to end_dim (inclusive) into one."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         self.start_dim: int = start_dim
@@ -38,21 +29,7 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Split dimension dim into several of the sizes unflattened_size; one of them may be -1.
-
-    Args:
-        dim (int): The dimension.
-        unflattened_size (ints): The sizes.
-
-    Raises:
-        NotImplementedError: Unflatten(dim={dim}): dimensions have no names here.
-        TypeError: unflattened_size must be a tuple or list, but found type {...}.
-        TypeError: unflattened_size must be tuple of ints, but found element of type {...} at pos {position}.
-
-    Example:
-        >>> ag.nn.Unflatten(1, (2, 3))(ag.ones(4, 6)).shape
-        Size([4, 2, 3])
-    """
+    """Split dimension dim into several of the sizes unflattened_size; one of them may be -1."""
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         if isinstance(dim, str):

@@ -10,19 +10,7 @@ from .extra_repr import format_attributes
 
 
 class Fold(Module):
-    """Columns (n, c * window, windows) summed into their windows of the image: (n, c, *output_size).
-
-    Args:
-        output_size (int or ints): Sizes of the plane of the output; None: as the input's.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-
-    Example:
-        >>> ag.nn.Fold((3, 3), (2, 2))(ag.ones(1, 4, 4)).shape
-        Size([1, 1, 3, 3])
-    """
+    """Columns (n, c * window, windows) summed into their windows of the image: (n, c, *output_size)."""
 
     def __init__(self, output_size: SizeLike, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0,
                  stride: SizeLike = 1) -> None:
@@ -44,18 +32,7 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """The windows of (n, c, h, w) as columns: (n, c * window, windows).
-
-    Args:
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-
-    Example:
-        >>> ag.nn.Unfold(2)(ag.ones(1, 1, 3, 3)).shape
-        Size([1, 4, 4])
-    """
+    """The windows of (n, c, h, w) as columns: (n, c * window, windows)."""
 
     def __init__(self, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0, stride: SizeLike = 1) -> None:
         self.kernel_size: SizeLike = kernel_size

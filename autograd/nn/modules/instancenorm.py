@@ -51,64 +51,19 @@ class _InstanceNorm(NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalisation of (n, c, length) or (c, length).
-
-    Args:
-        num_features (int): Number of channels, dimension 1 of the input.
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: False.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: False.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.InstanceNorm1d(3)(ag.ones(2, 3, 4)).shape
-        Size([2, 3, 4])
-    """
+    """Instance normalisation of (n, c, length) or (c, length)."""
 
     sample_ndim = 2
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalisation of (n, c, h, w) or (c, h, w).
-
-    Args:
-        num_features (int): Number of channels, dimension 1 of the input.
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: False.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: False.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.InstanceNorm2d(3)(ag.ones(2, 3, 4, 4)).shape
-        Size([2, 3, 4, 4])
-    """
+    """Instance normalisation of (n, c, h, w) or (c, h, w)."""
 
     sample_ndim = 3
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalisation of (n, c, d, h, w) or (c, d, h, w).
-
-    Args:
-        num_features (int): Number of channels, dimension 1 of the input.
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: False.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: False.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.InstanceNorm3d(3)(ag.ones(2, 3, 4, 4, 4)).shape
-        Size([2, 3, 4, 4, 4])
-    """
+    """Instance normalisation of (n, c, d, h, w) or (c, d, h, w)."""
 
     sample_ndim = 4
 

@@ -89,23 +89,7 @@ class LazyModuleMixin(Module):
 # --- linear -----------------------------------------------------------------------------------------------------------
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """Linear whose in_features are the size of the first input's last dimension.
-
-    Args:
-        out_features (int): Size of the output's last dimension.
-        bias (bool): Whether there is a bias. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> layer = ag.nn.LazyLinear(2)
-        >>> layer(ag.ones(4, 3)).shape, layer
-        (Size([4, 2]), Linear(in_features=3, out_features=2, bias=True))
-        >>> layer = ag.nn.LazyLinear(2)
-        >>> layer.initialize_parameters(ag.ones(4, 3))   # the first call does so
-        >>> layer.weight.shape
-        Size([2, 3])
-    """
+    """Linear whose in_features are the size of the first input's last dimension."""
 
     cls_to_become: type[Module] = Linear
 
@@ -223,147 +207,37 @@ class _LazyConvTranspose(_LazyConvNd):
 
 
 class LazyConv1d(_LazyConv, Conv1d):
-    """Conv1d whose in_channels are those of the first input.
-
-    Args:
-        out_channels (int): Number of channels of the output.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.LazyConv1d(4, 3)(ag.ones(1, 2, 8)).shape
-        Size([1, 4, 6])
-        >>> layer = ag.nn.LazyConv1d(4, 3)
-        >>> layer.reset_parameters()                     # no effect while there are no shapes
-        >>> layer.initialize_parameters(ag.ones(1, 2, 8))          # the first call does so
-        >>> layer.weight.shape
-        Size([4, 2, 3])
-    """
+    """Conv1d whose in_channels are those of the first input."""
 
     cls_to_become: type[Module] = Conv1d
 
 
 class LazyConv2d(_LazyConv, Conv2d):
-    """Conv2d whose in_channels are those of the first input.
-
-    Args:
-        out_channels (int): Number of channels of the output.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.LazyConv2d(4, 3)(ag.ones(1, 2, 8, 8)).shape
-        Size([1, 4, 6, 6])
-    """
+    """Conv2d whose in_channels are those of the first input."""
 
     cls_to_become: type[Module] = Conv2d
 
 
 class LazyConv3d(_LazyConv, Conv3d):
-    """Conv3d whose in_channels are those of the first input.
-
-    Args:
-        out_channels (int): Number of channels of the output.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.LazyConv3d(4, 3)(ag.ones(1, 2, 8, 8, 8)).shape
-        Size([1, 4, 6, 6, 6])
-    """
+    """Conv3d whose in_channels are those of the first input."""
 
     cls_to_become: type[Module] = Conv3d
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
-    """ConvTranspose1d whose in_channels are those of the first input.
-
-    Args:
-        out_channels (int): Number of channels of the output.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        output_padding (int or ints): Further size on one side of the output. Default: 0.
-        groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.LazyConvTranspose1d(4, 3)(ag.ones(1, 2, 8)).shape
-        Size([1, 4, 10])
-    """
+    """ConvTranspose1d whose in_channels are those of the first input."""
 
     cls_to_become: type[Module] = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
-    """ConvTranspose2d whose in_channels are those of the first input.
-
-    Args:
-        out_channels (int): Number of channels of the output.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        output_padding (int or ints): Further size on one side of the output. Default: 0.
-        groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.LazyConvTranspose2d(4, 3)(ag.ones(1, 2, 8, 8)).shape
-        Size([1, 4, 10, 10])
-    """
+    """ConvTranspose2d whose in_channels are those of the first input."""
 
     cls_to_become: type[Module] = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
-    """ConvTranspose3d whose in_channels are those of the first input.
-
-    Args:
-        out_channels (int): Number of channels of the output.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension. Default: 1.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        output_padding (int or ints): Further size on one side of the output. Default: 0.
-        groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.LazyConvTranspose3d(4, 3)(ag.ones(1, 2, 4, 4, 4)).shape
-        Size([1, 4, 6, 6, 6])
-    """
+    """ConvTranspose3d whose in_channels are those of the first input."""
 
     cls_to_become: type[Module] = ConvTranspose3d
 
@@ -408,125 +282,37 @@ class _LazyNormBase(LazyModuleMixin, NormBase):
 
 
 class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
-    """BatchNorm1d whose num_features are the channels of the first input.
-
-    Args:
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: True.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.LazyBatchNorm1d()(ag.ones(4, 3)).shape
-        Size([4, 3])
-        >>> layer = ag.nn.LazyBatchNorm1d()
-        >>> layer.initialize_parameters(ag.ones(4, 3))   # the first call does so
-        >>> layer.running_mean
-        tensor([0., 0., 0.])
-    """
+    """BatchNorm1d whose num_features are the channels of the first input."""
 
     cls_to_become: type[Module] = BatchNorm1d
 
 
 class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
-    """BatchNorm2d whose num_features are the channels of the first input.
-
-    Args:
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: True.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.LazyBatchNorm2d()(ag.ones(2, 3, 4, 4)).shape
-        Size([2, 3, 4, 4])
-    """
+    """BatchNorm2d whose num_features are the channels of the first input."""
 
     cls_to_become: type[Module] = BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
-    """BatchNorm3d whose num_features are the channels of the first input.
-
-    Args:
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: True.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.LazyBatchNorm3d()(ag.ones(2, 3, 4, 4, 4)).shape
-        Size([2, 3, 4, 4, 4])
-    """
+    """BatchNorm3d whose num_features are the channels of the first input."""
 
     cls_to_become: type[Module] = BatchNorm3d
 
 
 class LazyInstanceNorm1d(_LazyNormBase, InstanceNorm1d):
-    """InstanceNorm1d whose num_features are the channels of the first input, which must have a batch dimension.
-
-    Args:
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: True.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.LazyInstanceNorm1d()(ag.ones(2, 3, 4)).shape
-        Size([2, 3, 4])
-    """
+    """InstanceNorm1d whose num_features are the channels of the first input, which must have a batch dimension."""
 
     cls_to_become: type[Module] = InstanceNorm1d
 
 
 class LazyInstanceNorm2d(_LazyNormBase, InstanceNorm2d):
-    """InstanceNorm2d whose num_features are the channels of the first input, which must have a batch dimension.
-
-    Args:
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: True.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.LazyInstanceNorm2d()(ag.ones(2, 3, 4, 4)).shape
-        Size([2, 3, 4, 4])
-    """
+    """InstanceNorm2d whose num_features are the channels of the first input, which must have a batch dimension."""
 
     cls_to_become: type[Module] = InstanceNorm2d
 
 
 class LazyInstanceNorm3d(_LazyNormBase, InstanceNorm3d):
-    """InstanceNorm3d whose num_features are the channels of the first input, which must have a batch dimension.
-
-    Args:
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        momentum (float): Factor of the previous step. Default: 0.1.
-        affine (bool): Whether there are a learned weight and bias. Default: True.
-        track_running_stats (bool): Whether running statistics are kept for evaluation. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Example:
-        >>> ag.nn.LazyInstanceNorm3d()(ag.ones(2, 3, 4, 4, 4)).shape
-        Size([2, 3, 4, 4, 4])
-    """
+    """InstanceNorm3d whose num_features are the channels of the first input, which must have a batch dimension."""
 
     cls_to_become: type[Module] = InstanceNorm3d
 

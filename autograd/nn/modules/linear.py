@@ -16,12 +16,7 @@ from .extra_repr import format_attributes
 
 
 class Identity(Module):
-    """Return the input; constructor arguments are accepted and ignored.
-
-    Example:
-        >>> ag.nn.Identity()(ag.tensor([1.0, 2.0]))
-        tensor([1., 2.])
-    """
+    """Return the input; constructor arguments are accepted and ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Accept and ignore all arguments, as PyTorch's Identity does."""
@@ -32,21 +27,7 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """x @ weight^T + bias: x (..., in_features) -> (..., out_features); weight (out_features, in_features).
-
-    Args:
-        in_features (int): Size of the input's last dimension.
-        out_features (int): Size of the output's last dimension.
-        bias (bool): Whether there is a bias. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> layer = ag.nn.Linear(3, 2)
-        >>> layer(ag.ones(4, 3)).shape
-        Size([4, 2])
-        >>> layer.reset_parameters()
-    """
+    """x @ weight^T + bias: x (..., in_features) -> (..., out_features); weight (out_features, in_features)."""
 
     weight: Parameter
     bias: Parameter                       # None without it
@@ -77,25 +58,7 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    """x1^T weight[k] x2 + bias[k] for every output k: weight (out_features, in1_features, in2_features).
-
-    Args:
-        in1_features (int): Size of the first input's last dimension.
-        in2_features (int): Size of the second input's last dimension.
-        out_features (int): Size of the output's last dimension.
-        bias (bool): Whether there is a bias. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Raises:
-        ValueError: in1_features must be > 0, but got {in1_features}.
-
-    Example:
-        >>> ag.nn.Bilinear(2, 3, 4)(ag.ones(5, 2), ag.ones(5, 3)).shape
-        Size([5, 4])
-        >>> layer = ag.nn.Bilinear(2, 3, 4)
-        >>> layer.reset_parameters()
-    """
+    """x1^T weight[k] x2 + bias[k] for every output k: weight (out_features, in1_features, in2_features)."""
 
     weight: Parameter
     bias: Parameter                       # None without it

@@ -13,12 +13,7 @@ from .loss import Loss
 
 
 class LinearCrossEntropyOptions(NamedTuple):
-    """How PyTorch cuts the work up to save memory; results do not depend on it, and here it changes nothing.
-
-    Example:
-        >>> ag.nn.LinearCrossEntropyOptions().chunking_method
-        'auto'
-    """
+    """How PyTorch cuts the work up to save memory; results do not depend on it, and here it changes nothing."""
 
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None
@@ -28,25 +23,7 @@ class LinearCrossEntropyOptions(NamedTuple):
 
 
 class LinearCrossEntropyLoss(Loss):
-    """cross_entropy(linear(input), target): input (n, in_features), target (n, *out_features) of class numbers.
-
-    Args:
-        in_features (int): Size of the input's last dimension.
-        num_classes (int): Number of classes.
-        out_features (ints): Size of the output's last dimension.
-        bias (bool): Whether there is a bias. Default: False.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-        weight (Tensor): Factor for each element or class.
-        ignore_index (int): Class number that does not count.
-        label_smoothing (float): Part of the target that is spread over all classes. Default: 0.0.
-        options (LinearCrossEntropyOptions): How the logits are cut in blocks.
-
-    Example:
-        >>> ag.nn.LinearCrossEntropyLoss(8, 10)(ag.ones(3, 8), ag.tensor([0, 5, 9])).shape
-        Size([])
-    """
+    """cross_entropy(linear(input), target): input (n, in_features), target (n, *out_features) of class numbers."""
 
     weight: Tensor | None
 

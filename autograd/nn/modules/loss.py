@@ -36,17 +36,7 @@ class _WeightedLoss(_Loss):
 # --- distances --------------------------------------------------------------------------------------------------------
 
 class L1Loss(_Loss):
-    """The absolute error |input - target|.
-
-    Args:
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.L1Loss()(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 4.0]))
-        tensor(1.)
-    """
+    """The absolute error |input - target|."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
@@ -54,17 +44,7 @@ class L1Loss(_Loss):
 
 
 class MSELoss(_Loss):
-    """The squared error (input - target)^2.
-
-    Args:
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.MSELoss()(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 4.0]))
-        tensor(2.)
-    """
+    """The squared error (input - target)^2."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
@@ -74,16 +54,6 @@ class MSELoss(_Loss):
 class SmoothL1Loss(_Loss):
     """With d = input - target: d^2 / (2 beta) where |d| < beta, |d| - beta / 2 elsewhere. Girshick 2015
     (arXiv:1504.08083).
-
-    Args:
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-        beta (float): Where the parabola ends. Default: 1.0.
-
-    Example:
-        >>> ag.nn.SmoothL1Loss()(ag.tensor([0.0, 3.0]), ag.tensor([0.5, 0.0]))
-        tensor(1.3125)
     """
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
@@ -97,16 +67,7 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """With d = input - target: d^2 / 2 where |d| < delta, delta * (|d| - delta / 2) elsewhere.
-
-    Args:
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-        delta (float): Where the parabola ends. Default: 1.0.
-
-    Example:
-        >>> ag.nn.HuberLoss()(ag.tensor([0.0, 3.0]), ag.tensor([0.5, 0.0]))
-        tensor(1.3125)
-    """
+    """With d = input - target: d^2 / 2 where |d| < delta, delta * (|d| - delta / 2) elsewhere."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -120,15 +81,6 @@ class HuberLoss(_Loss):
 class GaussianNLLLoss(_Loss):
     """(log(var) + (input - target)^2 / var) / 2, with var at least eps; full=True adds log(2 pi) / 2. Nix & Weigend
     1994.
-
-    Args:
-        full (bool): Whether the constant is added. Default: False.
-        eps (float): The smallest variance. Default: 1e-06.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.GaussianNLLLoss()(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 3.0]), ag.tensor([1.0, 1.0]))
-        tensor(0.2500)
     """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
@@ -146,18 +98,6 @@ class GaussianNLLLoss(_Loss):
 class PoissonNLLLoss(_Loss):
     """exp(input) - target * input; with log_input=False input - target * log(input + eps). full=True adds Stirling's
     approximation of log(target!).
-
-    Args:
-        log_input (bool): Whether the input holds logarithms. Default: True.
-        full (bool): Whether the constant is added. Default: False.
-        size_average (bool): Deprecated: reduction says it.
-        eps (float): Keeps divisions by 0 away. Default: 1e-08.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.PoissonNLLLoss()(ag.tensor([0.0, 1.0]), ag.tensor([1.0, 2.0]))
-        tensor(0.8591)
     """
 
     def __init__(self, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-8,
@@ -174,18 +114,7 @@ class PoissonNLLLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """target * (log(target) - input), where input holds log-probabilities; with log_target=True the target does, too.
-
-    Args:
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-        log_target (bool): Whether the target holds log probabilities. Default: False.
-
-    Example:
-        >>> ag.nn.KLDivLoss(reduction="batchmean")(ag.tensor([[0.5, 0.5]]).log(), ag.tensor([[0.25, 0.75]]))
-        tensor(0.1308)
-    """
+    """target * (log(target) - input), where input holds log-probabilities; with log_target=True the target does, too."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
                  log_target: bool = False) -> None:
@@ -202,19 +131,7 @@ class KLDivLoss(_Loss):
 # --- classes ----------------------------------------------------------------------------------------------------------
 
 class NLLLoss(_WeightedLoss):
-    """-input[target], of log probabilities (n, c, ...), weighted by class; targets equal to ignore_index do not count.
-
-    Args:
-        weight (Tensor): Factor of each class.
-        size_average (bool): Deprecated: reduction says it.
-        ignore_index (int): Class number that does not count. Default: -100.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.NLLLoss()(ag.tensor([[2.0, 0.0], [0.0, 3.0]]).log_softmax(1), ag.tensor([0, 1]))
-        tensor(0.0878)
-    """
+    """-input[target], of log probabilities (n, c, ...), weighted by class; targets equal to ignore_index do not count."""
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
@@ -231,18 +148,6 @@ class NLLLoss(_WeightedLoss):
 class CrossEntropyLoss(_WeightedLoss):
     """-log softmax(input)[target], or -sum(target * log softmax(input)) for target probabilities; label_smoothing
     mixes the target with the uniform distribution.
-
-    Args:
-        weight (Tensor): Factor of each class.
-        size_average (bool): Deprecated: reduction says it.
-        ignore_index (int): Class number that does not count. Default: -100.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-        label_smoothing (float): Part of the target that is spread over all classes. Default: 0.0.
-
-    Example:
-        >>> ag.nn.CrossEntropyLoss()(ag.tensor([[2.0, 0.0, 0.0], [0.0, 3.0, 0.0]]), ag.tensor([0, 1]))
-        tensor(0.1672)
     """
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
@@ -260,18 +165,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class BCELoss(_WeightedLoss):
-    """-target * log(input) - (1 - target) * log(1 - input); logs are clamped to -100.
-
-    Args:
-        weight (Tensor): Factor of each element.
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.BCELoss()(ag.tensor([0.9, 0.1]), ag.tensor([1.0, 0.0]))
-        tensor(0.1054)
-    """
+    """-target * log(input) - (1 - target) * log(1 - input); logs are clamped to -100."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of one shape, input in [0, 1] -> a scalar, or that shape if reduction is "none"."""
@@ -279,19 +173,7 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """BCELoss of sigmoid(input), computed without overflow; pos_weight multiplies the first term.
-
-    Args:
-        weight (Tensor): Factor of each element.
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-        pos_weight (Tensor): Factor of the positive part, one for each class.
-
-    Example:
-        >>> ag.nn.BCEWithLogitsLoss()(ag.tensor([2.0, -2.0]), ag.tensor([1.0, 0.0]))
-        tensor(0.1269)
-    """
+    """BCELoss of sigmoid(input), computed without overflow; pos_weight multiplies the first term."""
 
     weight: Tensor | None
     pos_weight: Tensor | None
@@ -309,18 +191,7 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The mean of BCEWithLogitsLoss over the classes.
-
-    Args:
-        weight (Tensor): Factor of each class.
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.MultiLabelSoftMarginLoss()(ag.tensor([[2.0, -2.0]]), ag.tensor([[1.0, 0.0]]))
-        tensor(0.1269)
-    """
+    """The mean of BCEWithLogitsLoss over the classes."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target (n, c) -> a scalar, or shape (n,) if reduction is "none"."""
@@ -328,17 +199,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-target * input)), for targets 1 and -1.
-
-    Args:
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.SoftMarginLoss()(ag.tensor([2.0, -2.0]), ag.tensor([1.0, -1.0]))
-        tensor(0.1269)
-    """
+    """log(1 + exp(-target * input)), for targets 1 and -1."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of one shape -> a scalar, or that shape if reduction is "none"."""
@@ -346,17 +207,7 @@ class SoftMarginLoss(_Loss):
 
 
 class CTCLoss(_Loss):
-    """-log of the probability of label sequences, over all alignments. Graves et al. 2006.
-
-    Args:
-        blank (int): Number of the blank label. Default: 0.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-        zero_infinity (bool): Whether infinite losses become 0. Default: False.
-
-    Example:
-        >>> ag.nn.CTCLoss()(ag.zeros(4, 1, 3).log_softmax(2), ag.tensor([[1, 2]]), ag.tensor([4]), ag.tensor([2]))
-        tensor(0.8432)
-    """
+    """-log of the probability of label sequences, over all alignments. Graves et al. 2006."""
 
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
         super().__init__(reduction=reduction)
@@ -375,18 +226,7 @@ class CTCLoss(_Loss):
 # --- margins ----------------------------------------------------------------------------------------------------------
 
 class HingeEmbeddingLoss(_Loss):
-    """input where target is 1, max(0, margin - input) where it is -1.
-
-    Args:
-        margin (float): The margin. Default: 1.0.
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.HingeEmbeddingLoss()(ag.tensor([0.5, 0.5]), ag.tensor([1.0, -1.0]))
-        tensor(0.5000)
-    """
+    """input where target is 1, max(0, margin - input) where it is -1."""
 
     def __init__(self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:
@@ -399,18 +239,7 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cos(input1, input2) where target is 1, max(0, cos(input1, input2) - margin) where it is -1.
-
-    Args:
-        margin (float): The margin. Default: 0.0.
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.CosineEmbeddingLoss()(ag.tensor([[1.0, 0.0]]), ag.tensor([[1.0, 1.0]]), ag.tensor([1.0]))
-        tensor(0.2929)
-    """
+    """1 - cos(input1, input2) where target is 1, max(0, cos(input1, input2) - margin) where it is -1."""
 
     def __init__(self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:
@@ -423,18 +252,7 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """max(0, -target * (input1 - input2) + margin): target 1 ranks input1 above input2, -1 below.
-
-    Args:
-        margin (float): The margin. Default: 0.0.
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.MarginRankingLoss()(ag.tensor([1.0, 2.0]), ag.tensor([2.0, 1.0]), ag.tensor([1.0, 1.0]))
-        tensor(0.5000)
-    """
+    """max(0, -target * (input1 - input2) + margin): target 1 ranks input1 above input2, -1 below."""
 
     def __init__(self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:
@@ -447,17 +265,7 @@ class MarginRankingLoss(_Loss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """The sum over labels i and other classes j of max(0, 1 - input[i] + input[j]), divided by the number of classes.
-
-    Args:
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.MultiLabelMarginLoss()(ag.tensor([[1.0, 0.0, 0.0]]), ag.tensor([[0, -1, 0]]))
-        tensor(0.)
-    """
+    """The sum over labels i and other classes j of max(0, 1 - input[i] + input[j]), divided by the number of classes."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input (n, c); target (n, c), each row its class numbers first, then -1 -> a scalar, or shape (n,) if
@@ -469,22 +277,6 @@ class MultiLabelMarginLoss(_Loss):
 class MultiMarginLoss(_WeightedLoss):
     """The sum over classes j other than the target of max(0, margin - input[target] + input[j])^p, divided by the
     number of classes.
-
-    Args:
-        p (int): 1 or 2. Default: 1.
-        margin (float): The margin. Default: 1.0.
-        weight (Tensor): Factor of each class.
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Raises:
-        ValueError: only p == 1 and p == 2 supported.
-        ValueError: MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.ndim}D instead.
-
-    Example:
-        >>> ag.nn.MultiMarginLoss()(ag.tensor([[1.0, 0.0]]), ag.tensor([0]))
-        tensor(0.)
     """
 
     def __init__(self, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, size_average: bool | None = None,
@@ -506,22 +298,6 @@ class MultiMarginLoss(_WeightedLoss):
 class TripletMarginLoss(_Loss):
     """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm of the difference; swap=True uses the
     smaller of d(anchor, negative) and d(positive, negative). Balntas et al. 2016.
-
-    Args:
-        margin (float): The margin. Default: 1.0.
-        p (float): The order of the norm. Default: 2.0.
-        eps (float): Keeps divisions by 0 away. Default: 1e-06.
-        swap (bool): Whether the positive's distance from the negative counts, where it is smaller. Default: False.
-        size_average (bool): Deprecated: reduction says it.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Raises:
-        ValueError: TripletMarginLoss: expected margin to be greater than 0, got {margin} instead.
-
-    Example:
-        >>> ag.nn.TripletMarginLoss(margin=6.)(ag.tensor([[0.0, 0.0]]), ag.tensor([[0.0, 1.0]]), ag.tensor([[3.0, 4.0]]))
-        tensor(2.0000)
     """
 
     def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
@@ -541,22 +317,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with a distance given as a function of two tensors or as a module.
-
-    Args:
-        distance_function (Callable[[Any, Any], Any]): Of two tensors (n, ...) -> (n,); pairwise_distance if None.
-        margin (float): The margin. Default: 1.0.
-        swap (bool): Whether the positive's distance from the negative counts, where it is smaller. Default: False.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Raises:
-        ValueError: TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead.
-
-    Example:
-        >>> loss = ag.nn.TripletMarginWithDistanceLoss(margin=6.)
-        >>> loss(ag.tensor([[0.0, 0.0]]), ag.tensor([[0.0, 1.0]]), ag.tensor([[3.0, 4.0]]))
-        tensor(2.0000)
-    """
+    """TripletMarginLoss with a distance given as a function of two tensors or as a module."""
 
     distance_function: Callable[[Tensor, Tensor], Tensor]
 
@@ -576,19 +337,7 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class NLLLoss2d(NLLLoss):
-    """The older name of NLLLoss for images.
-
-    Args:
-        weight (Tensor): Factor of each class.
-        size_average (bool): Deprecated: reduction says it.
-        ignore_index (int): Class number that does not count. Default: -100.
-        reduce (bool): Deprecated: reduction says it.
-        reduction (str): "none", "mean" or "sum". Default: 'mean'.
-
-    Example:
-        >>> ag.nn.NLLLoss2d()(ag.zeros(1, 2, 3, 3).log_softmax(1), ag.zeros(1, 3, 3, dtype=ag.int64))
-        tensor(0.6931)
-    """
+    """The older name of NLLLoss for images."""
 
 
 __all__ = ["BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",

@@ -17,22 +17,7 @@ def _shape(normalized_shape: SizeLike) -> tuple[int, ...]:
 
 
 class LayerNorm(Module):
-    """(x - mean) / sqrt(variance + eps) * weight + bias over the last dimensions. Ba et al. 2016 (arXiv:1607.06450).
-
-    Args:
-        normalized_shape (int or ints): Sizes of the last dimensions.
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        elementwise_affine (bool): Whether there are a learned weight and bias. Default: True.
-        bias (bool): Whether there is a bias. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.LayerNorm(2)(ag.tensor([[1.0, 3.0]])).shape
-        Size([1, 2])
-        >>> layer = ag.nn.LayerNorm(4)
-        >>> layer.reset_parameters()
-    """
+    """(x - mean) / sqrt(variance + eps) * weight + bias over the last dimensions. Ba et al. 2016 (arXiv:1607.06450)."""
 
     weight: Parameter                       # None without it
     bias: Parameter                       # None without it
@@ -65,21 +50,7 @@ class LayerNorm(Module):
 
 
 class RMSNorm(Module):
-    """x / sqrt(mean of x^2 + eps) * weight over the last dimensions. Zhang & Sennrich 2019 (arXiv:1910.07467).
-
-    Args:
-        normalized_shape (int or ints): Sizes of the last dimensions.
-        eps (float): Keeps divisions by 0 away.
-        elementwise_affine (bool): Whether there are a learned weight and bias. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.RMSNorm(2)(ag.tensor([[3.0, 4.0]])).shape
-        Size([1, 2])
-        >>> layer = ag.nn.RMSNorm(4)
-        >>> layer.reset_parameters()
-    """
+    """x / sqrt(mean of x^2 + eps) * weight over the last dimensions. Zhang & Sennrich 2019 (arXiv:1910.07467)."""
 
     weight: Parameter                       # None without it
 
@@ -109,24 +80,6 @@ class RMSNorm(Module):
 class GroupNorm(Module):
     """Normalise over each group of channels and all spatial positions, with a scale and a shift per channel. Wu & He
     2018 (arXiv:1803.08494).
-
-    Args:
-        num_groups (int): Number of groups, a divisor of the channels.
-        num_channels (int): Number of channels, dimension 1 of the input.
-        eps (float): Keeps divisions by 0 away. Default: 1e-05.
-        affine (bool): Whether there are a learned weight and bias. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        bias (bool): Whether there is a bias. Default: True.
-
-    Raises:
-        ValueError: num_channels ({num_channels}) must be divisible by num_groups ({num_groups}).
-
-    Example:
-        >>> ag.nn.GroupNorm(2, 4)(ag.ones(1, 4, 8)).shape
-        Size([1, 4, 8])
-        >>> layer = ag.nn.GroupNorm(2, 4)
-        >>> layer.reset_parameters()
     """
 
     weight: Parameter                       # None without it
@@ -163,18 +116,7 @@ class GroupNorm(Module):
 
 
 class LocalResponseNorm(Module):
-    """x / (k + alpha * mean of the squares of `size` neighbouring channels)^beta. Krizhevsky et al. 2012.
-
-    Args:
-        size (int): Number of neighbouring channels.
-        alpha (float): Factor of the mean of squares. Default: 0.0001.
-        beta (float): The exponent. Default: 0.75.
-        k (float): The constant. Default: 1.0.
-
-    Example:
-        >>> ag.nn.LocalResponseNorm(2)(ag.ones(1, 2, 3, 3)).shape
-        Size([1, 2, 3, 3])
-    """
+    """x / (k + alpha * mean of the squares of `size` neighbouring channels)^beta. Krizhevsky et al. 2012."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         self.size: int = size
@@ -196,16 +138,6 @@ class CrossMapLRN2d(LocalResponseNorm):
 
     PyTorch's forward never subtracts the first channel from its moving sum, although its gradient does. Here both use
     the same window.
-
-    Args:
-        size (int): Number of neighbouring channels.
-        alpha (float): Factor of the mean of squares. Default: 0.0001.
-        beta (float): The exponent. Default: 0.75.
-        k (float): The constant. Default: 1.
-
-    Example:
-        >>> ag.nn.CrossMapLRN2d(2)(ag.ones(1, 2, 3, 3)).shape
-        Size([1, 2, 3, 3])
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:

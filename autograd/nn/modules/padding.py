@@ -49,64 +49,25 @@ class _ConstantPadNd(_PadNd):
 
 
 class ConstantPad1d(_ConstantPadNd):
-    """Pad the last dimension with one value.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-        value (float): The number.
-
-    Example:
-        >>> ag.nn.ConstantPad1d((1, 2), 7.)(ag.tensor([[1.0, 2.0]]))
-        tensor([[7., 1., 2., 7., 7.]])
-    """
+    """Pad the last dimension with one value."""
 
     dims = 1
 
 
 class ConstantPad2d(_ConstantPadNd):
-    """Pad the last two dimensions with one value.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-        value (float): The number.
-
-    Example:
-        >>> ag.nn.ConstantPad2d(1, 7.)(ag.ones(1, 3, 3)).shape
-        Size([1, 5, 5])
-    """
+    """Pad the last two dimensions with one value."""
 
     dims = 2
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """Pad the last three dimensions with one value.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-        value (float): The number.
-
-    Example:
-        >>> ag.nn.ConstantPad3d(1, 7.)(ag.ones(1, 3, 3, 3)).shape
-        Size([1, 5, 5, 5])
-    """
+    """Pad the last three dimensions with one value."""
 
     dims = 3
 
 
 class ZeroPad1d(ConstantPad1d):
-    """Pad the last dimension with zeros.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-
-    Example:
-        >>> ag.nn.ZeroPad1d(1)(ag.tensor([[1.0, 2.0]]))
-        tensor([[0., 1., 2., 0.]])
-    """
+    """Pad the last dimension with zeros."""
 
     def __init__(self, padding: SizeLike) -> None:
         super().__init__(padding, 0.0)
@@ -117,16 +78,7 @@ class ZeroPad1d(ConstantPad1d):
 
 
 class ZeroPad2d(ConstantPad2d):
-    """Pad the last two dimensions with zeros.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-
-    Example:
-        >>> ag.nn.ZeroPad2d(1)(ag.ones(1, 3, 3)).shape
-        Size([1, 5, 5])
-    """
+    """Pad the last two dimensions with zeros."""
 
     def __init__(self, padding: SizeLike) -> None:
         super().__init__(padding, 0.0)
@@ -137,16 +89,7 @@ class ZeroPad2d(ConstantPad2d):
 
 
 class ZeroPad3d(ConstantPad3d):
-    """Pad the last three dimensions with zeros.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-
-    Example:
-        >>> ag.nn.ZeroPad3d(1)(ag.ones(1, 3, 3, 3)).shape
-        Size([1, 5, 5, 5])
-    """
+    """Pad the last three dimensions with zeros."""
 
     def __init__(self, padding: SizeLike) -> None:
         super().__init__(padding, 0.0)
@@ -163,46 +106,19 @@ class _ReflectionPadNd(_PadNd):
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """(c, length) or (n, c, length), mirrored.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-
-    Example:
-        >>> ag.nn.ReflectionPad1d(1)(ag.tensor([[1.0, 2.0, 3.0]]))
-        tensor([[2., 1., 2., 3., 2.]])
-    """
+    """(c, length) or (n, c, length), mirrored."""
 
     dims = 1
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """(c, h, w) or (n, c, h, w), mirrored.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-
-    Example:
-        >>> ag.nn.ReflectionPad2d(1)(ag.ones(1, 3, 3)).shape
-        Size([1, 5, 5])
-    """
+    """(c, h, w) or (n, c, h, w), mirrored."""
 
     dims = 2
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """(c, d, h, w) or (n, c, d, h, w), mirrored.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-
-    Example:
-        >>> ag.nn.ReflectionPad3d(1)(ag.ones(1, 3, 3, 3)).shape
-        Size([1, 5, 5, 5])
-    """
+    """(c, d, h, w) or (n, c, d, h, w), mirrored."""
 
     dims = 3
 
@@ -214,46 +130,19 @@ class _ReplicationPadNd(_PadNd):
 
 
 class ReplicationPad1d(_ReplicationPadNd):
-    """(c, length) or (n, c, length), its edges repeated.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-
-    Example:
-        >>> ag.nn.ReplicationPad1d(1)(ag.tensor([[1.0, 2.0, 3.0]]))
-        tensor([[1., 1., 2., 3., 3.]])
-    """
+    """(c, length) or (n, c, length), its edges repeated."""
 
     dims = 1
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """(c, h, w) or (n, c, h, w), its edges repeated.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-
-    Example:
-        >>> ag.nn.ReplicationPad2d(1)(ag.ones(1, 3, 3)).shape
-        Size([1, 5, 5])
-    """
+    """(c, h, w) or (n, c, h, w), its edges repeated."""
 
     dims = 2
 
 
 class ReplicationPad3d(_ReplicationPadNd):
-    """(c, d, h, w) or (n, c, d, h, w), its edges repeated.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-
-    Example:
-        >>> ag.nn.ReplicationPad3d(1)(ag.ones(1, 3, 3, 3)).shape
-        Size([1, 5, 5, 5])
-    """
+    """(c, d, h, w) or (n, c, d, h, w), its edges repeated."""
 
     dims = 3
 
@@ -275,46 +164,19 @@ class _CircularPadNd(_PadNd):
 
 
 class CircularPad1d(_CircularPadNd):
-    """(c, length) or (n, c, length), wrapped round.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-
-    Example:
-        >>> ag.nn.CircularPad1d(1)(ag.tensor([[1.0, 2.0, 3.0]]))
-        tensor([[3., 1., 2., 3., 1.]])
-    """
+    """(c, length) or (n, c, length), wrapped round."""
 
     dims = 1
 
 
 class CircularPad2d(_CircularPadNd):
-    """(c, h, w) or (n, c, h, w), wrapped round.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-
-    Example:
-        >>> ag.nn.CircularPad2d(1)(ag.ones(1, 3, 3)).shape
-        Size([1, 5, 5])
-    """
+    """(c, h, w) or (n, c, h, w), wrapped round."""
 
     dims = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """(c, d, h, w) or (n, c, d, h, w), wrapped round.
-
-    Args:
-        padding (int or ints): Numbers of elements before and behind: one for all, or two for each dimension, the last
-            first.
-
-    Example:
-        >>> ag.nn.CircularPad3d(1)(ag.ones(1, 3, 3, 3)).shape
-        Size([1, 5, 5, 5])
-    """
+    """(c, d, h, w) or (n, c, d, h, w), wrapped round."""
 
     dims = 3
 

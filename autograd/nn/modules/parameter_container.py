@@ -25,17 +25,7 @@ def _line(name: Any, value: Any) -> str:
 
 
 class ParameterList(Module):
-    """A list of parameters.
-
-    Args:
-        values (Iterable[Any]): Parameters to begin with.
-
-    Example:
-        >>> len(ag.nn.ParameterList([ag.ones(2), ag.zeros(3)]))
-        2
-        >>> len(ag.nn.ParameterList().append(ag.ones(2)).extend([ag.zeros(3)]))
-        2
-    """
+    """A list of parameters."""
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         self._size = 0
@@ -97,24 +87,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dict of parameters. Pairs and ordered dicts keep their order; a plain dict is sorted, as in PyTorch.
-
-    Args:
-        parameters: Parameters to begin with.
-
-    Example:
-        >>> list(ag.nn.ParameterDict({"w": ag.ones(2)}))
-        ['w']
-        >>> weights = ag.nn.ParameterDict({"w": ag.ones(2)})
-        >>> weights.update({"b": ag.zeros(1)})
-        >>> list(weights.keys()), len(list(weights.values())), len(list(weights.items())), weights.get("v")
-        (['w', 'b'], 2, 2, None)
-        >>> weights.setdefault("v", ag.zeros(1)).shape, weights.fromkeys(["a"], ag.ones(1))["a"].shape
-        (Size([1]), Size([1]))
-        >>> weights.pop("b").shape, weights.popitem()[0], len(weights.copy())
-        (Size([1]), 'v', 1)
-        >>> weights.clear()
-    """
+    """A dict of parameters. Pairs and ordered dicts keep their order; a plain dict is sorted, as in PyTorch."""
 
     def __init__(self, parameters: Any = None) -> None:
         self._keys: dict[str, None] = {}

@@ -9,15 +9,7 @@ from .extra_repr import format_attributes
 
 
 class PixelShuffle(Module):
-    """Upscale images by moving channels into space: r = upscale_factor.
-
-    Args:
-        upscale_factor (int): How much larger the plane becomes.
-
-    Example:
-        >>> ag.nn.PixelShuffle(2)(ag.ones(1, 4, 3, 3)).shape
-        Size([1, 1, 6, 6])
-    """
+    """Upscale images by moving channels into space: r = upscale_factor."""
 
     def __init__(self, upscale_factor: int) -> None:
         self.upscale_factor = upscale_factor
@@ -32,15 +24,7 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """Downscale images by moving space into channels: r = downscale_factor. The inverse of PixelShuffle.
-
-    Args:
-        downscale_factor (int): How much smaller the plane becomes.
-
-    Example:
-        >>> ag.nn.PixelUnshuffle(2)(ag.ones(1, 1, 6, 6)).shape
-        Size([1, 4, 3, 3])
-    """
+    """Downscale images by moving space into channels: r = downscale_factor. The inverse of PixelShuffle."""
 
     def __init__(self, downscale_factor: int) -> None:
         self.downscale_factor = downscale_factor

@@ -39,20 +39,7 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The maximum of each window of a sequence; with return_indices=True also its index, which MaxUnpool1d takes.
-
-    Args:
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        return_indices (bool): Whether the places of the maxima are returned too. Default: False.
-        ceil_mode (bool): Whether windows may go over the end. Default: False.
-
-    Example:
-        >>> ag.nn.MaxPool1d(2)(ag.tensor([[1.0, 4.0, 2.0, 3.0]]))
-        tensor([[4., 3.]])
-    """
+    """The maximum of each window of a sequence; with return_indices=True also its index, which MaxUnpool1d takes."""
 
     def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, l) or (c, l) -> (n, c, l'), or a pair of the maxima and their int64 indices."""
@@ -62,18 +49,6 @@ class MaxPool1d(_MaxPoolNd):
 class MaxPool2d(_MaxPoolNd):
     """The maximum of each window of an image; with return_indices=True also its flat index in the plane, which
     MaxUnpool2d takes.
-
-    Args:
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        return_indices (bool): Whether the places of the maxima are returned too. Default: False.
-        ceil_mode (bool): Whether windows may go over the end. Default: False.
-
-    Example:
-        >>> ag.nn.MaxPool2d(2)(ag.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
-        tensor([[[4.]]])
     """
 
     def forward(self, input: Tensor) -> Tensor | Any:
@@ -82,20 +57,7 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The maximum of each window of a volume; with return_indices=True also its flat index, which MaxUnpool3d takes.
-
-    Args:
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        dilation (int or ints): Distance of the window's points, one number or one for each dimension. Default: 1.
-        return_indices (bool): Whether the places of the maxima are returned too. Default: False.
-        ceil_mode (bool): Whether windows may go over the end. Default: False.
-
-    Example:
-        >>> ag.nn.MaxPool3d(2)(ag.ones(1, 1, 4, 4, 4)).shape
-        Size([1, 1, 2, 2, 2])
-    """
+    """The maximum of each window of a volume; with return_indices=True also its flat index, which MaxUnpool3d takes."""
 
     def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), or a pair of the maxima and their int64
@@ -117,18 +79,7 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Partial inverse of MaxPool1d: maxima go back to their indices, all other elements are 0.
-
-    Args:
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-
-    Example:
-        >>> x, i = ag.nn.MaxPool1d(2, return_indices=True)(ag.tensor([[1.0, 4.0, 2.0, 3.0]]))
-        >>> ag.nn.MaxUnpool1d(2)(x, i)
-        tensor([[0., 4., 0., 3.]])
-    """
+    """Partial inverse of MaxPool1d: maxima go back to their indices, all other elements are 0."""
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
         self.kernel_size: tuple[int, ...] = single(kernel_size)
@@ -143,19 +94,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Partial inverse of MaxPool2d: maxima go back to their indices, all other elements are 0.
-
-    Args:
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-
-    Example:
-        >>> x, i = ag.nn.MaxPool2d(2, return_indices=True)(ag.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
-        >>> ag.nn.MaxUnpool2d(2)(x, i)
-        tensor([[[0., 0.],
-                 [0., 4.]]])
-    """
+    """Partial inverse of MaxPool2d: maxima go back to their indices, all other elements are 0."""
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
         self.kernel_size: tuple[int, ...] = pair(kernel_size)
@@ -170,18 +109,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Partial inverse of MaxPool3d: maxima go back to their indices, all other elements are 0.
-
-    Args:
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-
-    Example:
-        >>> x, i = ag.nn.MaxPool3d(2, return_indices=True)(ag.ones(1, 1, 2, 2, 2))
-        >>> ag.nn.MaxUnpool3d(2)(x, i).shape
-        Size([1, 1, 2, 2, 2])
-    """
+    """Partial inverse of MaxPool3d: maxima go back to their indices, all other elements are 0."""
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
         self.kernel_size: tuple[int, ...] = triple(kernel_size)
@@ -215,19 +143,7 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool1d(_AvgPoolNd):
-    """The mean of each window of a sequence; padded zeros count unless count_include_pad=False.
-
-    Args:
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        ceil_mode (bool): Whether windows may go over the end. Default: False.
-        count_include_pad (bool): Whether padding counts in the mean. Default: True.
-
-    Example:
-        >>> ag.nn.AvgPool1d(2)(ag.tensor([[1.0, 2.0, 3.0, 4.0]]))
-        tensor([[1.5000, 3.5000]])
-    """
+    """The mean of each window of a sequence; padded zeros count unless count_include_pad=False."""
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True) -> None:
@@ -243,20 +159,7 @@ class AvgPool1d(_AvgPoolNd):
 
 
 class AvgPool2d(_AvgPoolNd):
-    """The mean of each window of an image; divisor_override replaces the window's size as the divisor.
-
-    Args:
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        ceil_mode (bool): Whether windows may go over the end. Default: False.
-        count_include_pad (bool): Whether padding counts in the mean. Default: True.
-        divisor_override (int): Divisor in place of the window's size.
-
-    Example:
-        >>> ag.nn.AvgPool2d(2)(ag.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
-        tensor([[[2.5000]]])
-    """
+    """The mean of each window of an image; divisor_override replaces the window's size as the divisor."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w')."""
@@ -265,20 +168,7 @@ class AvgPool2d(_AvgPoolNd):
 
 
 class AvgPool3d(_AvgPoolNd):
-    """The mean of each window of a volume; divisor_override replaces the window's size as the divisor.
-
-    Args:
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension.
-        padding (int or ints): Zeros on both sides, one number or one for each dimension; "same" or "valid". Default: 0.
-        ceil_mode (bool): Whether windows may go over the end. Default: False.
-        count_include_pad (bool): Whether padding counts in the mean. Default: True.
-        divisor_override (int): Divisor in place of the window's size.
-
-    Example:
-        >>> ag.nn.AvgPool3d(2)(ag.ones(1, 1, 4, 4, 4)).shape
-        Size([1, 1, 2, 2, 2])
-    """
+    """The mean of each window of a volume; divisor_override replaces the window's size as the divisor."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w')."""
@@ -302,18 +192,7 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """(sum of x^p)^(1/p) of each window of a sequence.
-
-    Args:
-        norm_type (float): Order of the norm.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension.
-        ceil_mode (bool): Whether windows may go over the end. Default: False.
-
-    Example:
-        >>> ag.nn.LPPool1d(2, 2)(ag.tensor([[3.0, 4.0]]))
-        tensor([[5.]])
-    """
+    """(sum of x^p)^(1/p) of each window of a sequence."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, l) or (c, l) -> (n, c, l')."""
@@ -321,18 +200,7 @@ class LPPool1d(_LPPoolNd):
 
 
 class LPPool2d(_LPPoolNd):
-    """(sum of x^p)^(1/p) of each window of an image.
-
-    Args:
-        norm_type (float): Order of the norm.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension.
-        ceil_mode (bool): Whether windows may go over the end. Default: False.
-
-    Example:
-        >>> ag.nn.LPPool2d(2, 2)(ag.tensor([[[3.0, 4.0], [0.0, 0.0]]]))
-        tensor([[[5.]]])
-    """
+    """(sum of x^p)^(1/p) of each window of an image."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w')."""
@@ -340,18 +208,7 @@ class LPPool2d(_LPPoolNd):
 
 
 class LPPool3d(_LPPoolNd):
-    """(sum of x^p)^(1/p) of each window of a volume.
-
-    Args:
-        norm_type (float): Order of the norm.
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        stride (int or ints): Step of the window, one number or one for each dimension.
-        ceil_mode (bool): Whether windows may go over the end. Default: False.
-
-    Example:
-        >>> ag.nn.LPPool3d(2, 2)(ag.ones(1, 1, 2, 2, 2)).shape
-        Size([1, 1, 1, 1, 1])
-    """
+    """(sum of x^p)^(1/p) of each window of a volume."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w')."""
@@ -375,16 +232,7 @@ class _AdaptiveMaxPoolNd(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """Max pooling of sequences to a given length.
-
-    Args:
-        output_size (int or Sequence[int or None]): Sizes of the plane of the output; None: as the input's.
-        return_indices (bool): Whether the places of the maxima are returned too. Default: False.
-
-    Example:
-        >>> ag.nn.AdaptiveMaxPool1d(2)(ag.tensor([[1.0, 2.0, 3.0, 4.0]]))
-        tensor([[2., 4.]])
-    """
+    """Max pooling of sequences to a given length."""
 
     def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, l) or (c, l) -> (n, c, output_size), with the indices if return_indices."""
@@ -392,16 +240,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Max pooling of images to a given size.
-
-    Args:
-        output_size (int or Sequence[int or None]): Sizes of the plane of the output; None: as the input's.
-        return_indices (bool): Whether the places of the maxima are returned too. Default: False.
-
-    Example:
-        >>> ag.nn.AdaptiveMaxPool2d((2, 2))(ag.ones(1, 3, 8, 8)).shape
-        Size([1, 3, 2, 2])
-    """
+    """Max pooling of images to a given size."""
 
     def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, h, w) or (c, h, w) -> (n, c, *output_size), with the indices if return_indices."""
@@ -409,16 +248,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Max pooling of volumes to a given size.
-
-    Args:
-        output_size (int or Sequence[int or None]): Sizes of the plane of the output; None: as the input's.
-        return_indices (bool): Whether the places of the maxima are returned too. Default: False.
-
-    Example:
-        >>> ag.nn.AdaptiveMaxPool3d(2)(ag.ones(1, 3, 4, 8, 8)).shape
-        Size([1, 3, 2, 2, 2])
-    """
+    """Max pooling of volumes to a given size."""
 
     def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, *output_size), with the indices if return_indices."""
@@ -439,15 +269,7 @@ class _AdaptiveAvgPoolNd(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """Average pooling of sequences to a given length.
-
-    Args:
-        output_size (int or Sequence[int or None]): Sizes of the plane of the output; None: as the input's.
-
-    Example:
-        >>> ag.nn.AdaptiveAvgPool1d(2)(ag.tensor([[1.0, 2.0, 3.0, 4.0]]))
-        tensor([[1.5000, 3.5000]])
-    """
+    """Average pooling of sequences to a given length."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, l) or (c, l) -> (n, c, output_size)."""
@@ -455,15 +277,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Average pooling of images to a given size.
-
-    Args:
-        output_size (int or Sequence[int or None]): Sizes of the plane of the output; None: as the input's.
-
-    Example:
-        >>> ag.nn.AdaptiveAvgPool2d((2, 2))(ag.ones(1, 3, 8, 8)).shape
-        Size([1, 3, 2, 2])
-    """
+    """Average pooling of images to a given size."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> (n, c, *output_size)."""
@@ -471,15 +285,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Average pooling of volumes to a given size.
-
-    Args:
-        output_size (int or Sequence[int or None]): Sizes of the plane of the output; None: as the input's.
-
-    Example:
-        >>> ag.nn.AdaptiveAvgPool3d(2)(ag.ones(1, 3, 4, 8, 8)).shape
-        Size([1, 3, 2, 2, 2])
-    """
+    """Average pooling of volumes to a given size."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, *output_size)."""
@@ -520,24 +326,7 @@ class _FractionalMaxPoolNd(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """Fractional max pooling of images.
-
-    Args:
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        output_size (int or ints): Sizes of the plane of the output; None: as the input's.
-        output_ratio: The output's size as a part of the input's.
-        return_indices (bool): Whether the places of the maxima are returned too. Default: False.
-        _random_samples (Tensor): Numbers that choose the windows, for tests.
-
-    Raises:
-        ValueError: {name} requires specifying either an output size, or a pooling ratio.
-        ValueError: only one of output_size and output_ratio may be specified for {name}.
-        ValueError: output_ratio must be between 0 and 1 (got {output_ratio}).
-
-    Example:
-        >>> ag.nn.FractionalMaxPool2d(2, output_size=3)(ag.ones(1, 1, 6, 6)).shape
-        Size([1, 1, 3, 3])
-    """
+    """Fractional max pooling of images."""
 
     tuples: Callable[[Any], tuple[Any, ...]] = staticmethod(pair)
 
@@ -549,24 +338,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """Fractional max pooling of volumes.
-
-    Args:
-        kernel_size (int or ints): Size of the window, one number or one for each dimension.
-        output_size (int or ints): Sizes of the plane of the output; None: as the input's.
-        output_ratio: The output's size as a part of the input's.
-        return_indices (bool): Whether the places of the maxima are returned too. Default: False.
-        _random_samples (Tensor): Numbers that choose the windows, for tests.
-
-    Raises:
-        ValueError: {name} requires specifying either an output size, or a pooling ratio.
-        ValueError: only one of output_size and output_ratio may be specified for {name}.
-        ValueError: output_ratio must be between 0 and 1 (got {output_ratio}).
-
-    Example:
-        >>> ag.nn.FractionalMaxPool3d(2, output_size=3)(ag.ones(1, 1, 6, 6, 6)).shape
-        Size([1, 1, 3, 3, 3])
-    """
+    """Fractional max pooling of volumes."""
 
     tuples: Callable[[Any], tuple[Any, ...]] = staticmethod(triple)
 

@@ -31,36 +31,6 @@ class RNNBase(Module):
     Parameters of layer 0 are weight_ih_l0 (gates * hidden, input), weight_hh_l0 (gates * hidden, hidden), bias_ih_l0
     and bias_hh_l0 (gates * hidden,), and with a projection weight_hr_l0 (proj, hidden); _l1 for layer 1; _reverse for
     the second direction.
-
-    Args:
-        mode (str): "LSTM", "GRU", "RNN_TANH" or "RNN_RELU".
-        input_size (int): Size of the input's last dimension.
-        hidden_size (int): Size of the state.
-        num_layers (int): Number of layers. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        batch_first (bool): Whether the batch is the first dimension, not the second. Default: False.
-        dropout (float): Probability that an element is dropped. Default: 0.0.
-        bidirectional (bool): Whether there is a second network that runs backwards. Default: False.
-        proj_size (int): Size that the state is projected to; 0: it is not. Default: 0.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Raises:
-        ValueError: Unrecognized RNN mode:.
-        ValueError: dropout should be a number in range [0, 1] representing the probability of an element being zeroed.
-        ValueError: proj_size should be a positive integer or zero to disable projections.
-        ValueError: proj_size has to be smaller than hidden_size.
-        TypeError: {name} should be of type {kind.__name__}, got: {...}.
-        ValueError: {name} must be greater than zero.
-
-    Example:
-        >>> layer = ag.nn.GRU(3, 5)
-        >>> isinstance(layer, ag.nn.RNNBase)
-        True
-        >>> [weight.shape for weight in layer.all_weights[0]]
-        [Size([15, 3]), Size([15, 5]), Size([15]), Size([15])]
-        >>> layer.reset_parameters()                     # other random weights
-        >>> layer.flatten_parameters()                   # no effect
     """
 
     def __init__(self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
@@ -268,30 +238,7 @@ def _check_settings(input_size: int, hidden_size: int, num_layers: int, bias: bo
 
 
 class RNN(RNNBase):
-    """h = act(W_ih x + b_ih + W_hh h + b_hh), act tanh or relu. Elman 1990.
-
-    Args:
-        input_size (int): Size of the input's last dimension.
-        hidden_size (int): Size of the state.
-        num_layers (int): Number of layers. Default: 1.
-        nonlinearity (str): "tanh" or "relu". Default: 'tanh'.
-        bias (bool): Whether there is a bias. Default: True.
-        batch_first (bool): Whether the batch is the first dimension, not the second. Default: False.
-        dropout (float): Probability that an element is dropped. Default: 0.0.
-        bidirectional (bool): Whether there is a second network that runs backwards. Default: False.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Raises:
-        ValueError: Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.
-        ValueError: proj_size argument is only supported for LSTM, not RNN or GRU.
-        TypeError: got an unexpected keyword argument {...}.
-
-    Example:
-        >>> out, h = ag.nn.RNN(3, 5)(ag.ones(7, 2, 3))
-        >>> out.shape, h.shape
-        (Size([7, 2, 5]), Size([1, 2, 5]))
-    """
+    """h = act(W_ih x + b_ih + W_hh h + b_hh), act tanh or relu. Elman 1990."""
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
                  bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
@@ -308,23 +255,6 @@ class LSTM(RNNBase):
     """c = f c + i g, h = o tanh(c) (projected to proj_size), gates i, f, o = sigmoid and g = tanh of W_ih x + W_hh h + b.
 
     Hochreiter & Schmidhuber 1997; states (h, c).
-
-    Args:
-        input_size (int): Size of the input's last dimension.
-        hidden_size (int): Size of the state.
-        num_layers (int): Number of layers. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        batch_first (bool): Whether the batch is the first dimension, not the second. Default: False.
-        dropout (float): Probability that an element is dropped. Default: 0.0.
-        bidirectional (bool): Whether there is a second network that runs backwards. Default: False.
-        proj_size (int): Size that the state is projected to; 0: it is not. Default: 0.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> out, (h, c) = ag.nn.LSTM(3, 5)(ag.ones(7, 2, 3))
-        >>> out.shape, h.shape, c.shape
-        (Size([7, 2, 5]), Size([1, 2, 5]), Size([1, 2, 5]))
     """
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
@@ -362,26 +292,6 @@ class GRU(RNNBase):
     """h = (1 - z) n + z h, r and z = sigmoid of W_ih x + W_hh h + b, n = tanh(W_in x + b_in + r (W_hn h + b_hn)).
 
     Cho et al. 2014 (arXiv:1406.1078).
-
-    Args:
-        input_size (int): Size of the input's last dimension.
-        hidden_size (int): Size of the state.
-        num_layers (int): Number of layers. Default: 1.
-        bias (bool): Whether there is a bias. Default: True.
-        batch_first (bool): Whether the batch is the first dimension, not the second. Default: False.
-        dropout (float): Probability that an element is dropped. Default: 0.0.
-        bidirectional (bool): Whether there is a second network that runs backwards. Default: False.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Raises:
-        ValueError: proj_size argument is only supported for LSTM, not RNN or GRU.
-        TypeError: got an unexpected keyword argument {...}.
-
-    Example:
-        >>> out, h = ag.nn.GRU(3, 5)(ag.ones(7, 2, 3))
-        >>> out.shape, h.shape
-        (Size([7, 2, 5]), Size([1, 2, 5]))
     """
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,

@@ -23,20 +23,6 @@ def each(function: Callable[..., Any], states: Any) -> Any:
 class RNNCellBase(Module):
     """Base of the cells. Parameters: weight_ih (chunks * hidden, input), weight_hh (chunks * hidden, hidden), bias_ih
     and bias_hh (chunks * hidden,).
-
-    Args:
-        input_size (int): Size of the input's last dimension.
-        hidden_size (int): Size of the state.
-        bias (bool): Whether there is a bias.
-        num_chunks (int): Number of gates.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> cell = ag.nn.GRUCell(3, 5)
-        >>> isinstance(cell, ag.nn.RNNCellBase)
-        True
-        >>> cell.reset_parameters()                      # other random weights
     """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: DeviceLike = None,
@@ -101,20 +87,7 @@ def _check_shapes(input: Tensor, given: tuple[Any, ...], input_size: int, hidden
 
 
 class RNNCell(RNNCellBase):
-    """h' = act(W_ih x + b_ih + W_hh h + b_hh), act tanh or relu: x (b, input_size) or (input_size,).
-
-    Args:
-        input_size (int): Size of the input's last dimension.
-        hidden_size (int): Size of the state.
-        bias (bool): Whether there is a bias. Default: True.
-        nonlinearity (str): "tanh" or "relu". Default: 'tanh'.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.RNNCell(3, 5)(ag.ones(2, 3)).shape
-        Size([2, 5])
-    """
+    """h' = act(W_ih x + b_ih + W_hh h + b_hh), act tanh or relu: x (b, input_size) or (input_size,)."""
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh",
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
@@ -135,20 +108,7 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """(h', c') of an LSTM: x (b, input_size) or (input_size,), states (h, c).
-
-    Args:
-        input_size (int): Size of the input's last dimension.
-        hidden_size (int): Size of the state.
-        bias (bool): Whether there is a bias. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> h, c = ag.nn.LSTMCell(3, 5)(ag.ones(2, 3))
-        >>> h.shape
-        Size([2, 5])
-    """
+    """(h', c') of an LSTM: x (b, input_size) or (input_size,), states (h, c)."""
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:
@@ -166,19 +126,7 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """h' of a GRU: x (b, input_size) or (input_size,).
-
-    Args:
-        input_size (int): Size of the input's last dimension.
-        hidden_size (int): Size of the state.
-        bias (bool): Whether there is a bias. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.GRUCell(3, 5)(ag.ones(2, 3)).shape
-        Size([2, 5])
-    """
+    """h' of a GRU: x (b, input_size) or (input_size,)."""
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:

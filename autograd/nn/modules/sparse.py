@@ -49,28 +49,6 @@ class Embedding(_Table):
 
     The row padding_idx gets no gradient. max_norm scales looked-up rows down to that norm, in place.
     scale_grad_by_freq divides gradients by how often a row occurs in the batch. Gradients are dense.
-
-    Args:
-        num_embeddings (int): Number of rows.
-        embedding_dim (int): Size of a row.
-        padding_idx (int): Row of zeros that gets no gradient.
-        max_norm (float): The largest norm.
-        norm_type (float): Order of the norm. Default: 2.0.
-        scale_grad_by_freq (bool): Whether a row's gradient is divided by how often it is named. Default: False.
-        sparse (bool): Gradients are dense in any case; True warns once. Default: False.
-        _weight (Tensor): Rows to begin with, (num_embeddings, embedding_dim).
-        _freeze (bool): Whether the rows get no gradient. Default: False.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> layer = ag.nn.Embedding(10, 3)
-        >>> layer(ag.tensor([1, 5])).shape
-        Size([2, 3])
-        >>> layer.reset_parameters()                     # other random rows
-        >>> rows = ag.tensor([[1.0, 2.0], [3.0, 4.0]])
-        >>> ag.nn.Embedding.from_pretrained(rows)(ag.tensor([1]))
-        tensor([[3., 4.]])
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
@@ -121,29 +99,6 @@ class EmbeddingBag(_Table):
     """The sum, mean or maximum of the rows of each bag of numbers: (bags, length) -> (bags, embedding_dim).
 
     Bags may also be stretches of a vector, which begin at `offsets`; padding_idx is left out of its bag.
-
-    Args:
-        num_embeddings (int): Number of rows.
-        embedding_dim (int): Size of a row.
-        max_norm (float): The largest norm.
-        norm_type (float): Order of the norm. Default: 2.0.
-        scale_grad_by_freq (bool): Whether a row's gradient is divided by how often it is named. Default: False.
-        mode (str): "sum", "mean" or "max". Default: 'mean'.
-        sparse (bool): Gradients are dense in any case; True warns once. Default: False.
-        _weight (Tensor): Rows to begin with, (num_embeddings, embedding_dim).
-        include_last_offset (bool): Whether offsets end in the length of the input. Default: False.
-        padding_idx (int): Row of zeros that gets no gradient.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> layer = ag.nn.EmbeddingBag(10, 3)
-        >>> layer(ag.tensor([[1, 5], [2, 3]])).shape
-        Size([2, 3])
-        >>> layer.reset_parameters()                     # other random rows
-        >>> rows = ag.tensor([[1.0, 2.0], [3.0, 4.0]])
-        >>> ag.nn.EmbeddingBag.from_pretrained(rows)(ag.tensor([[0, 1]]))
-        tensor([[2., 3.]])
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,

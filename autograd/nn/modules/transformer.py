@@ -64,25 +64,7 @@ def _copies(module: Module, count: int) -> ModuleList:
 
 
 class TransformerEncoderLayer(Module):
-    """x + attention(x), then x + linear2(activation(linear1(x))), each followed (norm_first: entered) by a LayerNorm.
-
-    Args:
-        d_model (int): Size of the model.
-        nhead (int): Number of heads, a divisor of d_model.
-        dim_feedforward (int): Size of the hidden layer. Default: 2048.
-        dropout (float): Probability that an element is dropped. Default: 0.1.
-        activation (str or Callable[..., Any]): "relu", "gelu" or a function.
-        layer_norm_eps (float): Eps of the layer norms. Default: 1e-05.
-        batch_first (bool): Whether the batch is the first dimension, not the second. Default: False.
-        norm_first (bool): Whether a norm stands before each part, not behind it. Default: False.
-        bias (bool): Whether there is a bias. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)(ag.ones(5, 1, 8)).shape
-        Size([5, 1, 8])
-    """
+    """x + attention(x), then x + linear2(activation(linear1(x))), each followed (norm_first: entered) by a LayerNorm."""
 
     self_attn: MultiheadAttention
 
@@ -141,18 +123,6 @@ class TransformerEncoder(Module):
 
     enable_nested_tensor, mask_check: where PyTorch leaves padding out in evaluation without gradients, its outputs there
     are 0 before norm; so are ours.
-
-    Args:
-        encoder_layer (Module): The layer, which is copied.
-        num_layers (int): Number of layers.
-        norm (Module): Module applied to the result.
-        enable_nested_tensor (bool): Has no effect. Default: True.
-        mask_check (bool): Has no effect. Default: True.
-
-    Example:
-        >>> layer = ag.nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
-        >>> ag.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)(ag.ones(5, 1, 8)).shape
-        Size([5, 1, 8])
     """
 
     def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None, enable_nested_tensor: bool = True,
@@ -222,23 +192,6 @@ def _why_not_nested(layer: Any) -> str:
 class TransformerDecoderLayer(Module):
     """x + attention(x), x + attention from x to memory, x + linear2(activation(linear1(x))), each followed (norm_first:
     entered) by a LayerNorm.
-
-    Args:
-        d_model (int): Size of the model.
-        nhead (int): Number of heads, a divisor of d_model.
-        dim_feedforward (int): Size of the hidden layer. Default: 2048.
-        dropout (float): Probability that an element is dropped. Default: 0.1.
-        activation (str or Callable[..., Any]): "relu", "gelu" or a function.
-        layer_norm_eps (float): Eps of the layer norms. Default: 1e-05.
-        batch_first (bool): Whether the batch is the first dimension, not the second. Default: False.
-        norm_first (bool): Whether a norm stands before each part, not behind it. Default: False.
-        bias (bool): Whether there is a bias. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> ag.nn.TransformerDecoderLayer(8, 2, dim_feedforward=16)(ag.ones(3, 1, 8), ag.ones(5, 1, 8)).shape
-        Size([3, 1, 8])
     """
 
     self_attn: MultiheadAttention
@@ -304,18 +257,7 @@ class TransformerDecoderLayer(Module):
 
 
 class TransformerDecoder(Module):
-    """num_layers copies of decoder_layer, one after another, then norm if given.
-
-    Args:
-        decoder_layer (Module): The layer, which is copied.
-        num_layers (int): Number of layers.
-        norm (Module): Module applied to the result.
-
-    Example:
-        >>> layer = ag.nn.TransformerDecoderLayer(8, 2, dim_feedforward=16)
-        >>> ag.nn.TransformerDecoder(layer, 2)(ag.ones(3, 1, 8), ag.ones(5, 1, 8)).shape
-        Size([3, 1, 8])
-    """
+    """num_layers copies of decoder_layer, one after another, then norm if given."""
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
@@ -347,33 +289,7 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder and a decoder, each ended by a LayerNorm; matrices start with Xavier's uniform distribution.
-
-    Args:
-        d_model (int): Size of the model. Default: 512.
-        nhead (int): Number of heads, a divisor of d_model. Default: 8.
-        num_encoder_layers (int): Number of encoder layers. Default: 6.
-        num_decoder_layers (int): Number of decoder layers. Default: 6.
-        dim_feedforward (int): Size of the hidden layer. Default: 2048.
-        dropout (float): Probability that an element is dropped. Default: 0.1.
-        activation (str or Callable[..., Any]): "relu", "gelu" or a function.
-        custom_encoder: Module in place of the encoder.
-        custom_decoder: Module in place of the decoder.
-        layer_norm_eps (float): Eps of the layer norms. Default: 1e-05.
-        batch_first (bool): Whether the batch is the first dimension, not the second. Default: False.
-        norm_first (bool): Whether a norm stands before each part, not behind it. Default: False.
-        bias (bool): Whether there is a bias. Default: True.
-        device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-
-    Example:
-        >>> model = ag.nn.Transformer(d_model=8, nhead=2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16)
-        >>> model(ag.ones(5, 1, 8), ag.ones(3, 1, 8)).shape
-        Size([3, 1, 8])
-        >>> ag.nn.Transformer.generate_square_subsequent_mask(2)
-        tensor([[0., -inf],
-                [0., 0.]])
-    """
+    """An encoder and a decoder, each ended by a LayerNorm; matrices start with Xavier's uniform distribution."""
 
     def __init__(self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6,
                  dim_feedforward: int = 2048, dropout: float = 0.1, activation: str | Callable[..., Any] = F.relu,

@@ -11,19 +11,7 @@ from ..module import Module
 
 
 class Upsample(Module):
-    """Resize (n, c, *spatial) to `size`, or by scale_factor, with the interpolation that `mode` names.
-
-    Args:
-        size (int or ints): Of the plane of the output.
-        scale_factor (float or Sequence[float]): In place of size.
-        mode (str): See nn.functional.interpolate. Default: 'nearest'.
-        align_corners (bool): Whether the corners' centers, not their edges, are at -1 and 1, or stay in place.
-        recompute_scale_factor (bool): Whether the factor is computed again from the rounded size.
-
-    Example:
-        >>> ag.nn.Upsample(scale_factor=2)(ag.tensor([[[1.0, 2.0]]]))
-        tensor([[[1., 1., 2., 2.]]])
-    """
+    """Resize (n, c, *spatial) to `size`, or by scale_factor, with the interpolation that `mode` names."""
 
     def __init__(self, size: SizeLike | None = None, scale_factor: Any = None, mode: str = "nearest",
                  align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> None:
@@ -49,32 +37,14 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Resize images (n, c, h, w) by copying the nearest pixel.
-
-    Args:
-        size (int or ints): Of the plane of the output.
-        scale_factor (float or Sequence[float]): In place of size.
-
-    Example:
-        >>> ag.nn.UpsamplingNearest2d(scale_factor=2)(ag.ones(1, 1, 2, 2)).shape
-        Size([1, 1, 4, 4])
-    """
+    """Resize images (n, c, h, w) by copying the nearest pixel."""
 
     def __init__(self, size: SizeLike | None = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Resize images (n, c, h, w) bilinearly with align_corners=True.
-
-    Args:
-        size (int or ints): Of the plane of the output.
-        scale_factor (float or Sequence[float]): In place of size.
-
-    Example:
-        >>> ag.nn.UpsamplingBilinear2d(scale_factor=2)(ag.ones(1, 1, 2, 2)).shape
-        Size([1, 1, 4, 4])
-    """
+    """Resize images (n, c, h, w) bilinearly with align_corners=True."""
 
     def __init__(self, size: SizeLike | None = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

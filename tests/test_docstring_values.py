@@ -1,0 +1,225 @@
+"""Docstrings are true: functions and layers accept every kind of value that their docstring admits, and raise what it promises.
+
+The call of a docstring's own example is made again with one argument replaced: by numbers and sequences where its type says
+so, True and False, each quoted word, None, and tensors of each dtype that the text names. One candidate of each kind must be
+accepted; of words, bools and None every one. Of errors, those are provoked that a wrong dtype, dimension, word or number
+raises. `python tests/test_docstring_values.py` prints all that is false.
+"""
+
+import ast
+import builtins
+import contextlib
+import inspect
+import io
+import re
+import sys
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+import autograd as ag
+from tools.docstrings import public_functions, statements
+from tools.stubs import full_signature
+
+NUMBERS, WRONG = (1, 0, 2, 4, 0.5, -1), (0, -1, -2.0, 1.5, 10 ** 6, "bogus", (), (0, 0, 0), None, ag.ones(7, 7, 7))
+DTYPES = {"bool": "bool", "integers": "int64", "int64": "int64", "floating point": "float32", "complex": "complex64",
+          "any dtype": "bool int64 float32 complex64"}
+# Arguments that are accepted only together with others, and calls for values that the example's call does not accept.
+WITH = {"keepdim": {"dim": 0}, "keepdims": {"dim": 0}, "requires_grad": {"dtype": ag.float32}, "center": {"sym": False}}
+ALSO = """asarray(ag.ones(2)); batch_norm(ag.ones(2, 1), None, None, ag.zeros(1), ag.ones(1), True, 0.1, 1e-5)
+    frombuffer(bytes(16)); frombuffer(bytes(16), dtype=ag.float32)
+    instance_norm(ag.ones(1, 1, 2), None, None, ag.zeros(1), ag.ones(1), True, 0.1, 1e-5)
+    istft(ag.ones(4, 5, dtype=ag.complex64), 4, onesided=False, return_complex=True, window=ag.ones(4))
+    linalg.lu_solve(*ag.linalg.lu_factor(ag.eye(2)), ag.eye(2)); linalg.solve(ag.eye(2), ag.eye(2))
+    linalg.solve_ex(ag.eye(2), ag.eye(2)); linalg.solve_triangular(ag.eye(2), ag.eye(2), upper=True)
+    nn.functional.batch_norm(ag.ones(2, 1), ag.zeros(1), ag.ones(1))
+    nn.functional.instance_norm(ag.ones(1, 1, 2), ag.zeros(1), ag.ones(1))
+    nn.functional.interpolate(ag.ones(1, 1, 2, 2, 2), scale_factor=2, mode="trilinear")
+    nn.functional.multi_head_attention_forward(*[ag.ones(3, 1, 2)] * 3, 2, 1, ag.ones(6, 2), None, None, None, False, 0.,\
+ ag.eye(2), None, attn_mask=ag.zeros(3, 3), q_proj_weight=ag.eye(2), k_proj_weight=ag.eye(2), v_proj_weight=ag.eye(2))
+    nn.functional.scaled_dot_product_attention(*[ag.ones(1, 2, 3, 4)] * 3)
+    nn.functional.upsample(ag.ones(1, 1, 2, 2), scale_factor=2, mode="bilinear")
+    nn.MultiheadAttention(2, 1, kdim=1, vdim=1)(ag.ones(3, 1, 2), ag.ones(3, 1, 1), ag.ones(3, 1, 1))
+    nn.Transformer(2, 1, 1, 1, 4)(ag.ones(3, 3, 2), ag.ones(3, 3, 2))
+    nn.TransformerDecoderLayer(2, 1, 4)(ag.ones(3, 3, 2), ag.ones(3, 3, 2))
+    nn.Upsample(scale_factor=2, mode="bilinear")(ag.ones(1, 1, 2, 2))
+    nn.Upsample(scale_factor=2, mode="trilinear")(ag.ones(1, 1, 2, 2, 2)); ormqr(*ag.geqrf(ag.ones(2, 2)), ag.ones(2, 2))
+    permute(ag.ones(2), (0,)); permute_copy(ag.ones(2), (0,)); randint(5, size=(1,)); split(ag.arange(2), 2)
+    Tensor.split(ag.arange(2), 2); tensordot(ag.ones(2, 2), ag.ones(2, 2), dims=([1], [0]))""".replace("\n", ";").split(";")
+
+
+def sections(doc):
+    """The arguments {name: (kind, text)}, errors [(type, text)] and example lines of a docstring."""
+    found = dict(re.findall(r"^(Args|Raises|Example):\n((?:    .*\n?|\n(?=    ))*)", doc, re.M))
+    items = {title: [" ".join(item.split()) for item in re.findall(r"^    (?=\S)(.*(?:\n     .*)*)", found.get(title, ""), re.M)]
+             for title in ("Args", "Raises")}
+    arguments = {}
+    for item in items["Args"]:
+        name, kind, text = re.match(r"\**(\w+(?:, \w+)*)(?: \(([^:]*)\))?: (.*)", item).groups()
+        arguments |= dict.fromkeys(name.split(", "), (kind or "", text))
+    errors = [tuple(item.split(": ", 1)) for item in items["Raises"] if re.match(r"\w+: ", item)]
+    lines = [line[4:] for line in found.get("Example", "").splitlines()]
+    return arguments, errors, [line for line in lines if line.startswith((">>> ", "... "))]
+
+
+class Call:
+    """The example of a function, to be run with some of the arguments of its first call replaced."""
+
+    def __init__(self, path, function, lines, which=0):
+        self.function, self.signature = function, full_signature(function.__init__ if inspect.isclass(function) else function)
+        self.blocks, self.bound, self.none, at, seen = [], None, [None] * inspect.isclass(function), None, 0      # none: self
+        for block in statements(lines):
+            tree = ast.parse("\n".join(block))
+            for node in ast.walk(tree):
+                if at is None and isinstance(node, ast.Call) and (ast.unparse(node.func) == f"ag.{path}" or (
+                        path.startswith("Tensor.") and isinstance(node.func, ast.Attribute) and node.func.attr == path[7:])):
+                    seen += 1
+                    if seen <= which:
+                        continue
+                    if ast.unparse(node.func) != f"ag.{path}":
+                        node.args.insert(0, node.func.value)
+                    node.func, at = ast.Name("probed", ast.Load()), len(self.blocks)
+            self.blocks.append(compile(ast.fix_missing_locations(tree), path, "exec"))
+        if at is not None and not inspect.isclass(function):
+            self.blocks = self.blocks[:at + 1]
+        self.error = self.run() if at is not None else "the example has no call"
+
+    def run(self, change=lambda arguments: arguments):
+        """None, or the error of the example with its arguments changed."""
+        def probed(*args, **settings):
+            bound = self.signature.bind(*self.none, *args, **settings)
+            self.bound = dict(bound.arguments)
+            bound.arguments = change(dict(bound.arguments))
+            return self.function(*bound.args[len(self.none):], **bound.kwargs)
+        try:
+            with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+                warnings.simplefilter("ignore")
+                space = {"ag": ag, "probed": probed}
+                for block in self.blocks:
+                    exec(block, space)
+        except Exception as error:
+            return error
+        return None
+
+    def with_value(self, name, value):
+        """The error with an argument replaced, added, or given in place of another."""
+        error = self.run(lambda arguments: arguments | {name: value})
+        if error is not None and name in WITH and (also := {k: v for k, v in WITH[name].items() if k in self.signature.parameters}):
+            error = self.run(lambda arguments: also | arguments | {name: value})
+        for other in list(self.bound)[1:] if error is not None else ():
+            if other != name and self.run(lambda arguments: {k: v for k, v in arguments.items() if k != other} | {name: value}) is None:
+                return None
+        return None if isinstance(error, AttributeError) and "tuple" in str(error) else error     # (values, indices).shape
+
+    def cast(self, dtype, name=None):
+        """The error with tensors in another dtype: argument `name`, or all of the first tensor's dtype."""
+        def change(arguments):
+            tensors = [v for a in arguments.values() for v in (a if type(a) in (list, tuple) else [a]) if isinstance(v, ag.Tensor)]
+            of = arguments[name].dtype if name else tensors[0].dtype
+
+            def to(v):
+                if isinstance(v, ag.Tensor) and v.dtype == of:
+                    return v.detach().to(dtype)
+                return type(v)(map(to, v)) if type(v) in (list, tuple) else v
+            return {key: to(v) if name in (None, key) else v for key, v in arguments.items()}
+        return self.run(change)
+
+
+def admitted(kind, text, parameter, base):
+    """Lists of candidates, of which one each must be accepted, for an argument that the docstring describes so."""
+    if only := re.search(r"\bonly (True|False|None|\d+)\b", text, re.I):
+        return [[ast.literal_eval(only[1])]]
+    kinds = {part.strip() for part in re.split(r" or |, ", kind)}
+    first = base[0] if type(base) in (list, tuple) and base else base
+    numbers = [n for n in (first, *NUMBERS) if isinstance(n, (int, float)) and type(n) is not bool]
+    lists = [[word] for word in re.findall(r'"([\w-]+)"', text)]
+    lists += [[None]] if kinds & {"None", "optional"} or re.search(r"\bif None\b|\bNone[:,]", text) else []
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return lists
+    lists += [numbers] if kinds & {"int", "float", "number"} and not isinstance(base, ag.Tensor) else []
+    own = [base] if type(base) in (list, tuple) else []
+    lists += [own + [(n,) * d for n in numbers for d in (1, 2, 3, 4, 6)]] if kinds & {"ints", "tuple", "tuple of ints"} else []
+    lists += [[True], [False]] if "bool" in kinds else []
+    return lists + ([[ag.float32, ag.int64, ag.complex64]] if "dtype" in kinds else [])
+
+
+def false_values(path, function):
+    """What is not so in the docstring of one function or layer."""
+    arguments, errors, lines = sections(inspect.getdoc(function) or "")
+    calls = [Call(path, function, lines, which) for which in range(4)] if lines else []
+    calls += [Call(path, function, [f">>> ag.{line}"]) for line in map(str.strip, ALSO) if line.startswith(f"{path}(")]
+    if lines and "no call" not in str(calls[0].error) and "Traceback" not in inspect.getdoc(function):
+        assert calls[0].error is None, (path, calls[0].error)
+    calls = [call for call in calls if call.error is None]
+    if not calls:
+        return []
+    found, parameters = [], calls[0].signature.parameters
+    for name, (kind, text) in ((name, said) for name, said in arguments.items() if name in parameters):
+        base = calls[0].bound.get(name, parameters[name].default)
+        for values in admitted(kind, text, parameters[name], base):
+            errors_of = [call.with_value(name, value) for value in values for call in calls]
+            if None not in errors_of:
+                found.append(f"{path}: {name}={values[0]!r}: {type(errors_of[0]).__name__}: {str(errors_of[0])[:90]}")
+        said = text.partition("; integers become")[0] if isinstance(calls[0].bound.get(name), ag.Tensor) else ""
+        for word in " ".join(dtypes for words, dtypes in DTYPES.items() if re.search(rf"\b{words}\b", said)).split():
+            dtype = getattr(ag, word)
+            if calls[0].cast(dtype, name) is not None and (error := calls[0].cast(dtype)) is not None:
+                found.append(f"{path}: {name} of {word}: {type(error).__name__}: {str(error)[:90]}")
+    return found + [f"{path}: no {kind}: {text}" for kind, text in errors if not_raised(calls[0], kind, text)]
+
+
+def not_raised(call, kind, text):
+    """Whether an error that can be provoked mechanically does not come."""
+    of = getattr(builtins, kind, None) or getattr(ag, kind, Exception)
+    if text.startswith("the dtype is "):
+        words = re.findall("bool|integers|floating point|complex", text)
+        return not all(isinstance(call.cast(getattr(ag, DTYPES[word])), of) for word in words)
+    if "`dim` is no dimension" in text:
+        return not isinstance(call.run(lambda arguments: arguments | {"dim": 99}), of)
+    if re.search(r"must be|should be|has to be|is not|Invalid|xpected|unknown", text) and not re.search(r"type|implemented|input", text):
+        names = [name for name in call.signature.parameters if re.search(rf"\b{name}\b", text)]
+        return bool(names) and not any(isinstance(call.with_value(name, value), of) for name in names for value in WRONG)
+    return False
+
+
+def described():
+    """(path, function) of all operations and layers."""
+    seen = set()
+    for _, path, function in public_functions(ag):
+        if id(function) not in seen and not isinstance(function, property):
+            seen.add(id(function))
+            yield path, getattr(ag.Tensor, path[7:]) if path.startswith("Tensor.") else function
+    for name in ag.nn.__all__:
+        layer = getattr(ag.nn, name)
+        if inspect.isclass(layer) and issubclass(layer, ag.nn.Module):
+            yield f"nn.{name}", layer
+
+
+def test_docstrings_are_true():
+    found = [line for path, function in described() for line in false_values(path, function)]
+    assert not found, "\n".join(found)
+
+
+def test_the_check_finds_what_is_false():
+    def max_pool2d(input, kernel_size, padding=0):
+        """Args:
+    padding (int or tuple of ints): A size, "same" or "valid"; 0 if None.
+
+Raises:
+    KeyError: kernel_size must be positive.
+    TypeError: padding must be an int.
+
+Example:
+    >>> ag.max_pool2d(ag.ones(1, 4, 4), 2)
+"""
+        return ag.max_pool2d(input, kernel_size, padding=padding)
+
+    found = false_values("max_pool2d", max_pool2d)
+    assert [re.split(r": [A-Z]|\.$", line)[0] for line in found] == [
+        "max_pool2d: padding='same'", "max_pool2d: padding='valid'", "max_pool2d: padding=None", "max_pool2d: no KeyError: kernel_size must be positive"]
+
+
+if __name__ == "__main__":
+    lines = [line for path, function in described() for line in false_values(path, function)]
+    print(*lines, f"{len(lines)} are false", sep="\n")
