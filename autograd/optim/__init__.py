@@ -3,6 +3,7 @@
 May import: base, core, kernels, nn, ops. Read first: optimizer.py.
 """
 
+from ..base import docstrings as _docstrings
 from . import lr_scheduler, swa_utils
 from .adadelta import Adadelta
 from .adafactor import Adafactor
@@ -25,3 +26,5 @@ from .sparse_adam import SparseAdam
 
 __all__ = ["ASGD", "LAMB", "LARS", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Muon",
            "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam", "lr_scheduler", "swa_utils"]
+
+_docstrings.attach(globals(), "optim", "optim.")

@@ -17,29 +17,6 @@ from .optimizer import ParamsT
 class Adadelta(Elementwise):
     """Zeiler 2012 (arXiv:1212.5701): s = lerp(s, g^2, 1 - rho), d = g * sqrt(a + eps) / sqrt(s + eps),
     a = lerp(a, d^2, 1 - rho), p -= lr * d.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 1.0.
-        rho (float): Decay rate of the means of squares. Default: 0.9.
-        eps (float): Keeps divisions by 0 away. Default: 1e-06.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        capturable (bool): Has no effect. Default: False.
-        maximize (bool): Whether the objective is maximized. Default: False.
-        differentiable (bool): Whether steps are recorded. Default: False.
-
-    Raises:
-        ValueError: Invalid rho value: {rho}.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.Adadelta([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.9997, 0.9997], requires_grad=True)
     """
 
 

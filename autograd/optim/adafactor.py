@@ -20,31 +20,6 @@ class Adafactor(OneByOne):
 
     Running means with weight t^beta2_decay; the update is clipped to a root mean square of d, and its size is relative
     to that of the parameter: max(eps[1], rms(p)) * min(lr, 1 / sqrt(t)). eps[0]=None is the dtype's epsilon.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.01.
-        beta2_decay (float): How the decay rate of the squares grows. Default: -0.8.
-        eps (tuple[float or None, float]): Keeps divisions by 0 away.
-        d (float): Largest root mean square of an update. Default: 1.0.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.0.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        maximize (bool): Whether the objective is maximized. Default: False.
-
-    Raises:
-        ValueError: beta2_decay should be <= 0 but is: {beta2_decay}.
-        ValueError: Clipping threshold d should be >= 1 but is: {d}.
-        ValueError: weight_decay should be >= 0 but is: {weight_decay}.
-        ValueError: epsilon{index} should be >= 0 but is: {value}.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.Adafactor([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.9000, 0.9000], requires_grad=True)
     """
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-2, beta2_decay: float = -0.8,

@@ -19,27 +19,6 @@ class Adagrad(Elementwise):
     """Duchi et al. 2011: s += g^2, p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps).
 
     The state exists from the beginning, as in PyTorch.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.01.
-        lr_decay (float): How the learning rate falls. Default: 0.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.
-        initial_accumulator_value (float): What the sums of squares begin with. Default: 0.
-        eps (float): Keeps divisions by 0 away. Default: 1e-10.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        maximize (bool): Whether the objective is maximized. Default: False.
-        differentiable (bool): Whether steps are recorded. Default: False.
-        fused (bool): Has no effect: every step is over flat buffers.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.Adagrad([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.9000, 0.9000], requires_grad=True)
     """
 
 

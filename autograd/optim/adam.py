@@ -21,29 +21,6 @@ class Adam(Elementwise):
     m = lerp(m, g, 1 - beta1), v = lerp(v, g^2, 1 - beta2), p -= lr * m' / (sqrt(v') + eps), where m' = m / (1 - beta1^t)
     and v' = v / (1 - beta2^t); with amsgrad v' comes from the largest v so far (Reddi et al. 2018, arXiv:1904.09237).
     foreach, fused and capturable are accepted: every step is fused over flat buffers.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.001.
-        betas (tuple[Any, Any]): Decay rates of the means of the gradient and of its square.
-        eps (float): Keeps divisions by 0 away. Default: 1e-08.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.
-        amsgrad (bool): Whether the largest mean of squares counts. Default: False.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        maximize (bool): Whether the objective is maximized. Default: False.
-        capturable (bool): Has no effect. Default: False.
-        differentiable (bool): Whether steps are recorded. Default: False.
-        fused (bool): Has no effect: every step is over flat buffers.
-        decoupled_weight_decay (bool): Whether weight decay is apart from the gradient. Default: False.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.Adam([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.9000, 0.9000], requires_grad=True)
     """
 
     overwrites = False

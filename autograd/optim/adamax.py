@@ -18,26 +18,6 @@ class Adamax(Elementwise):
     """Adam with the infinity norm, Kingma & Ba 2015 (arXiv:1412.6980), algorithm 2.
 
     m = lerp(m, g, 1 - beta1), u = max(beta2 * u, |g| + eps), p -= lr / (1 - beta1^t) * m / u.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.002.
-        betas (tuple[float, float]): Decay rates of the means of the gradient and of its square.
-        eps (float): Keeps divisions by 0 away. Default: 1e-08.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        maximize (bool): Whether the objective is maximized. Default: False.
-        differentiable (bool): Whether steps are recorded. Default: False.
-        capturable (bool): Has no effect. Default: False.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.Adamax([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.9000, 0.9000], requires_grad=True)
     """
 
 

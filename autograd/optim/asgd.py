@@ -16,27 +16,6 @@ class ASGD(Elementwise):
     """Averaged SGD, Polyak & Juditsky 1992: p = (1 - lambd * eta) * p - eta * g, and state[p]["ax"] is the mean of p.
 
     eta = lr / (1 + lambd * lr * t)^alpha; the mean is p itself up to step t0, then its running mean.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.01.
-        lambd (float): Half the width of what becomes 0. Default: 0.0001.
-        alpha (float): See the summary. Default: 0.75.
-        t0 (float): Step at which averaging begins. Default: 1000000.0.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        maximize (bool): Whether the objective is maximized. Default: False.
-        differentiable (bool): Whether steps are recorded. Default: False.
-        capturable (bool): Has no effect. Default: False.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.ASGD([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.8000, 0.8000], requires_grad=True)
     """
 
 

@@ -19,26 +19,6 @@ class LAMB(OneByOne):
 
     u = m' / (sqrt(v') + eps) + weight_decay * p with Adam's m' and v', p -= lr * |p| / |u| * u; the ratio of norms is 1
     where either is 0, and everywhere in a group with adapt=False.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.001.
-        betas (tuple[float, float]): Decay rates of the means of the gradient and of its square.
-        eps (float): Keeps divisions by 0 away. Default: 1e-06.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.01.
-        adapt (bool): Which parameters get a rate of their own layer. Default: True.
-        maximize (bool): Whether the objective is maximized. Default: False.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        differentiable (bool): Whether steps are recorded. Default: False.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.LAMB([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.9000, 0.9000], requires_grad=True)
     """
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, betas: tuple[float, float] = (0.9, 0.999),

@@ -17,31 +17,6 @@ class LARS(OneByOne):
     local = trust_coefficient * |p| / (|g| + weight_decay * |p| + eps), or 1 where p or g is all zeros;
     v = momentum * v + lr * local * (g + weight_decay * p), p -= v. As in the paper lr is inside v, unlike in SGD.
     Biases and normalisation layers usually get a group with adapt=False, weight_decay=0: then local is 1.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.001.
-        momentum (float): Factor of the previous step. Default: 0.9.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.
-        trust_coefficient (float): Factor of the layers' rates. Default: 0.001.
-        eps (float): Keeps divisions by 0 away. Default: 1e-08.
-        nesterov (bool): Whether the momentum looks ahead. Default: False.
-        adapt (bool): Which parameters get a rate of their own layer. Default: True.
-        maximize (bool): Whether the objective is maximized. Default: False.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        differentiable (bool): Whether steps are recorded. Default: False.
-
-    Raises:
-        ValueError: Nesterov momentum requires a momentum.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.LARS([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.9999, 0.9999], requires_grad=True)
     """
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, momentum: float = 0.9, weight_decay: float = 0,

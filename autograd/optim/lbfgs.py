@@ -23,30 +23,6 @@ class LBFGS(Optimizer):
 
     Each moves by t along d = -H g, H from the last history_size pairs of steps and changes of the gradient; t is lr, or
     found by the line search "strong_wolfe". All parameters are one vector; the state is that of the first.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 1.
-        max_iter (int): Iterations of a step. Default: 20.
-        max_eval (int): Evaluations of a step.
-        tolerance_grad (float): Gradient at which it stops. Default: 1e-07.
-        tolerance_change (float): Change at which it stops. Default: 1e-09.
-        history_size (int): Number of past steps that count. Default: 100.
-        line_search_fn (str): None or "strong_wolfe".
-
-    Raises:
-        ValueError: LBFGS doesn't support per-parameter options (parameter groups).
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.LBFGS([w], line_search_fn="strong_wolfe")
-        >>> def closure():
-        ...     optimizer.zero_grad()
-        ...     loss = (w * w).sum()
-        ...     loss.backward()
-        ...     return loss
-        >>> optimizer.step(closure)
-        tensor(2., grad_fn=<SumBackward0>)
     """
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1, max_iter: int = 20, max_eval: int | None = None,

@@ -20,32 +20,6 @@ class Muon(OneByOne):
     v = lerp(v, g, 1 - momentum), p = (1 - lr * weight_decay) * p - lr' * orthogonal(lerp(g, v, momentum)). The orthogonal
     factor comes from ns_steps Newton-Schulz steps x -> a x + (b x x' + c (x x')^2) x, rounded to bfloat16 as in PyTorch.
     lr' is lr * sqrt(max(1, rows / columns)), or with adjust_lr_fn="match_rms_adamw" lr * sqrt(max(rows, columns)) / 5.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.001.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.1.
-        momentum (float): Factor of the previous step. Default: 0.95.
-        nesterov (bool): Whether the momentum looks ahead. Default: True.
-        ns_coefficients (tuple[float, float, float]): Coefficients of the Newton-Schulz iteration.
-        eps (float): Keeps divisions by 0 away. Default: 1e-07.
-        ns_steps (int): Number of its iterations. Default: 5.
-        adjust_lr_fn (str): None, "original" or "match_rms_adamw".
-
-    Raises:
-        ValueError: momentum should be >= 0 but is: {momentum}.
-        ValueError: weight decay should be >= 0 but is: {weight_decay}.
-        ValueError: Adjust learning rate function {adjust_lr_fn} is not supported.
-        ValueError: Muon only supports 2D parameters whereas we found a parameter with size: {...}.
-
-    Example:
-        >>> w = ag.ones(2, 2, requires_grad=True)
-        >>> optimizer = ag.optim.Muon([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w.shape
-        Size([2, 2])
     """
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, weight_decay: float = 0.1, momentum: float = 0.95,

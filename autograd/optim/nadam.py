@@ -22,28 +22,6 @@ class NAdam(Elementwise):
     """Adam with Nesterov momentum, Dozat 2016: beta1 warms up as mu_t = beta1 * (1 - 0.96^(t * momentum_decay) / 2).
 
     p -= lr * (g * (1 - mu_t) / (1 - prod mu_1..t) + m * mu_(t+1) / (1 - prod mu_1..t+1)) / (sqrt(v') + eps).
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.002.
-        betas (tuple[float, float]): Decay rates of the means of the gradient and of its square.
-        eps (float): Keeps divisions by 0 away. Default: 1e-08.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.
-        momentum_decay (float): How the momentum grows. Default: 0.004.
-        decoupled_weight_decay (bool): Whether weight decay is apart from the gradient. Default: False.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        maximize (bool): Whether the objective is maximized. Default: False.
-        capturable (bool): Has no effect. Default: False.
-        differentiable (bool): Whether steps are recorded. Default: False.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.NAdam([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.8944, 0.8944], requires_grad=True)
     """
 
 

@@ -122,36 +122,6 @@ class Optimizer:
     """The base of optimisers: a subclass gives defaults and writes `step`, with self.param_groups and self.state[p].
 
     params: Tensors, or (name, Tensor) pairs, or dicts with "params" and options of their own.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        defaults (dict[str, Any]): Settings of groups that have none of their own.
-
-    Raises:
-        TypeError: params argument given to the optimizer should be an iterable of Tensors or dicts, but got {...}.
-        ValueError: optimizer got an empty parameter list.
-
-    Example:
-        >>> isinstance(ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=0.1), ag.optim.Optimizer)
-        True
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.SGD([w], lr=0.1)
-        >>> optimizer.add_param_group({"params": [ag.ones(1, requires_grad=True)], "lr": 0.5})
-        >>> handles = [optimizer.register_step_pre_hook(lambda optimizer, args, kwargs: print("before")),
-        ...            optimizer.register_step_post_hook(lambda optimizer, args, kwargs: print("after"))]
-        >>> w.sum().backward()
-        >>> optimizer.step()
-        before
-        after
-        >>> optimizer.zero_grad()
-        >>> handle = optimizer.register_state_dict_pre_hook(lambda optimizer: print("saving"))
-        >>> handle = optimizer.register_state_dict_post_hook(lambda optimizer, state: {**state, "version": 2})
-        >>> handle = optimizer.register_load_state_dict_pre_hook(lambda optimizer, state: print("loading"))
-        >>> handle = optimizer.register_load_state_dict_post_hook(lambda optimizer: print("loaded"))
-        >>> optimizer.load_state_dict(optimizer.state_dict())
-        saving
-        loading
-        loaded
     """
 
     defaults: dict[str, Any]

@@ -21,27 +21,6 @@ class RAdam(Elementwise):
     """Adam with a rectified variance, Liu et al. 2020 (arXiv:1908.03265), algorithm 2.
 
     Until the second moment is an average of more than five values, the step is lr * m'; then Adam's times the rectifier.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.001.
-        betas (tuple[float, float]): Decay rates of the means of the gradient and of its square.
-        eps (float): Keeps divisions by 0 away. Default: 1e-08.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.
-        decoupled_weight_decay (bool): Whether weight decay is apart from the gradient. Default: False.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        maximize (bool): Whether the objective is maximized. Default: False.
-        capturable (bool): Has no effect. Default: False.
-        differentiable (bool): Whether steps are recorded. Default: False.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.RAdam([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.8000, 0.8000], requires_grad=True)
     """
 
 

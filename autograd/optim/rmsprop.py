@@ -19,28 +19,6 @@ class RMSprop(Elementwise):
 
     centered: s - a^2 instead of s, a the running mean of g (Graves 2013, arXiv:1308.0850). With momentum the quotient is
     gathered in b = momentum * b + quotient, p -= lr * b.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.01.
-        alpha (float): See the summary. Default: 0.99.
-        eps (float): Keeps divisions by 0 away. Default: 1e-08.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.
-        momentum (float): Factor of the previous step. Default: 0.
-        centered (bool): Whether the squares are taken about the mean. Default: False.
-        capturable (bool): Has no effect. Default: False.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        maximize (bool): Whether the objective is maximized. Default: False.
-        differentiable (bool): Whether steps are recorded. Default: False.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.RMSprop([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([5.9605e-08, 5.9605e-08], requires_grad=True)
     """
 
 

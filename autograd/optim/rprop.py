@@ -20,27 +20,6 @@ class Rprop(Elementwise):
     """Riedmiller & Braun 1993: each element moves by its own step size, against the sign of its gradient.
 
     The size grows by etas[1] while the sign stays and shrinks by etas[0] when it changes; then that element waits a step.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.01.
-        etas (tuple[float, float]): Factors of a step's decrease and increase.
-        step_sizes (tuple[float, float]): Smallest and largest step.
-        capturable (bool): Has no effect. Default: False.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        maximize (bool): Whether the objective is maximized. Default: False.
-        differentiable (bool): Whether steps are recorded. Default: False.
-
-    Raises:
-        ValueError: Invalid eta values: {...}, {...}.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.Rprop([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.9000, 0.9000], requires_grad=True)
     """
 
 

@@ -16,30 +16,6 @@ class SGD(Elementwise):
     """p -= lr * (g + weight_decay * p), with momentum: v = momentum * v + (1 - dampening) * g, p -= lr * v.
 
     foreach and fused are accepted: every step is fused over flat buffers.
-
-    Args:
-        params (ParamsT): Tensors, or dicts of them and settings (parameter groups).
-        lr (float or Tensor): The learning rate. Default: 0.001.
-        momentum (float): Factor of the previous step. Default: 0.
-        dampening (float): Part of the gradient that does not enter the momentum. Default: 0.
-        weight_decay (float): Factor of the parameters that is added to their gradients, or taken off them (decoupled).
-            Default: 0.
-        nesterov (bool): Whether the momentum looks ahead. Default: False.
-        maximize (bool): Whether the objective is maximized. Default: False.
-        foreach (bool): Has no effect: every step is over flat buffers.
-        differentiable (bool): Whether steps are recorded. Default: False.
-        fused (bool): Has no effect: every step is over flat buffers.
-
-    Raises:
-        ValueError: Nesterov momentum requires a momentum and zero dampening.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.SGD([w], lr=0.1)
-        >>> (w * w).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.8000, 0.8000], requires_grad=True)
     """
 
     overwrites = False

@@ -1,5 +1,6 @@
 """Schedules of the learning rate: call scheduler.step() after each epoch (or batch) of optimizer.step()."""
 
+from ...base import docstrings as _docstrings
 from .combined import ChainedScheduler, SequentialLR
 from .cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
 from .cyclic import CyclicLR
@@ -15,3 +16,5 @@ _LRScheduler = LRScheduler           # the name that it had before PyTorch 2.0, 
 __all__ = ["EPOCH_DEPRECATION_WARNING", "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
            "CyclicLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR",
            "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR"]
+
+_docstrings.attach(globals(), "optim", "optim.lr_scheduler.")

@@ -42,27 +42,7 @@ class Combined(LRScheduler):
 
 
 class SequentialLR(Combined):
-    """The first scheduler up to the first milestone, then the next one from its epoch 0, and so on.
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        schedulers (list[Any]): The schedulers.
-        milestones (list[int]): Numbers of steps, increasing.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Raises:
-        ValueError: {...} expects at least one scheduler, but got no scheduler.
-        ValueError: Sequential Schedulers expects number of schedulers provided to be one more than the number of
-            milestone points, but got number of schedulers {...} and the number of milestones to be equal to {...}.
-
-    Example:
-        >>> schedule = ag.optim.lr_scheduler
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0)
-        >>> warm, cool = schedule.ConstantLR(optimizer, factor=0.1, total_iters=2), schedule.ExponentialLR(optimizer, 0.5)
-        >>> scheduler = ag.optim.lr_scheduler.SequentialLR(optimizer, [warm, cool], milestones=[2])
-        >>> scheduler.get_last_lr()
-        [0.1]
-    """
+    """The first scheduler up to the first milestone, then the next one from its epoch 0, and so on."""
 
     def __init__(self, optimizer: Optimizer, schedulers: list[Any], milestones: list[int], last_epoch: int = -1) -> None:
         if len(schedulers) < 1:
@@ -120,23 +100,7 @@ class SequentialLR(Combined):
 
 
 class ChainedScheduler(Combined):
-    """All schedulers step, each on the rates that the one before has left.
-
-    Args:
-        schedulers (sequence): The schedulers.
-        optimizer (Optimizer): Whose learning rates change.
-
-    Raises:
-        ValueError: {...} expects at least one scheduler to be chained, but got no scheduler.
-
-    Example:
-        >>> schedule = ag.optim.lr_scheduler
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0)
-        >>> warm, cool = schedule.ConstantLR(optimizer, factor=0.1, total_iters=2), schedule.ExponentialLR(optimizer, 0.5)
-        >>> scheduler = ag.optim.lr_scheduler.ChainedScheduler([warm, cool])
-        >>> scheduler.get_last_lr()
-        [0.1]
-    """
+    """All schedulers step, each on the rates that the one before has left."""
 
     def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None) -> None:
         if len(schedulers) < 1:

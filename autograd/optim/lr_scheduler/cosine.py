@@ -10,23 +10,7 @@ from .scheduler import LRScheduler
 
 
 class CosineAnnealingLR(LRScheduler):
-    """lr = eta_min + (initial lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2: down in T_max epochs, and up again.
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        T_max (int): Steps to the lowest rate.
-        eta_min (float): The lowest rate. Default: 0.0.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> scheduler = ag.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
-        >>> for _ in range(3):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        >>> round(scheduler.get_last_lr()[0], 4)
-        0.1464
-    """
+    """lr = eta_min + (initial lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2: down in T_max epochs, and up again."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max: int = T_max
@@ -54,27 +38,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """The cosine from the initial lr to eta_min, begun anew after T_0 epochs, then after T_mult times as many, and so on.
 
     step(epoch) takes fractions of epochs too.
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        T_0 (int): Steps of the first period.
-        T_mult (int): How much longer each period is. Default: 1.
-        eta_min (float): The lowest rate. Default: 0.0.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Raises:
-        ValueError: Expected positive integer T_0, but got {T_0}.
-        ValueError: Expected integer T_mult >= 1, but got {T_mult}.
-        ValueError: Expected float or int eta_min, but got {eta_min} of type {...}.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> scheduler = ag.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
-        >>> for _ in range(3):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        >>> round(scheduler.get_last_lr()[0], 4)
-        0.5
     """
 
     T_i: int

@@ -18,33 +18,6 @@ class CyclicLR(LRScheduler):
 
     The height is 1 ("triangular"), halves every cycle ("triangular2"), shrinks by gamma every batch ("exp_range"), or is
     scale_fn of the cycle's number (from 1) or of the batch's, as scale_mode ("cycle", "iterations") says.
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        base_lr: The lowest rate.
-        max_lr: The highest rate.
-        step_size_up (int): Steps of the rise. Default: 2000.
-        step_size_down (int): Steps of the fall; as many as of the rise if None.
-        mode (str): See the summary. Default: 'triangular'.
-        gamma (float): Factor of the rate. Default: 1.0.
-        scale_fn (Callable[[float], float]): Function of the cycle or step in place of mode.
-        scale_mode (str): "cycle" or "iterations". Default: 'cycle'.
-        cycle_momentum (bool): Whether the momentum changes the other way round. Default: True.
-        base_momentum (float or Sequence[float]): The lowest momentum. Default: 0.8.
-        max_momentum (float or Sequence[float]): The highest momentum. Default: 0.9.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Raises:
-        ValueError: mode is invalid and scale_fn is None.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> scheduler = ag.optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.1, max_lr=1.0, step_size_up=2)
-        >>> for _ in range(3):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        >>> round(scheduler.get_last_lr()[0], 4)
-        0.55
     """
 
     base_momentums: list[float]

@@ -9,26 +9,7 @@ from .scheduler import LRScheduler, values_of
 
 
 class ConstantLR(LRScheduler):
-    """lr = initial lr * factor, and the initial lr from epoch total_iters on.
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        factor (float): Of the learning rate. Default: 0.3333333333333333.
-        total_iters (int): Number of steps. Default: 5.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Raises:
-        ValueError: Constant multiplicative factor expected to be between 0 and 1.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> scheduler = ag.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
-        >>> for _ in range(3):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        >>> round(scheduler.get_last_lr()[0], 4)
-        1.0
-    """
+    """lr = initial lr * factor, and the initial lr from epoch total_iters on."""
 
     def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
         if factor > 1.0 or factor < 0:
@@ -52,28 +33,7 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The factor goes linearly from start_factor to end_factor at epoch total_iters.
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        start_factor (float): Factor at the start. Default: 0.3333333333333333.
-        end_factor (float): Factor at the end. Default: 1.0.
-        total_iters (int): Number of steps. Default: 5.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Raises:
-        ValueError: Starting multiplicative factor expected to be greater than 0 and less or equal to 1.
-        ValueError: Ending multiplicative factor expected to be between 0 and 1.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> scheduler = ag.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
-        >>> for _ in range(3):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        >>> round(scheduler.get_last_lr()[0], 4)
-        1.0
-    """
+    """The factor goes linearly from start_factor to end_factor at epoch total_iters."""
 
     def __init__(self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5,
                  last_epoch: int = -1) -> None:
@@ -104,23 +64,7 @@ class LinearLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """The factor is (1 - epoch / total_iters)^power, and 0 afterwards.
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        total_iters (int): Number of steps. Default: 5.
-        power (float): The exponent. Default: 1.0.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> scheduler = ag.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
-        >>> for _ in range(3):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        >>> round(scheduler.get_last_lr()[0], 4)
-        0.25
-    """
+    """The factor is (1 - epoch / total_iters)^power, and 0 afterwards."""
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters: int = total_iters

@@ -14,23 +14,6 @@ class LambdaLR(LRScheduler):
     """lr = initial lr * lr_lambda(epoch); one function, or one for each group.
 
     Functions are not part of state_dict(); of callable objects the attributes are.
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        lr_lambda: Function of the step's number, or one for each group.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Raises:
-        ValueError: Expected {count} lr_lambdas, but got {...}.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> scheduler = ag.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / (1 + step))
-        >>> for _ in range(3):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        >>> round(scheduler.get_last_lr()[0], 4)
-        0.25
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
@@ -61,25 +44,7 @@ class LambdaLR(LRScheduler):
 
 
 class MultiplicativeLR(LambdaLR):
-    """lr = lr * lr_lambda(epoch).
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        lr_lambda: Function of the step's number, or one for each group.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Raises:
-        TypeError: lr_lambda should be a function, but got {...}.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> scheduler = ag.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda step: 0.5)
-        >>> for _ in range(3):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        >>> round(scheduler.get_last_lr()[0], 4)
-        0.125
-    """
+    """lr = lr * lr_lambda(epoch)."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
                  last_epoch: int = -1) -> None:

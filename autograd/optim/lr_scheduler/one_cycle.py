@@ -15,37 +15,6 @@ class OneCycleLR(LRScheduler):
     """Up from max_lr / div_factor to max_lr in pct_start of all batches, then down to a final_div_factor-th of the start.
 
     three_phase: down to the start first, as long as the way up, then on to the end. Momentum moves the other way.
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        max_lr: The highest rate.
-        total_steps (int): Number of steps.
-        epochs (int): Number of epochs.
-        steps_per_epoch (int): Steps of an epoch.
-        pct_start (float): Part of the steps in which the rate rises. Default: 0.3.
-        anneal_strategy (str): "cos" or "linear". Default: 'cos'.
-        cycle_momentum (bool): Whether the momentum changes the other way round. Default: True.
-        base_momentum (float or Sequence[float]): The lowest momentum. Default: 0.85.
-        max_momentum: The highest momentum. Default: 0.95.
-        div_factor (float): max_lr over the first rate. Default: 25.0.
-        final_div_factor (float): The first rate over the last. Default: 10000.0.
-        three_phase (bool): Whether the rate falls in two phases. Default: False.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Raises:
-        ValueError: Expected float between 0 and 1 pct_start, but got {pct_start}.
-        ValueError: anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}.
-        ValueError: You must define either total_steps OR (epochs AND steps_per_epoch).
-        ValueError: Expected positive integer {name}, but got {value}.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> scheduler = ag.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
-        >>> for _ in range(3):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        >>> round(scheduler.get_last_lr()[0], 4)
-        0.9505
     """
 
     def __init__(self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,

@@ -15,33 +15,6 @@ class ReduceLROnPlateau(LRScheduler):
     """lr *= factor when step(metrics) saw no improvement for more than `patience` epochs; then `cooldown` epochs of rest.
 
     An improvement is a metric better than the best by the threshold, relative ("rel") or absolute ("abs").
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        mode (str): "min" or "max": what progress is. Default: 'min'.
-        factor (float): Of the learning rate. Default: 0.1.
-        patience (int): Steps without progress that are waited for. Default: 10.
-        threshold (float): How much counts as progress. Default: 0.0001.
-        threshold_mode (str): "rel" or "abs". Default: 'rel'.
-        cooldown (int): Steps after a change in which nothing is counted. Default: 0.
-        min_lr: The lowest rate. Default: 0.
-        eps (float): Changes below this are left out. Default: 1e-08.
-
-    Raises:
-        ValueError: Factor should be < 1.0.
-        ValueError: expected {count} min_lrs, got {...}.
-        ValueError: mode {mode} is unknown!.
-        ValueError: threshold mode {threshold_mode} is unknown!.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0)
-        >>> scheduler = ag.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
-        >>> for loss in (1.0, 1.0, 1.0):
-        ...     scheduler.step(loss)
-        >>> optimizer.param_groups[0]["lr"]
-        0.010000000000000002
-        >>> scheduler.in_cooldown                        # cooldown is 0
-        False
     """
 
     def __init__(self, optimizer: Optimizer, mode: str = "min", factor: float = 0.1, patience: int = 10,

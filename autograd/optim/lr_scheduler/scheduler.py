@@ -61,30 +61,6 @@ class LRScheduler:
 
     Optionally also _get_closed_form_lr(), the same without looking at the present rates: used where an epoch is given, and
     where the scheduler is made with a late last_epoch.
-
-    Args:
-        optimizer: Whose learning rates change.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Raises:
-        KeyError: param 'initial_lr' is not specified in param_groups[{index}] when resuming scheduler with last_epoch
-            >= 0: load the optimizer's state first.
-
-    Example:
-        >>> issubclass(ag.optim.lr_scheduler.StepLR, ag.optim.lr_scheduler.LRScheduler)
-        True
-        >>> optimizer = ag.optim.SGD([ag.ones(1, requires_grad=True)], lr=1.0)
-        >>> scheduler = ag.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
-        >>> optimizer.step()
-        >>> scheduler.step()
-        >>> scheduler.get_last_lr(), scheduler.state_dict()["last_epoch"]
-        ([0.5], 1)
-        >>> scheduler.load_state_dict(scheduler.state_dict())
-        >>> class Halved(ag.optim.lr_scheduler.LRScheduler):
-        ...     def get_lr(self):
-        ...         return [lr / 2 for lr in self.base_lrs]
-        >>> Halved(optimizer).get_lr()
-        [0.5]
     """
 
     _get_lr_called_within_step = False

@@ -12,23 +12,7 @@ from .scheduler import LRScheduler
 
 
 class StepLR(LRScheduler):
-    """lr *= gamma every step_size epochs.
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        step_size (int): Steps between two changes.
-        gamma (float): Factor of the rate. Default: 0.1.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> scheduler = ag.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.1)
-        >>> for _ in range(3):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        >>> round(scheduler.get_last_lr()[0], 4)
-        0.1
-    """
+    """lr *= gamma every step_size epochs."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size: int = step_size
@@ -46,23 +30,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """lr *= gamma at each milestone; one that is named twice counts twice.
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        milestones (Iterable[int]): Numbers of steps, increasing.
-        gamma (float): Factor of the rate. Default: 0.1.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> scheduler = ag.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.1)
-        >>> for _ in range(3):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        >>> round(scheduler.get_last_lr()[0], 4)
-        0.01
-    """
+    """lr *= gamma at each milestone; one that is named twice counts twice."""
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.milestones: Counter[int] = Counter(milestones)
@@ -82,22 +50,7 @@ class MultiStepLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """lr *= gamma every epoch.
-
-    Args:
-        optimizer (Optimizer): Whose learning rates change.
-        gamma (float): Factor of the rate.
-        last_epoch (int): Number of the last step; -1 to begin. Default: -1.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> scheduler = ag.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
-        >>> for _ in range(3):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        >>> round(scheduler.get_last_lr()[0], 4)
-        0.125
-    """
+    """lr *= gamma every epoch."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma

@@ -19,26 +19,6 @@ from .averages import get_swa_avg_fn
 class AveragedModel(Module):
     """A copy of the model, whose parameters update_parameters(model) averages: by the equal mean, or by avg_fn or
     multi_avg_fn. Izmailov et al. 2018 (arXiv:1803.05407).
-
-    Args:
-        model (Module): What is copied; it is trained on as before.
-        device (device): The CPU, under any of its names.
-        avg_fn (Callable[..., Any]): avg_fn(averaged, current, n) gives the new value of one tensor; n, a 0-d int64 tensor,
-            is how many were averaged so far.
-        multi_avg_fn (Callable[..., Any]): multi_avg_fn(list, list, n) writes the new values of many tensors of one dtype.
-        use_buffers (bool): Whether buffers are averaged too; otherwise they are copied. Default: False.
-
-    Raises:
-        AssertionError: Only one of avg_fn and multi_avg_fn should be provided.
-
-    Example:
-        >>> model = ag.nn.Linear(1, 1, bias=False)
-        >>> averaged = ag.optim.swa_utils.AveragedModel(model)
-        >>> for value in [1.0, 2.0, 6.0]:
-        ...     _ = model.weight.data.fill_(value)
-        ...     averaged.update_parameters(model)
-        >>> averaged(ag.ones(1, 1)).item()
-        3.0
     """
 
     n_averaged: Any

@@ -14,28 +14,6 @@ if TYPE_CHECKING:
 class SWALR(LRScheduler):
     """From the present rates to swa_lr in anneal_epochs, by a cosine or a line; then constant. Izmailov et al. 2018
     (arXiv:1803.05407).
-
-    Args:
-        optimizer (Optimizer): Whose rates are set.
-        swa_lr (float or list): The last rate, of all parameter groups or one for each.
-        anneal_epochs (int): After how many step() it is reached; 0: at once. Default: 10.
-        anneal_strategy (str): "cos" or "linear". Default: 'cos'.
-        last_epoch (int): The index of the last epoch, to go on from; -1: begin. Default: -1.
-
-    Raises:
-        ValueError: anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}.
-        ValueError: anneal_epochs must be equal or greater than 0, got {anneal_epochs}.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=1.0)
-        >>> scheduler = ag.optim.swa_utils.SWALR(optimizer, swa_lr=0.2, anneal_epochs=4, anneal_strategy="linear")
-        >>> rates = []
-        >>> for _ in range(6):
-        ...     optimizer.step()
-        ...     scheduler.step()
-        ...     rates.append(round(optimizer.param_groups[0]["lr"], 3))
-        >>> rates
-        [0.8, 0.6, 0.4, 0.2, 0.2, 0.2]
     """
 
     def __init__(self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos",
