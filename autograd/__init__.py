@@ -79,8 +79,8 @@ LATER = {
                          "set_autocast_gpu_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype "
                          "set_autocast_xla_enabled",
     "compat.compiler": "compile",
-    "debug.config": "show_config",
-    "debug.drawing": "draw",
+    "observe.debug.config": "show_config",
+    "observe.debug.drawing": "draw",
     "transforms.vmap": "vmap",
     "transforms.gradcheck": "GradcheckError gradcheck gradgradcheck",
     "serialization": "load save",

@@ -1,5 +1,5 @@
 """show_config(): what this installation uses."""
 
-from .debug.config import Config, show_config
+from .observe.debug.config import Config, show_config
 
 __all__ = ["Config", "show_config"]

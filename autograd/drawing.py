@@ -1,5 +1,5 @@
 """draw(): the graph behind a tensor, as text or for Graphviz."""
 
-from .debug.drawing import draw
+from .observe.debug.drawing import draw
 
 __all__ = ["draw"]

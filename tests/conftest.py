@@ -88,7 +88,7 @@ def pytest_configure(config):
 @pytest.fixture
 def only_what_is_new(monkeypatch):
     """Looks into memory find only what a test makes: what others have left is frozen. So they don't depend on that, and take a tenth."""
-    from autograd.profiler import inventory
+    from autograd.observe.profiler import inventory
     gc.collect()
     gc.freeze()
     monkeypatch.setattr(inventory, "tracked_objects", gc.get_objects)

@@ -17,8 +17,9 @@ ORDER = {
         core distributed
         ops
         amp tensor_api compat signal
-        transforms nn linalg cuda debug profiler
-        cpu optim utils serialization distributions replay jit beside""",
+        transforms nn linalg
+        observe optim serialization distributions replay jit
+        cuda cpu utils integrations""",
     "dparallel": """
         same_modules
         autograd

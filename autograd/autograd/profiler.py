@@ -1,4 +1,4 @@
 """torch.autograd.profiler: see autograd.profiler."""
 
-from ..profiler import *
-from ..profiler import __all__ as __all__
+from ..observe.profiler import *
+from ..observe.profiler import __all__ as __all__

@@ -20,10 +20,11 @@ else:
 
 TOP = __name__.partition(".")[0]
 # a module of another package: the module of ours to import after it
-AFTER = {"einops._backends": f"{TOP}.beside.einops", "matplotlib.cbook": f"{TOP}.beside.matplotlib",
-         "pandas.core.groupby.grouper": f"{TOP}.beside.pandas", "tensorboardX.x2num": f"{TOP}.beside.tensorboardx"}
+AFTER = {"einops._backends": f"{TOP}.integrations.einops", "matplotlib.cbook": f"{TOP}.integrations.matplotlib",
+         "pandas.core.groupby.grouper": f"{TOP}.integrations.pandas",
+         "tensorboardX.x2num": f"{TOP}.integrations.tensorboardx"}
 # a module that another package leaves to each framework: ours
-PROVIDED = {f"einops.layers.{TOP}": f"{TOP}.beside.einops_layers"}
+PROVIDED = {f"einops.layers.{TOP}": f"{TOP}.integrations.einops_layers"}
 
 
 class Neighbours:

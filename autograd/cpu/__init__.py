@@ -1,12 +1,12 @@
 """The CPU under the names that scripts ask of a device.
 
-May import: base, amp, profiler. Read first: this page.
+May import: base, amp, observe. Read first: this page.
 """
 
 from __future__ import annotations
 
 from ..base.types import DeviceLike
-from ..profiler import (
+from ..observe.profiler import (
     max_memory_allocated,
     max_memory_reserved,
     mem_get_info,

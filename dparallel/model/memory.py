@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd.base.environment import environment
-from autograd.profiler import MemoryPrediction, memory_summary, predict_memory
+from autograd.observe.profiler import MemoryPrediction, memory_summary, predict_memory
 
 from ..comm import Communicator, Devices
 

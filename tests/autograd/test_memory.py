@@ -17,9 +17,10 @@ from memory_models import loss_of, measured, mlp, run, train
 import autograd as ag
 from autograd import nn, optim
 from autograd.base import system_memory
-from autograd.profiler import inventory as inventory_module
-from autograd.profiler import memory_snapshot, memory_summary, profile, record_function, schedule
-from autograd.profiler.inventory import USES, bounds, disjoint, take_inventory
+from autograd.observe.profiler import inventory as inventory_module
+from autograd.observe.profiler import memory_summary
+from autograd.observe.profiler.inventory import USES, bounds, disjoint, take_inventory
+from autograd.profiler import memory_snapshot, profile, record_function, schedule
 from autograd.utils.checkpoint import checkpoint
 
 pytestmark = pytest.mark.usefixtures("only_what_is_new")
@@ -506,7 +507,7 @@ def test_recordings_one_after_another_do_not_add_up():
         for _ in range(6):
             train(model, x, optimizer, 1)
             prof.step()
-    from autograd.profiler.memory import all_changes, peak_of, timeline
+    from autograd.observe.profiler.memory import all_changes, peak_of, timeline
     recordings = [recording.memory for recording in prof._recorded]
     assert len(recordings) == 3
     _, sizes = timeline(all_changes(recordings))

@@ -12,9 +12,10 @@ import autograd.nn.functional as F
 from autograd import nn, optim
 from autograd.base.system_memory import Limit
 from autograd.kernels import blocks
-from autograd.profiler import heap, memory_prediction, predict_memory, profile
-from autograd.profiler.heap import Move, heap_peak
-from autograd.profiler.inventory import USES
+from autograd.observe.profiler import heap, memory_prediction
+from autograd.observe.profiler.heap import Move, heap_peak
+from autograd.observe.profiler.inventory import USES
+from autograd.profiler import predict_memory, profile
 
 compiled = pytest.mark.skipif("not __import__('autograd').show_config()['compiled core']", reason="the core is not compiled")
 pytestmark = [compiled, pytest.mark.usefixtures("only_what_is_new")]

@@ -395,7 +395,7 @@ def test_more_spans_than_a_block_and_a_ring_that_keeps_the_newest():
             spans.end(spans.begin(number))
         spans.end(outer)
         recorder.stop()
-        from autograd.profiler.collect import END, PARENT, START, threads_of
+        from autograd.observe.profiler.collect import END, PARENT, START, threads_of
         thread, = threads_of(recorder)
         assert (thread.spans[:, END] >= thread.spans[:, START]).all()
         return thread.spans[:, PARENT]

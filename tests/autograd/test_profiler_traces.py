@@ -10,8 +10,8 @@ import autograd as ag
 from autograd import nn
 from autograd.core import spans
 from autograd.core.parallel import run_lanes
+from autograd.observe.profiler.events import Interval
 from autograd.profiler import profile, record_function, schedule
-from autograd.profiler.events import Interval
 from autograd.utils.data import DataLoader
 
 

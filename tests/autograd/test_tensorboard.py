@@ -29,7 +29,8 @@ def test_without_either_package(monkeypatch):
 def writer(request, tmp_path, monkeypatch):
     """A writer by one of the packages."""
     pytest.importorskip(request.param)
-    from autograd.utils.tensorboard import SummaryWriter, messages
+    from autograd.observe.tensorboard import messages
+    from autograd.utils.tensorboard import SummaryWriter
 
     monkeypatch.setattr(messages, "protocol", messages.Protocol(request.param))
     with SummaryWriter(tmp_path / "run") as made:

@@ -13,7 +13,7 @@ import pytest
 
 import autograd as ag
 from autograd import nn, optim
-from autograd.profiler.inventory import take_inventory
+from autograd.observe.profiler.inventory import take_inventory
 from dparallel import DataParallel, run_ranks
 
 ROOT = Path(__file__).parent.parent.parent

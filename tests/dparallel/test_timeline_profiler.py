@@ -18,8 +18,8 @@ import autograd as ag
 from autograd import nn
 from autograd.core import spans
 from autograd.core.spans import FINE, MESSAGE, USER, Recorder, names
+from autograd.observe.profiler.collect import threads_of
 from autograd.profiler import profile, schedule
-from autograd.profiler.collect import threads_of
 from autograd.utils.data import DataLoader
 from dparallel.observe.timeline.recording import FileRecorder, Part
 from dparallel.observe.timeline.run import read_parts

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core.graph import Node
-from ..core.tensor import Tensor
+from ...core.graph import Node
+from ...core.tensor import Tensor
 from .owners import Owners
 
 PICTURES = ("svg", "png", "pdf")

@@ -21,14 +21,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import system_memory as system
-from ..base.references import holders
-from ..core.graph import Node
-from ..core.recording import Output
-from ..core.saved_tensor_hooks import Packed
-from ..core.spans import MODULE, profilers
-from ..core.tensor import Tensor
-from ..kernels.blocks import Block
+from ...base import system_memory as system
+from ...base.references import holders
+from ...core.graph import Node
+from ...core.recording import Output
+from ...core.saved_tensor_hooks import Packed
+from ...core.spans import MODULE, profilers
+from ...core.tensor import Tensor
+from ...kernels.blocks import Block
 from .collect import PARENT, SEQUENCE, A, kinds, threads_of
 
 # what arrays are for, the most telling use first

@@ -1,4 +1,4 @@
 """Debugging aids: draw() shows a recorded graph, show_config() what this installation uses.
 
-May import: base, core, kernels. Read first: drawing.py.
+Read first: drawing.py.
 """

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..core.graph import Node
-from ..core.interceptors import Interceptor, install, remove
+from ...core.graph import Node
+from ...core.interceptors import Interceptor, install, remove
 
 
 class Owners:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from typing import NoReturn
 
-from ..base import system_memory as system
-from ..base.environment import environment
-from ..base.types import DeviceLike
+from ...base import system_memory as system
+from ...base.environment import environment
+from ...base.types import DeviceLike
 from .inventory import OTHERS, USES, Inventory, take_inventory
 from .memory import in_mb
 

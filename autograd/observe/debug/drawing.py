@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..core.graph import Node
-from ..core.recording import Output
-from ..core.tensor import Tensor
+from ...core.graph import Node
+from ...core.recording import Output
+from ...core.tensor import Tensor
 from .owners import Owners, recorded_owners
 from .picture import Drawing, as_dot
 

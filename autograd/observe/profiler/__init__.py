@@ -1,10 +1,10 @@
 """The profiler: what operations, modules, backward and the optimiser take, as a table and as a trace. PyTorch's names, of
 torch.profiler and torch.autograd.profiler.
 
-May import: base, core, kernels. Read first: profile.py.
+Read first: profile.py.
 """
 
-from ..core.spans import record_function
+from ...core.spans import record_function
 from .actions import (
     DeviceType,
     ProfilerAction,

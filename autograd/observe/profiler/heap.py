@@ -12,7 +12,7 @@ from bisect import bisect_left, insort
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..kernels import blocks, malloc
+from ...kernels import blocks, malloc
 
 ALIGN, HEADER = 16, 16
 MAPPED = malloc.LARGE[0]

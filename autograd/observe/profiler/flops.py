@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from ..core.graph import Node
-from ..core.recording import unpack_one
+from ...core.graph import Node
+from ...core.recording import unpack_one
 
 Shape = Sequence[int]
 

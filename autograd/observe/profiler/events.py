@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
-from ..core.spans import BACKWARD, FLIGHT, LANE, MEMORY, MESSAGE, MODULE, PASS, USER, names
+from ...core.spans import BACKWARD, FLIGHT, LANE, MEMORY, MESSAGE, MODULE, PASS, USER, names
 from .actions import DeviceType
 from .collect import END, NUMBER, PARENT, SEQUENCE, START, A, B, Thread, links
 from .flops import flops_of

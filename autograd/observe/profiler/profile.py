@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
-from ..base import system_memory
-from ..base.environment import environment
-from ..core.interceptors import Interceptor, install, remove
-from ..core.spans import MEMORY, Recorder, profilers, record_function
-from ..kernels import blocks
+from ...base import system_memory
+from ...base.environment import environment
+from ...core.interceptors import Interceptor, install, remove
+from ...core.spans import MEMORY, Recorder, profilers, record_function
+from ...kernels import blocks
 from .actions import ProfilerAction, ProfilerActivity, check_activities
 from .chrome import write_json, write_trace
 from .collect import threads_of

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import system_memory as system
-from ..base.environment import environment
-from ..base.nested import nested_values
-from ..core.modes import enable_grad, no_grad
-from ..core.random import fork_rng
-from ..core.spans import MEMORY, names
-from ..core.tensor import Tensor, result
-from ..kernels.malloc import freed_memory_is_kept
+from ...base import system_memory as system
+from ...base.environment import environment
+from ...base.nested import nested_values
+from ...core.modes import enable_grad, no_grad
+from ...core.random import fork_rng
+from ...core.spans import MEMORY, names
+from ...core.tensor import Tensor, result
+from ...kernels.malloc import freed_memory_is_kept
 from .collect import NUMBER, SEQUENCE, START, A
 from .heap import Move, heap_peak
 from .inventory import OTHERS, USES, take_inventory

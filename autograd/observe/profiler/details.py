@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy import ndarray
 
-from ..core.spans import USER, names
-from ..core.tensor import Tensor
+from ...core.spans import USER, names
+from ...core.tensor import Tensor
 
 if TYPE_CHECKING:
     import numpy as np

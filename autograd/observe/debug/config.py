@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..base.extensions import failure, in_use
-from ..base.version import __version__, torch_level
-from ..kernels.lapack import lapack
-from ..kernels.loops import loops
-from ..kernels.malloc import freed_memory_is_kept
-from ..kernels.onednn import onednn
-from ..kernels.threads import available, number
+from ...base.extensions import failure, in_use
+from ...base.version import __version__, torch_level
+from ...kernels.lapack import lapack
+from ...kernels.loops import loops
+from ...kernels.malloc import freed_memory_is_kept
+from ...kernels.onednn import onednn
+from ...kernels.threads import available, number
 
 
 class Config(dict[str, Any]):

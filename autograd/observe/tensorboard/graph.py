@@ -7,8 +7,8 @@ from typing import Any
 
 from ...base.nested import nested_values
 from ...core.tensor import Tensor
-from ...debug.drawing import known_shapes, visited
-from ...debug.owners import recorded_owners
+from ..debug.drawing import known_shapes, visited
+from ..debug.owners import recorded_owners
 from .messages import protocol
 
 

@@ -1,0 +1,324 @@
+"""FlopCounterMode: how many floating point operations a block runs, by module and operation, as PyTorch counts them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+from warnings import warn
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..base.namesake import public
+from ..core.function import Function
+from ..core.graph import FREED, Node
+from ..core.interceptors import Interceptor, Run, install, remove, this_thread
+from ..core.operation import Operation
+from ..core.spans import OPERATION, names
+from ..core.tensor import Tensor
+from .module_tracker import GLOBAL, ModuleTracker
+from .profiler.flops import of_call, of_node, rule_of
+
+Key = str | type[Function]                           # "aten.mm", or a Function's class
+Formula = Callable[..., int]
+SUFFIXES = ("", "K", "M", "B", "T")
+flop_registry: dict[Key, Formula] = {}               # what register_flop_formula() was told
+
+
+def register_flop_formula(targets: Key | Iterable[Key], get_raw: bool = False) -> Callable[[Formula], Formula]:
+    """Decorator: all counters from now on count calls of these operations or Functions by a formula.
+
+    Args:
+        targets (str or type): "aten.name" of an operation, as the profiler names it, or a Function's class; or several. An
+            elementwise operation can't be one.
+        get_raw (bool): The formula is called with the call's arguments: with tensors, and out_val= for the result (True), or
+            with shapes in the place of tensors, and out_shape=. Default: False.
+
+    Returns:
+        The decorator, which returns the formula.
+
+    Raises:
+        RuntimeError: duplicate registrations for {target}.
+        ValueError: a formula is for an operation, named as in "aten.mm", or for a Function's class.
+        NotImplementedError: a formula for {target}: calls of this operation are not told to the counter by name.
+
+    Example:
+        >>> from autograd.utils.flop_counter import FlopCounterMode, register_flop_formula
+        >>> class Cube(ag.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return x * x * x
+        >>> @register_flop_formula(Cube)
+        ... def flops(x_shape, out_shape):
+        ...     return 2 * x_shape.numel()
+        >>> with FlopCounterMode(display=False) as counter:
+        ...     y = Cube.apply(ag.ones(5))
+        >>> counter.get_total_flops()
+        10
+    """
+    given = [targets] if isinstance(targets, (str, type)) else list(targets)
+
+    def register(formula: Formula) -> Formula:
+        found = formula if get_raw else of_shapes(formula)
+        for target in given:
+            key = key_of(target)
+            if key in flop_registry:
+                raise RuntimeError(f"duplicate registrations for {target}")
+            flop_registry[key] = found
+        return found
+
+    return register
+
+
+def of_shapes(formula: Formula) -> Formula:
+    """A formula of shapes as one of tensors."""
+    def of_tensors(*args: Any, out_val: Any, **settings: Any) -> int:
+        return formula(*map(shaped, args), out_shape=shaped(out_val), **{k: shaped(v) for k, v in settings.items()})
+
+    return of_tensors
+
+
+def shaped(value: Any) -> Any:
+    """The shape of a tensor, those of a tuple of them, anything else as it is."""
+    if isinstance(value, Tensor):
+        return value.shape
+    return tuple(map(shaped, value)) if isinstance(value, (tuple, list)) else value
+
+
+def sizes(values: Iterable[Any]) -> list[list[int]]:
+    """The shape of each tensor or array, [] of anything else."""
+    return [list(v.shape) if isinstance(v, (Tensor, np.ndarray)) else [] for v in values]
+
+
+def key_of(target: Any) -> Key:
+    """A key of custom formulas, checked: ValueError for what is none, NotImplementedError for an operation whose calls are
+    not told to the counter."""
+    if isinstance(target, type) and issubclass(target, Function):
+        return target
+    if not isinstance(target, str) or not target.startswith("aten."):
+        raise ValueError(f"a formula is for an operation, named as in \"aten.mm\", or for a Function's class, but got "
+                         f"{target!r} of type {type(target).__name__}")
+    getattr(public(), target.removeprefix("aten."), None)          # its module is loaded
+    name = target.replace("aten.", "aten::", 1)
+    if (name, OPERATION) in names and name not in told() and name not in ("aten::bmm", "aten::baddbmm"):
+        raise NotImplementedError(f"a formula for {target!r}: calls of this operation are not told to the counter by name, "
+                                  "as those of elementwise operations, in-place ones and ones that others make up; count "
+                                  "them with autograd.profiler.profile(with_flops=True)")
+    return target
+
+
+def told() -> set[str]:
+    """The names of the operations whose calls counters are told of."""
+    found: set[str] = set()
+    kinds: list[type] = [Operation]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        found.add(names[kind.span][0])  # type: ignore[attr-defined]
+    return found
+
+
+def checked(key: Key, formula: Any) -> Formula:
+    """A formula that can be called. TypeError for another."""
+    if not callable(formula):
+        raise TypeError(f"FlopCounterMode(custom_mapping={{{key!r}: {formula!r}}}): a function of the shapes is needed")
+    return formula if getattr(formula, "_get_raw", False) else of_shapes(formula)
+
+
+class FlopCounterMode:
+    """Count the floating point operations of a `with` block in this thread: products of matrices, convolutions, attention
+    and recurrent layers, forward and backward, a multiplication and an addition as two. PyTorch's names and figures.
+
+    Not counted, as in PyTorch: products of a matrix with a vector, elementwise operations. Nor are products inside
+    the derivatives of other operations (inv, cdist), and calls in other threads.
+
+    Args:
+        mods: Has no effect, and warns: modules are found without it.
+        depth (int): How deep the table goes into modules; None: all. Default: 2.
+        display (bool): Whether the table is printed at the end. Default: True.
+        custom_mapping (dict): Formulas beside the own ones, or in their place, by operation; see register_flop_formula. One
+            with the attribute `_get_raw` is called with tensors.
+
+    Raises:
+        TypeError: custom_mapping is no dict of functions.
+        NotImplementedError: calls of an operation in custom_mapping are not told to the counter.
+
+    Example:
+        >>> from autograd.utils.flop_counter import FlopCounterMode
+        >>> model, x = ag.nn.Linear(3, 2), ag.ones(4, 3)
+        >>> with FlopCounterMode(display=False) as counter:
+        ...     y = model(x)
+        >>> counter.get_total_flops()                # 4 * 3 * 2 multiplications, as many additions
+        48
+        >>> counter.get_flop_counts()["Linear"]
+        {'aten.addmm': 48}
+
+    >>> counter.count("aten.mine", 2)            # what a step of one's own has run
+    >>> counter.get_total_flops()
+    50
+    >>> print(counter.get_table())
+    Module           FLOP    % Total
+    ...
+    """
+
+    flop_registry: dict[Key, Formula]
+
+    def __init__(self, mods: Any = None, depth: int | None = 2, display: bool = True,
+                 custom_mapping: dict[Key, Formula] | None = None) -> None:
+        if mods is not None:
+            warn("mods argument is not needed anymore, you can stop passing it", stacklevel=2)
+        if custom_mapping is not None and not isinstance(custom_mapping, Mapping):
+            raise TypeError(f"FlopCounterMode(custom_mapping={custom_mapping!r}): functions by operation are needed")
+        self.flop_counts: dict[str, dict[Any, int]] = defaultdict(lambda: defaultdict(int))
+        self.depth: int | None = depth
+        self.display: bool = display
+        self.flop_registry = {**flop_registry, **{key_of(k): checked(k, f) for k, f in (custom_mapping or {}).items()}}
+        self.mod_tracker: ModuleTracker = ModuleTracker()
+
+    def __enter__(self) -> FlopCounterMode:
+        self._calls = Calls(self)
+        self.flop_counts.clear()
+        self.mod_tracker.__enter__()
+        install(self._calls)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        remove(self._calls)
+        self.mod_tracker.__exit__()
+        if self.display:
+            print(self.get_table(self.depth))
+
+    def count(self, key: Key, flops: int) -> None:
+        """Add operations to "Global", and inside the block to all modules that this thread is in.
+
+        Args:
+            key (str or type): What they are counted as: an operation's name or a Function's class.
+            flops (int): How many there are.
+        """
+        for parent in self.mod_tracker.parents:
+            self.flop_counts[parent][key] += flops
+
+    def get_total_flops(self) -> int:
+        """The operations of the whole block."""
+        return sum(self.flop_counts[GLOBAL].values())
+
+    def get_flop_counts(self) -> dict[str, dict[Any, int]]:
+        """By module, "Global" for all, and in it by operation, "aten.mm"."""
+        return {module: dict(counts) for module, counts in self.flop_counts.items()}
+
+    def get_table(self, depth: int | None = None) -> str:
+        """The counts as text, in PyTorch's form.
+
+        Args:
+            depth (int): How deep it goes into modules. Default: the counter's depth.
+        """
+        depth = self.depth if depth is None else depth
+        total = self.get_total_flops()
+        suffix = max(0, min(len(SUFFIXES) - 1, (len(str(total)) - 2) // 3))
+
+        def rows_of(module: str, indent: str) -> list[tuple[str, str, str]]:
+            counts = self.flop_counts[module]
+            return [(indent + name, in_units(flops, suffix), percent(flops, total)) for name, flops in
+                    [(module, sum(counts.values())), *((f" - {named(key)}", flops) for key, flops in counts.items())]]
+
+        rows: list[tuple[str, str, str]] = []
+        covered = False                              # whether one module has them all
+        for module in sorted(self.flop_counts):
+            level = module.count(".")
+            if module != GLOBAL and (depth is None or level < depth):
+                covered |= sum(self.flop_counts[module].values()) >= total
+                rows += rows_of(module, " " * level)
+        if not covered:
+            rows = rows_of(GLOBAL, "") + [(f" {name}", flops, share) for name, flops, share in rows]
+        return aligned(("Module", "FLOP", "% Total"), rows)
+
+
+class Calls(Interceptor):
+    """Tells a counter of the calls and nodes of this thread, and passes calls on to the counter around it."""
+
+    sees_calls = True
+
+    def __init__(self, counter: FlopCounterMode) -> None:
+        around = this_thread.call_watcher
+        if around is not None and not isinstance(around, Calls):
+            raise RuntimeError("FlopCounterMode can't count inside a step that is being recorded for replay: count the step "
+                               "where it is called without trace_step")
+        self.counter: FlopCounterMode = counter
+        self.around: Calls | None = around
+        self.shapes: WeakKeyDictionary[Node, list[Any]] = WeakKeyDictionary()       # of the inputs of nodes that are counted
+        self.applying: bool = False                  # a Function that a formula is for
+
+    def operated(self, operation: Any, node: Any, args: tuple[Any, ...], arrays: list[Any], settings: dict[str, Any],
+                 out: Any) -> None:
+        """Count a call."""
+        name = names[operation.span][0]
+        key, counted = name.replace("::", "."), of_call(name, sizes(args), settings)
+        if key in ("aten.mm", "aten.addmm") and counted is not None:
+            key = str(counted[0])                    # of three dimensions or more, "aten.bmm" and "aten.baddbmm"
+        formula = self.counter.flop_registry.get(key)
+        if formula is not None:
+            self.counter.count(key, formula(*args, out_val=out, **settings))
+        elif counted is not None:
+            self.counter.count(*counted)
+        if self.around is not None:
+            self.around.operated(operation, node, args, arrays, settings, out)
+
+    def entered(self) -> bool:
+        """Functions are counted by what they call, but those that a formula is for: function() asks."""
+        entered, self.applying = self.applying, False
+        return entered
+
+    def function(self, function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+        """Apply a Function; count it if a formula is for it."""
+        self.applying = True
+        out = function.apply(*args, **settings)
+        calls: Calls | None = self
+        while calls is not None:
+            formula = calls.counter.flop_registry.get(function)
+            if formula is not None:
+                calls.counter.count(function, formula(*args, out_val=out, **settings))
+            calls = calls.around
+        return out
+
+    def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """Note the shapes of a call that backward will count."""
+        if rule_of(node) is not None:
+            self.shapes[node] = sizes(inputs)
+
+    def running(self, node: Node, g: Any, create: bool, run: Run) -> Any:
+        """Count a node that computes on arrays. Under create_graph=True it calls operations on Tensors, which are told."""
+        rule = None if create or not self.counter.mod_tracker.is_here else rule_of(node)
+        if rule is not None and node.saved is not FREED:
+            key, flops = of_node(node, rule, g, self.shapes.get(node))
+            if flops:
+                self.counter.count(key, flops)
+        return run(node, g, create)
+
+
+def named(key: Key) -> str:
+    """A key as the table has it."""
+    return key if isinstance(key, str) else key.__name__
+
+
+def in_units(flops: int, suffix: int) -> str:
+    """A number in thousands, millions and so on."""
+    return f"{flops / 1000 ** suffix:.3f}{SUFFIXES[suffix]}" if suffix else str(flops)
+
+
+def percent(flops: int, total: int) -> str:
+    """A share of the total."""
+    return f"{flops / total:.2%}" if total else "0%"
+
+
+def aligned(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """A table as tabulate's plainest: the first column to the left, the others to the right; PyTorch prints this one."""
+    widths = [max(len(head) + 2, *(len(row[i]) for row in rows)) for i, head in enumerate(header)]
+
+    def line(cells: Iterable[str]) -> str:
+        texts = [cell.rjust(w) if i else cell.ljust(w) for i, (cell, w) in enumerate(zip(cells, widths, strict=True))]
+        return "  ".join(texts)
+
+    return "\n".join([line(header), line("-" * w for w in widths), *map(line, rows)])
+
+
+__all__ = ["FlopCounterMode", "register_flop_formula"]

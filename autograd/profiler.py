@@ -1,0 +1,4 @@
+"""torch.profiler's names: observe/profiler."""
+
+from .observe.profiler import *
+from .observe.profiler import __all__ as __all__
