@@ -13,7 +13,7 @@ from ...core.tensor import Tensor
 if TYPE_CHECKING:
     import numpy as np
 
-OWN = ("autograd.core.", "autograd.profiler.")       # modules whose frames are the machinery's
+OWN = ("autograd.core.", "autograd.observe.profiler.")     # modules whose frames are the machinery's
 
 
 class Details(NamedTuple):
