@@ -1,8 +1,11 @@
 """Which public names lack a part of their docstring: `python tests/public_docstrings.py [ROOM]` prints them by room.
 
 A complete docstring has a summary; "Args:", which names every argument; "Raises:", where the function itself raises; and an
-example. Of a method, the docstrings of the bases' methods of its name count too, and an example of the class that uses it;
-a layer's forward() says its arguments as "input (n, c) -> (n, d)", and the class's example calls the layer.
+example. A function without arguments needs a summary alone, which names the errors that it raises. So does a twin, which
+refers to a function with all its arguments ("see x()"); Args and Raises of a function that is referred to count. Of a method,
+the docstrings of the bases' methods of its name count too, and an example of the class that uses it; arguments that the class
+documents (Communicator's) need not be repeated. A layer's forward() documents its arguments as "input (n, c) -> (n, d)", and
+the class's example calls the layer. Examples run with ag, np and dparallel imported.
 test_public_docstrings.py demands that nothing lacks, and runs the examples.
 """
 
@@ -143,23 +146,44 @@ def raises(value):
                and node.exc.func.id[0].isupper() for node in ast.walk(tree))
 
 
-def lacking(name, value):
-    """What the docstring of a public name lacks, in words."""
+def seen_functions(value, doc):
+    """The functions of the same class or module that a docstring refers to: "see x()"."""
+    function = getattr(value, "__func__", value)
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    scope = getattr(function, "__qualname__", "").rpartition(".")[0]
+    for seen in re.findall(r"\b(?:[Ss]ee|[Aa]s(?: for)?)\s((?:\w+\.)*\w+)\(\)", doc):
+        for path in (f"{scope}.{seen}", seen):
+            found = functools.reduce(lambda found, part: getattr(found, part, None), path.strip(".").split("."), module)
+            if callable(found) and found is not value:
+                yield found
+
+
+def lacking(name, value, owner=None):
+    """What the docstring of a public name lacks, in words. owner: the class of a method, whose docstring has Args too."""
     doc = inspect.getdoc(value) or ""
     found = parts(doc)
     if not found[""].strip():
         return ["all"]
+    name = name.rpartition(".")[2]
+    if name.startswith("start_") and f"see {name.removeprefix('start_')}()" in doc:
+        return []
+    twins = list(seen_functions(value, doc))
+    if any({*arguments(value)} <= {*arguments(twin)} for twin in twins):
+        return []
     missing = []
     own = arguments(value)
-    told = found.get("Args", "")
+    others = [parts(inspect.getdoc(other) or "") for other in (*twins, owner) if other is not None]
+    told = "\n".join(other.get("Args", "") for other in (found, *others))
     if method := next(iter(own), None):              # the first argument of a method is the tensor
         own = own[1:] if method == "input" and not re.search(r"^ {4}input\b", told, re.M) else own
     unsaid = [a for a in own if not a.startswith("_") and not re.search(rf"^ {{4}}\**(\w+, )*{a}(, \w+)*( \(|:)", told, re.M)]
     if unsaid:
         missing.append("Args of " + ", ".join(unsaid))
-    if raises(value) and "Raises" not in found:
+    simple = not inspect.isclass(value) and not own
+    named = any("Raises" in part for part in (found, *others)) or (simple and re.search(r"[A-Z]\w*(Error|Warning|Exit)\b", doc))
+    if raises(value) and not named:
         missing.append("Raises")
-    if ">>>" not in found.get("Example", ""):
+    if not simple and ">>>" not in found.get("Example", ""):
         missing.append("Example")
     return missing
 
@@ -169,7 +193,7 @@ def method_lacks(owner, name, value):
     bases = [vars(cls).get(name) for cls in owner.__mro__]
     docs = [inspect.cleandoc(doc) for doc in [value.__doc__, *(getattr(base, "__doc__", None) for base in bases)] if doc]
     missing = lacking(name, value)
-    if not docs or missing == ["all"]:
+    if not docs or missing in (["all"], []):
         return ["all"] if not docs else []
     classes = [inspect.cleandoc(cls.__doc__ or "") for cls in owner.__mro__]
     told = "\n".join(parts(doc).get("Args", "") for doc in docs + classes)
@@ -180,7 +204,7 @@ def method_lacks(owner, name, value):
     if "Raises" in missing and not any("Raises" in parts(doc) for doc in docs):
         left.append("Raises")
     shown = "".join(re.findall(r"^ *(?:>>>|\.\.\.)(.*\n?)", "\n".join(docs + classes), re.M))
-    if not re.search(rf"\.{name}\b" + (r"|\)\(|\w\(" if layer else ""), shown):
+    if "Example" in missing and not re.search(rf"\.{name}\b" + (r"|\)\(|\w\(" if layer else ""), shown):
         left.append("Example")
     return left
 
@@ -198,7 +222,9 @@ def report(rooms=ROOMS):
             if id(value) in seen:
                 continue
             seen[id(value)] = value
-            if missing := lacking(name, value):
+            owner = getattr(importlib.import_module(room.rpartition(".")[0]), room.rpartition(".")[2]) \
+                if room.rpartition(".")[2][:1].isupper() else None
+            if missing := lacking(name, value, owner):
                 result.setdefault(room, {})[name] = missing
             for method, function in methods(value) if inspect.isclass(value) else ():
                 if id(function) not in seen:
@@ -236,13 +262,16 @@ def examples(rooms=ROOMS):
 
 def failures(rooms):
     """What doctest says of the examples that do not print what they say; "" if all do."""
+    import numpy as np
+
     import autograd as ag
+    import dparallel
     from autograd.base.extensions import in_use
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
     text = []
     for name, doc in examples(rooms):
         if in_use or name not in NEED_COMPILED_CORE:
-            test = doctest.DocTestParser().get_doctest(doc, {"ag": ag, "__name__": "__main__"}, name, name, 0)
+            test = doctest.DocTestParser().get_doctest(doc, {"ag": ag, "np": np, "dparallel": dparallel, "__name__": "__main__"}, name, name, 0)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 runner.run(test, out=text.append)

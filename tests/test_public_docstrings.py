@@ -28,6 +28,58 @@ def test_the_check_sees_what_lacks():
     assert public_docstrings.lacking("bare", bare) == []
 
 
+def test_one_line_is_enough_without_arguments_and_for_a_twin():
+    def start_sum(x):
+        """Start a sum."""
+
+    def clear():
+        """Clear it."""
+        raise RuntimeError("no")
+
+    assert public_docstrings.lacking("start_sum", start_sum) == ["Args of x", "Example"]
+    start_sum.__doc__ = "Start a sum: see sum()."
+    assert public_docstrings.lacking("start_sum", start_sum) == []
+    start_sum.__doc__ = "Start a sum: see other()."                      # no twin of this name
+    assert public_docstrings.lacking("start_sum", start_sum) == ["Args of x", "Example"]
+    assert public_docstrings.lacking("clear", clear) == ["Raises"]
+    clear.__doc__ = "Clear it. RuntimeError if it is empty."
+    assert public_docstrings.lacking("clear", clear) == []
+
+
+def total(x):
+    """A twin for the test below."""
+
+
+def more(x, y):
+    """See total()."""
+
+
+def test_a_twin_has_the_arguments_of_its_twin():
+    assert public_docstrings.lacking("more", more) == ["Args of x, y", "Example"]            # total() has no y
+    assert public_docstrings.lacking("total", total) == ["Args of x", "Example"]
+    more.__signature__ = public_docstrings.inspect.signature(total)
+    assert public_docstrings.lacking("more", more) == []
+
+
+def test_a_class_documents_arguments_of_its_methods():
+    class Pair:
+        """Two numbers.
+
+        Args:
+            x: one.
+        """
+
+        def add(self, x, y):
+            """Add.
+
+            Example:
+                >>> 1
+            """
+
+    assert public_docstrings.lacking("add", Pair.add, Pair) == ["Args of y"]
+    assert public_docstrings.lacking("add", Pair.add) == ["Args of x, y"]
+
+
 def test_the_check_sees_what_methods_lack():
     class Base:
         """Has an example.
@@ -58,7 +110,7 @@ def test_the_check_sees_what_methods_lack():
     assert lacks(Derived, "twice", Derived.twice) == ["Args of y", "Raises"]
     assert lacks(Derived, "other", Derived.other) == ["all"]
     Derived.other.__doc__ = "Another."
-    assert lacks(Derived, "other", Derived.other) == ["Example"]
+    assert lacks(Derived, "other", Derived.other) == []
 
 
 def test_examples_print_what_they_say():

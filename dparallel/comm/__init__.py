@@ -1,4 +1,4 @@
-"""Communicators: arrays between places. world() is the one that this process was started with.
+"""Communicators: collectives and messages of arrays between ranks. world() is the job's communicator.
 
 May import: nothing. Read first: base.py, then reference.py.
 """

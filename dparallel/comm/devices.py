@@ -1,4 +1,4 @@
-"""Local devices: one process holds every place, and a thread computes for each."""
+"""Local devices: one process holds every rank, and a thread computes for each."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ MOST = 1 << 16                       # local devices
 
 
 class Devices(Communicator):
-    """`size` places in this process; Devices(1) is what a script gets when it is not run under MPI.
+    """A communicator of `size` local devices in this process. Devices(1) is world() of a script that no MPI launcher
+    started.
 
-    A list of distinct numbers instead of `size` names the places, for error messages and output_device. cores binds
-    each place's thread to processor cores while it computes: for every place a core's number or several (Linux only).
+    A list of distinct numbers names the devices, for error messages and output_device.
 
     Args:
-        size (int or ints): Number of places, 1 or more; or a list of distinct numbers.
-        cores (Sequence[int or Collection[int]]): For each place a core's number or several.
+        size (int or ints): Number of devices, at least 1; or a list of distinct numbers.
+        cores (sequence): For each device a core or several; its thread is bound to them while it computes. Linux only.
 
     Raises:
-        ValueError: size is no whole number from 1 to 65536, nor a list of distinct numbers of 0 or more.
-        NotImplementedError: cores is given, and this operating system has no call that binds a thread to cores.
-        ValueError: cores has not one entry for each place, or names cores that this process may not use.
+        ValueError: size is no integer from 1 to 65536, nor a list of distinct integers of at least 0.
+        NotImplementedError: cores is passed, and this operating system can't bind a thread to cores.
+        ValueError: cores has not one entry for each device, or has cores that this process may not use.
 
     Example:
-        >>> import dparallel
         >>> dparallel.Devices(2).size
         2
         >>> dparallel.Devices([3, 5, 7]).first(2).names
@@ -51,11 +50,11 @@ class Devices(Communicator):
             names = list(range(size))
         valid = isinstance(names, (list, tuple, range)) and all(isinstance(n, (int, np.integer)) and n >= 0 for n in names)
         if not valid or not names or len(set(names)) < len(names):
-            raise ValueError(f"Devices({size!r}): a whole number of places, at least one, or a list of different numbers")
+            raise ValueError(f"Devices({size!r}): pass a number of devices, at least 1, or a list of distinct numbers")
         self.size: int = len(names)
         self.held: tuple[int, ...] = tuple(range(self.size))
         self.names: tuple[int, ...] = tuple(int(name) for name in names)
-        self.cores = None if cores is None else [_cores(cores, place, self.size) for place in self.held]
+        self.cores = None if cores is None else [_cores(cores, device, self.size) for device in self.held]
         self._mailbox: dict[Any, Any] = {}              # ((dest, source, tag), number of the message) -> message
         self._message_counts: Counter[Any] = Counter()
 
@@ -64,10 +63,10 @@ class Devices(Communicator):
         return super().__reduce__() if self is self._this_job.comm else (Devices, (list(self.names), self.cores))
 
     def first(self, count: int) -> Devices:
-        """A communicator of the first `count` of these places.
+        """A communicator of the first `count` devices.
 
         Args:
-            count (int): How many, 1 to size.
+            count (int): From 1 to size.
 
         Raises:
             ValueError: count is 0.
@@ -75,8 +74,8 @@ class Devices(Communicator):
         """
         return self if count == self.size else self._subset(range(count))
 
-    def _subset(self, places: Sequence[int]) -> Devices:
-        return Devices([self.names[p] for p in places], self.cores and [self.cores[p] for p in places])
+    def _subset(self, ranks: Sequence[int]) -> Devices:
+        return Devices([self.names[rank] for rank in ranks], self.cores and [self.cores[rank] for rank in ranks])
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
         check(calls)
@@ -88,14 +87,7 @@ class Devices(Communicator):
         return Handle(None, value=values[calls[0].root] if calls[0].name in ROOT_RESULT else values)
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """Sum the vectors in place order and copy the sum to all of them, at once; the Handle is complete.
-
-        Args:
-            arrays (list of array): One 1-d array for each place, all of one length and dtype.
-
-        Returns:
-            A Handle.
-        """
+        """Sum the vectors in rank order and copy the sum to all of them, at once; the Handle is complete."""
         first = vectors_of(arrays)[0]
         if is_half(first.dtype):
             first[...] = combined(arrays, "sum")
@@ -119,8 +111,8 @@ class Devices(Communicator):
 
         def receive() -> Any:
             if key not in self._mailbox:
-                raise CollectiveError(f"{what} at place {local_place}: nothing has been sent. One process holds all places, "
-                                      "so a message must be sent before it is received")
+                raise CollectiveError(f"{what} on device {local_place}: nothing has been sent. One process holds all "
+                                      "devices, so send a message before receiving it")
             return self._mailbox.pop(key)
 
         return Handle(receive, lambda: key in self._mailbox)
@@ -130,15 +122,15 @@ class Devices(Communicator):
 
     def _poll_until(self, poll: Callable[[], bool], what: str) -> None:
         if not poll():
-            raise CollectiveError(f"{what}: nothing has been sent. One process holds all places, so a message must be sent "
-                                  "before it is received")
+            raise CollectiveError(f"{what}: nothing has been sent. One process holds all devices, so send a message "
+                                  "before receiving it")
 
     def _groups(self, groups: list[list[int]], group_numbers: list[int | None]) -> list[Any]:
         communicators = [self._subset(group) for group in groups]
         return [None if number is None else communicators[number] for number in group_numbers]
 
     def duplicate(self) -> Devices:
-        """A communicator of as many places under the same names."""
+        """A communicator of as many devices with the same names."""
         return self._subset(self.held)
 
     def free(self) -> None:
@@ -147,10 +139,10 @@ class Devices(Communicator):
         self.free_groups()
 
     def abort(self, message: str) -> None:
-        """End this process by SystemExit with the message.
+        """Raise SystemExit with the message.
 
         Args:
-            message (str): What the process says as it ends.
+            message (str): The text.
 
         Raises:
             SystemExit: always.
@@ -158,27 +150,26 @@ class Devices(Communicator):
         sys.exit(message)
 
 
-def _cores(cores: Sequence[int | Collection[int]], place: int, size: int) -> frozenset[int]:
-    """The cores of one place; ValueError unless this process may use them."""
+def _cores(cores: Sequence[int | Collection[int]], device: int, size: int) -> frozenset[int]:
+    """The cores of one device; ValueError unless this process may use them."""
     if not hasattr(os, "sched_setaffinity"):
         raise NotImplementedError(f"cores={cores}: this operating system has no call that binds a thread to cores")
     if len(cores) != size:
-        raise ValueError(f"cores={cores}: {len(cores)} entries for {size} places; pass a core, or a list of them, for each")
-    cores_of_place = cores[place]
-    wanted = frozenset([cores_of_place] if isinstance(cores_of_place, int) else cores_of_place)
+        raise ValueError(f"cores={cores}: {len(cores)} entries for {size} devices; pass cores for each")
+    entry = cores[device]
+    requested = frozenset([entry] if isinstance(entry, int) else entry)
     allowed = os.sched_getaffinity(0)
-    if not wanted or not wanted <= allowed:
-        raise ValueError(f"cores={cores}: place {place} asks for {sorted(wanted)}, this process may use {sorted(allowed)}")
-    return wanted
+    if not requested or not requested <= allowed:
+        raise ValueError(f"cores={cores}: device {device} requests {sorted(requested)}, but this process may use "
+                         f"{sorted(allowed)}")
+    return requested
 
 
 def root_of(comm: Communicator, output_device: int | None) -> int:
-    """The place where outputs are gathered: the index of the place named output_device, 0 for None. ValueError if
-    there is none.
-    """
+    """The rank on which outputs are gathered: the index of device output_device, 0 for None. ValueError if there is none."""
     if output_device is None:
         return 0
     names = comm.names if isinstance(comm, Devices) else tuple(range(comm.size))
     if output_device not in names:
-        raise ValueError(f"output_device={output_device} is not one of the places {list(names)}")
+        raise ValueError(f"output_device={output_device} is not one of the devices {list(names)}")
     return names.index(output_device)

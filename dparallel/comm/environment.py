@@ -1,31 +1,29 @@
-"""The environment variables that dparallel reads: all of them here, and nowhere else in the package.
+"""The environment variables that dparallel reads. No other module of the package reads any.
 
 | variable | meaning | default |
 |---|---|---|
-| DPARALLEL_STALL_SECONDS | a rank that waits longer in one collective is reported (0: no watchdog) | 60 |
+| DPARALLEL_STALL_SECONDS | report a rank that waits longer in one collective (0: no watchdog) | 60 |
 | DPARALLEL_STALL_ABORT | 1: a stall ends the job at that limit; 0: never; default: after ten times the limit | |
 | DPARALLEL_GRACE_SECONDS | how long graceful_exit() may take from SIGTERM or SIGUSR1 to the end | 30 |
-| DPARALLEL_SURVIVE | ranks at work in a job that outlives its ranks (`dprun --survive`); others are spares | 0: none |
-| DPARALLEL_SURVIVE_LEAST | the least number of them with which the job goes on | 1 |
-| DPARALLEL_SURVIVE_STATE | the name under which such a job leaves its state to the next one, when it has no spares left | |
-| DPARALLEL_SURVIVE_FROM | the name under which the job before left its state, if it did | |
-| DPARALLEL_FROZEN_SECONDS | under --survive, a process that shows no life for so long is killed (0: never) | 30 |
-| DPARALLEL_TOKEN | a random word that the processes of a job share: a TCPStore serves those that have it | |
-| DPARALLEL_CHECK | 1: every collective is checked, a deadlock ends the job; a stall too, if a limit is set | 0 |
-| DPARALLEL_TIMELINE_PARTS | the folder into which ranks write their parts of a timeline (`dprun --timeline`) | |
-| DPARALLEL_TIMELINE_STEPS | the steps that it is to have, such as 20:40 | all |
-| DPRUN_REPORT_DIR, DPRUN_RANK | dprun's folder for reports of failed ranks, and this rank's number in it | |
-| DPARALLEL_PLACES_JOB | the pytest plugin's: the folder of the job that this process is a rank of | |
-| OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE, MPI_LOCALNRANKS | ranks that an MPI launcher has started | |
-| OMPI_WORLD_SIZE, OMPI_WORLD_LOCAL_SIZE, OMPI_VERSION | whether Open MPI 5 has all ranks on this host | |
-| OMPI_MCA_btl, OMPI_MCA_pml, OMPI_MCA_mtl | transports that were chosen | |
-| PMIX_RANK with SLURM_NTASKS | the same of srun with PMIx; PMIX_RANK alone of another PMIx launcher | |
-| the pairs of OTHER_LAUNCHERS in job.py | size and rank of other launchers, to warn of processes that MPI does not join | |
-| SLURM_PTY_PORT | a shell that `srun --pty` opened: no launcher of many | |
-| RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT | torchrun's, see distributed/rendezvous.py | |
-| TORCHELASTIC_RUN_ID, TORCHELASTIC_RESTART_COUNT | torchrun's: that it has started this process, how often | 0 |
+| DPARALLEL_SURVIVE | number of active ranks in a job that survives their failure (`dprun --survive`); others are spares | 0:
+none | | DPARALLEL_SURVIVE_LEAST | the smallest number of ranks with which the job continues | 1 | | DPARALLEL_SURVIVE_STATE
+| the name under which such a job saves its state for the next one, when it has no spares left | | | DPARALLEL_SURVIVE_FROM |
+the name under which the previous job saved its state, if it did | | | DPARALLEL_FROZEN_SECONDS | under --survive, kill a
+process that shows no sign of life for so long (0: never) | 30 | | DPARALLEL_TOKEN | a random word shared by the processes of
+a job: a TCPStore serves only clients that have it | | | DPARALLEL_CHECK | 1: check every collective and end the job on a
+deadlock, or on a stall if a limit is set | 0 | | DPARALLEL_TIMELINE_PARTS | the folder into which ranks write their parts of
+a timeline (`dprun --timeline`) | | | DPARALLEL_TIMELINE_STEPS | the steps to record, such as 20:40 | all | |
+DPRUN_REPORT_DIR, DPRUN_RANK | dprun's folder for reports of failed ranks, and this rank's number in it | | |
+DPARALLEL_PLACES_JOB | the pytest plugin's: the folder of the job of which this process is a rank | | | OMPI_COMM_WORLD_SIZE,
+PMI_SIZE, MV2_COMM_WORLD_SIZE, MPI_LOCALNRANKS | number of ranks that an MPI launcher started | | | OMPI_WORLD_SIZE,
+OMPI_WORLD_LOCAL_SIZE, OMPI_VERSION | whether Open MPI 5 has all ranks on this host | | | OMPI_MCA_btl, OMPI_MCA_pml,
+OMPI_MCA_mtl | transports chosen by the user | | | PMIX_RANK with SLURM_NTASKS | number of ranks under srun with PMIx;
+PMIX_RANK alone: another PMIx launcher | | | the pairs of OTHER_LAUNCHERS in job.py | size and rank of other launchers, to
+warn of processes that MPI does not join | | | SLURM_PTY_PORT | a shell opened by `srun --pty`, which does not launch ranks |
+| | RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT | torchrun's, see distributed/rendezvous.py | |
+| TORCHELASTIC_RUN_ID, TORCHELASTIC_RESTART_COUNT | torchrun's: it started this process, and how often | 0 |
 
-Each is read when it is asked for: world() and the watchdog's settings keep the first answer.
+Variables are read when queried. world() and the watchdog's settings keep the first value.
 """
 
 from __future__ import annotations
@@ -46,14 +44,14 @@ NO = ("", "0", "no", "false", "off")
 
 
 class Environment:
-    """What the environment says, read at each question."""
+    """The process's environment variables, read at each query."""
 
     def text(self, name: str) -> str:
         """A variable; "" if it is not set."""
         return os.environ.get(name, "")
 
     def number(self, name: str) -> int:
-        """A variable's whole number; -1 if it is not set to one."""
+        """A variable's integer; -1 if it is not set to one."""
         text = os.environ.get(name, "")
         return int(text) if text.isdigit() else -1
 
@@ -62,17 +60,17 @@ class Environment:
 
     @property
     def stall_seconds(self) -> str:
-        """DPARALLEL_STALL_SECONDS, as it is written."""
+        """DPARALLEL_STALL_SECONDS as text."""
         return self.text("DPARALLEL_STALL_SECONDS")
 
     @property
     def grace_seconds(self) -> float:
-        """DPARALLEL_GRACE_SECONDS; 0 if it is not set. ValueError for what is no number above 0."""
+        """DPARALLEL_GRACE_SECONDS; 0 if it is not set. ValueError unless it is a number above 0."""
         text = self.text("DPARALLEL_GRACE_SECONDS")
         with contextlib.suppress(ValueError):
             if not text or 0 < float(text) < math.inf:
                 return float(text or 0)
-        raise ValueError(f"DPARALLEL_GRACE_SECONDS is {text!r}, and not a number of seconds above 0")
+        raise ValueError(f"DPARALLEL_GRACE_SECONDS must be a number of seconds above 0, not {text!r}")
 
     @property
     def survive_size(self) -> int:
@@ -101,12 +99,12 @@ class Environment:
 
     @property
     def frozen_seconds(self) -> str:
-        """DPARALLEL_FROZEN_SECONDS, as it is written."""
+        """DPARALLEL_FROZEN_SECONDS as text."""
         return self.text("DPARALLEL_FROZEN_SECONDS")
 
     @property
     def check(self) -> bool:
-        """Whether DPARALLEL_CHECK asks for arguments of collectives to be compared on every call."""
+        """Whether DPARALLEL_CHECK is set: arguments of collectives are compared on every call."""
         return self.text("DPARALLEL_CHECK").lower() not in NO
 
     @property
@@ -129,20 +127,20 @@ class Environment:
 
     @property
     def report_folder(self) -> str:
-        """Where dprun looks for reports; "" where this is not its machine, or no job of its."""
+        """dprun's folder for reports; "" without dprun, or on another machine than dprun's."""
         folder = self.text(REPORTS)
         return folder if os.path.isdir(folder) else ""
 
     @property
     def is_watched(self) -> bool:
-        """Whether `dprun --top` shows this job now, and dprun's machine is this one."""
+        """Whether `dprun --top` shows this job now, and dprun runs on this machine."""
         with contextlib.suppress(OSError):
             return time.time() - os.stat(os.path.join(self.text(REPORTS), WATCHED)).st_mtime < WATCHED_FOR
         return False
 
     @property
     def rank_in_reports(self) -> str:
-        """By which number files in that folder are named; "" if there is none."""
+        """The number that names this rank's files in that folder; "" if there is none."""
         rank = self.text(RANK_IN_REPORTS)
         return rank if rank.isdigit() else ""
 
@@ -150,8 +148,8 @@ class Environment:
     def launched_size(self) -> int:
         """The number of ranks that an MPI launcher announced; 0 if there was no launcher.
 
-        Under PMIx (PMIX_RANK, as srun sets it) it is SLURM_NTASKS; where there is none, the least number that there can be.
-        SLURM_NTASKS alone is no sign: it is set in batch scripts too.
+        Under PMIx (PMIX_RANK, set by srun) it is SLURM_NTASKS, or without that PMIX_RANK + 1, a lower bound. SLURM_NTASKS
+        alone is no evidence: batch scripts have it, too.
         """
         for name in SIZES:
             if self.text(name).isdigit():
@@ -159,15 +157,16 @@ class Environment:
         return max(self.number("SLURM_NTASKS"), self.number("PMIX_RANK") + 1) if "PMIX_RANK" in os.environ else 0
 
     def set_rank(self, rank: int, size: int, local_rank: int, local_size: int) -> None:
-        """Where dprun has set the variables by which torchrun tells a script its rank, set them anew."""
+        """Update the variables from which torchrun scripts read their rank, where dprun has set them."""
         new = {"RANK": rank, "WORLD_SIZE": size, "ROLE_RANK": rank, "ROLE_WORLD_SIZE": size, "LOCAL_RANK": local_rank,
                "LOCAL_WORLD_SIZE": local_size}
         os.environ.update({name: str(value) for name, value in new.items() if name in os.environ})
 
     @contextlib.contextmanager
     def transports(self) -> Iterator[None]:
-        """Around the start of MPI: let ranks use shared memory only, as dprun does, where Open MPI 5 has started all of them
-        on this host and no transport was chosen. Else each listens on all of the host's addresses."""
+        """Around the start of MPI: restrict ranks to shared memory, as dprun does, if Open MPI 5 started all of them on this
+        host and no transport was chosen. Otherwise each would listen on all of the host's addresses.
+        """
         here = self.number("OMPI_WORLD_LOCAL_SIZE") == self.number("OMPI_WORLD_SIZE") > 0
         chosen = any(f"OMPI_MCA_{kind}" in os.environ for kind in ("btl", "pml", "mtl"))
         major = self.text("OMPI_VERSION").partition(".")[0]
@@ -187,7 +186,7 @@ class Environment:
         os.environ.update(variables)
 
     def without_pytest(self) -> dict[str, str]:
-        """All of it without what a pytest session tells of itself, for a child process."""
+        """The environment without pytest's own variables, for a child process."""
         return {name: value for name, value in os.environ.items()
                 if not name.startswith("PYTEST_XDIST") and name != "PYTEST_CURRENT_TEST"}
 
@@ -196,16 +195,16 @@ environment: Environment = Environment()
 
 
 def leave_mark(kind: str, text: str = "", rank: str = "") -> None:
-    """Write a file in dprun's report folder that says something of this rank, or of another; nothing where dprun did not
-    start it, or on another machine.
+    """Write a file about a rank (default: this one) in dprun's report folder; do nothing without dprun or on another
+    machine.
 
     world      what this rank waits in before ranks can see each other's states: a process blocked in MPI_Init runs no thread
-               of ours, and dprun has to tell whether the others can still come. "" means that the rank has continued.
-    mpi        MPI has started here: from then on others can go on without this rank (`dprun --survive`)
-    place      where it is, once a second: for those that look for a rank that was killed
-    top        how far it is, once a second: for `dprun --top`
-    progress   the step that a restart would go on from
-    stopped    the exit code with which all ranks end, since the job was asked to
+               of ours, and dprun must know whether the others can still arrive. "" means that the rank has continued.
+    mpi        MPI has started here: from now on others can continue without this rank (`dprun --survive`)
+    place      where it is, once a second: read if the rank is killed
+    top        its progress, once a second: for `dprun --top`
+    progress   the step from which a restart would resume
+    stopped    the exit code with which all ranks end after the job was asked to stop
     stalled    it has reported a stall
     """
     folder, rank = environment.report_folder, rank or environment.rank_in_reports
@@ -215,15 +214,14 @@ def leave_mark(kind: str, text: str = "", rank: str = "") -> None:
 
 
 def write_whole(path: str, text: str) -> None:
-    """Write a small file that others read meanwhile: they find the old text or the new one, also if this rank is killed."""
+    """Write a small file atomically: readers find the old or the new text, even if this rank is killed."""
     with open(path + ".part", "w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(text)
     os.replace(path + ".part", path)
 
 
 def host_identity() -> tuple[str, str]:
-    """(host name, the identity of the system's start): what tells this host, or container, from all others. Processes with
-    the same ones share a clock and memory."""
+    """(host name, boot id), which identify this host or container. Processes with equal ones share a clock and memory."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return socket.gethostname(), file.read().strip()

@@ -21,15 +21,14 @@ else:
 
 
 class _Obligations(threading.local):
-    """Messages that this thread's rank must send before it waits for other ranks (functions/pending_messages.py sets
-    them)."""
+    """Messages that this thread's rank must send before it waits for other ranks (set by functions/pending_messages.py)."""
 
     def __init__(self) -> None:
         self.settle: Callable[[], None] | None = None          # called once, before the next wait
-        self.close: Callable[[Any], None] | None = None        # with a communicator to be freed; None: the rank ends
+        self.close: Callable[[Any], None] | None = None        # gets the communicator to free; None: the rank ends
 
     def before_waiting(self) -> None:
-        """Settle: the rank is about to wait for others, or to test whether an operation is complete."""
+        """Settle before the rank waits for others, or tests whether an operation is complete."""
         if self.settle is not None:
             settle, self.settle = self.settle, None
             settle()
@@ -44,24 +43,16 @@ obligations: _Obligations = _Obligations()
 
 
 class Handle(Generic[Result_co]):
-    """An operation in progress: wait() returns its result, done() tests without blocking whether it is complete.
+    """A pending operation: wait() returns its result, done() tests for completion without blocking.
 
     Arrays passed to the operation must not be changed before wait() has returned.
 
     Args:
-        finish (Callable[[], Any]): Waits and returns the result; None: the operation is complete.
-        test (Callable[[], bool]): Whether finish() would return at once. Default: it would.
-        value: The result, where there is no finish.
+        finish (callable): Waits and returns the result; None: the operation is complete.
+        test (callable): Whether finish() would return at once. Default: it would.
+        value: The result, if there is no finish.
 
     Example:
-        >>> import numpy as np, dparallel
-        >>> def overlapped(comm):
-        ...     handle = comm.start_allreduce([np.array([1.0])])
-        ...     work = sum(range(10))                    # while the sum is under way
-        ...     return work + handle.wait()[0].item()
-        >>> dparallel.run_ranks(2, overlapped)
-        [47.0, 47.0]
-        >>> import numpy as np, dparallel
         >>> handle = dparallel.Devices(2).start_reduce([np.array([1.0]), np.array([2.0])])
         >>> doubled = handle.then(lambda handle: handle.value() * 2)
         >>> doubled.wait(), doubled.done(), doubled.value()
@@ -75,7 +66,7 @@ class Handle(Generic[Result_co]):
         self._finish, self._test = finish, test
         self._value: Any = value
         self._error: Exception | None = None
-        self.flight: Flight | None = None            # what a timeline is to know of it
+        self.flight: Flight | None = None            # its entry in a timeline
 
     def wait(self) -> Result_co:
         """Block until the operation is complete; return its result or raise its error. Further calls do the same."""
@@ -97,7 +88,7 @@ class Handle(Generic[Result_co]):
             self.flight.land()
 
     def _number(self) -> int:
-        """The number of what it is a handle of, for a timeline."""
+        """The number of the operation in a timeline."""
         return self.flight.number if self.flight is not None else 0
 
     def done(self) -> bool:
@@ -111,7 +102,7 @@ class Handle(Generic[Result_co]):
         return done
 
     def value(self) -> Result_co:
-        """The result, as wait() returns it: the name that functions given to then() know from PyTorch's futures."""
+        """The result, as wait() returns it: the name that PyTorch's futures use in functions passed to then()."""
         return self.wait()
 
     if TYPE_CHECKING:
@@ -121,21 +112,18 @@ class Handle(Generic[Result_co]):
         def then(self, function: Callable[[Handle[Result_co]], Made]) -> Handle[Made]: ...
 
     def then(self, function: Callable[[Handle[Result_co]], Any]) -> Handle[Any]:
-        """A handle whose wait() returns function(this handle); if that returns a Handle, its result.
+        """A handle whose wait() returns function(this handle), or its result if that is a Handle.
 
-        The function runs once, when the new handle is waited for, so that the collectives it starts come in the order
-        of the waits, which is the same on all ranks.
+        The function runs once, when the new handle is waited for. So collectives that it starts come in the order of the
+        waits, which is the same on all ranks.
 
         Args:
-            function (callable): Called with this handle, by wait().
+            function (callable): Called with this handle by wait().
 
         Example:
-            >>> import dparallel, numpy as np
-            >>> def mean(comm):
-            ...     handle = comm.start_allreduce([np.full(1, comm.rank + 1.0)])
-            ...     return float(handle.then(lambda done: done.value()[0] / comm.size).wait()[0])
-            >>> dparallel.run_ranks(2, mean)
-            [1.5, 1.5]
+            >>> handle = dparallel.Devices(2).start_allreduce([np.ones(1), np.ones(1)])
+            >>> handle.then(lambda done: done.value()[0] / 2).wait()
+            array([1.])
         """
         def finish() -> Any:
             self.wait()
@@ -146,5 +134,5 @@ class Handle(Generic[Result_co]):
 
 
 def outlive_python(pending: Any) -> None:
-    """Never free an object: Python ends before MPI, which still uses its memory (seen: a segmentation fault)."""
+    """Never free an object: MPI still uses its memory after Python ends (observed: a segmentation fault)."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(pending))

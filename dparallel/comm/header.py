@@ -1,8 +1,8 @@
-"""Call, what a place asks of a collective, and the rules by which the calls of all places must match.
+"""Call: one rank's arguments of a collective, and the rules by which the calls of all ranks must match.
 
-Before a checked collective all places see each other's Call (over MPI: one allgather of 128 bytes). All of them apply the
-same RULES to the same calls, so a mistake on one rank is the same CollectiveError on every rank, never a hang. For this
-to work a place must not raise before: what is wrong with its own input goes into its Call.
+Before a checked collective all ranks see each other's Call (over MPI: one allgather of 128 bytes) and apply the same RULES
+to the same calls. So a mistake on one rank raises the same CollectiveError on every rank and never hangs. For this a rank
+must not raise earlier: its Call holds what is wrong with its own input.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DTYPES += [d for d in [bfloat16_or_name()] if isinstance(d, np.dtype)]      # la
 CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
 BITWISE = ["band", "bor", "bxor"]     # of integers; of bools the logical ones
 OPS = ["sum", "prod", "max", "min", "mean", *BITWISE]
-TIES = ["split", "first"]             # which places get the gradient of a max or min, see functions/reductions.py
+TIES = ["split", "first"]             # which ranks get the gradient of a max or min, see functions/reductions.py
 NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier",
          "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place", "agree",
          "gather_object", "scatter_object"]
@@ -39,46 +39,42 @@ FROM_ROOT = {"broadcast", "scatter", "broadcast_object", "scatter_object"}
 REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "sum_in_place", *SCANS}
 CONCATENATING = {"gather", "allgather", "alltoall", "alltoall_sizes", "gather_object"}
 SPLITTING = {"scatter", "reduce_scatter", "alltoall", "scatter_object"}
-ROOT_RESULT = {"reduce", "gather", "gather_object"}     # root's; others give a list, an array for each place held
+ROOT_RESULT = {"reduce", "gather", "gather_object"}     # the root's result; others return one for each local rank
 WITH_DIM = SPLITTING | CONCATENATING
 MAX_DIMS = 8
-# Name, root, op, dtype, ndim, key, error and backward_of; value, or dim and ties; the shape.
+# name, root, op, dtype, ndim, key, error and backward_of; value, or dim and ties; the shape
 HEADER = struct.Struct(f"=7qd{MAX_DIMS}q")
 BACKWARD_OF_AT, VALUE_AT = 6 * 8, 7 * 8  # offsets of backward_of and value, in bytes
 VALUED = {"any", "total", "agree", "send"}      # the calls whose value counts
 
-HINTS = {"backward_in_evaluation_mode": "; is a model in eval() on some places, in train() on others?",
-         "forward_in_evaluation_mode": "; is a model in eval() on some places, in train() on others? Its first forward "
-                                       "pass in eval() after training synchronizes buffers over all ranks; where some "
-                                       "evaluate alone, call model.module",
-         "agree": "; agree() asks whether to record: are some places in no_grad()?"}
+HINTS = {"backward_in_evaluation_mode": "; is a model in eval() on some ranks, in train() on others?",
+         "forward_in_evaluation_mode": "; is a model in eval() on some ranks, in train() on others? Its first forward "
+                                       "pass in eval() after training synchronizes buffers across ranks; to evaluate "
+                                       "on some ranks only, call model.module",
+         "agree": "; agree() decides whether to record a node: are some ranks in no_grad()?"}
 
 
 class CollectiveError(ValueError):
-    """The calls of a communicator's places do not match, or one of them is invalid; raised with one text on all places.
+    """The calls of a communicator's ranks do not match, or one is invalid. All ranks raise it with the same text.
 
     Example:
-        >>> import numpy as np, dparallel
-        >>> def add(comm):
-        ...     try:
-        ...         return comm.allreduce([np.ones(1 + comm.rank)])
-        ...     except dparallel.CollectiveError as error:
-        ...         return str(error)
-        >>> first, second = dparallel.run_ranks(2, add)
-        >>> first == second, "shape" in first
-        (True, True)
+        >>> try:
+        ...     dparallel.Devices(2).allreduce([np.ones(1), np.ones(2)])
+        ... except dparallel.CollectiveError as error:
+        ...     print("shape" in str(error))
+        True
     """
 
 
 class Call:
-    """One place's part in a collective: which one, its settings, and the dtype and shape of its array.
+    """One rank's part in a collective: its name, settings, and the dtype and shape of the rank's array.
 
-    x          the place's array, its rows in front; None if it has none
+    x          the rank's array, with rows as its first dimension; None if it has none
     dim        the dimension of the rows in the caller's array
-    room       of a place that receives from the root: an array like the one that it expects
-    sizes      how the rows are split over places; of joined arrays, the shapes of these
+    room       on a rank that receives from the root: an array like the expected one
+    sizes      how the rows are split over ranks; of joined arrays, their shapes
     key        a checksum of sizes, shapes or pairs that the caller passed, else 0; of a message, its number
-    value      a number that travels with the call
+    value      a number sent with the call
     error      what is wrong with this call alone
     function   the Function that called, for error texts
     backward_of   in backward, the number of the recorded collective whose gradient this computes; else 0
@@ -116,9 +112,9 @@ class Call:
         try:
             self.root = operator.index(self.root)
         except Exception:                            # converting runs the object's own code: all ranks must raise
-            return f"root {self.root!r} is not the number of a place"
+            return f"root {self.root!r} is not a rank"
         if not 0 <= self.root < size:
-            return f"root {self.root} is not one of the places 0 to {size - 1}"
+            return f"root {self.root} is not one of the ranks 0 to {size - 1}"
         try:
             self.value = float(bool(value) if self.name == "any" else value)
         except Exception:                            # the same
@@ -126,7 +122,7 @@ class Call:
                     f"value {value!r} is not a number")
         if not isinstance(self.op, str) or self.op not in OPS:
             return f"op {self.op!r} is not one of {', '.join(OPS)}" + ("" if isinstance(self.op, str) else
-                                                                        "; operations go by their names here")
+                                                                        "; pass the operation's name")
         if not isinstance(self.ties, str) or self.ties not in TIES:
             return f"ties {self.ties!r} is not one of {', '.join(TIES)}"
         if self.dim.__class__ is int and self.dim == 0:
@@ -134,22 +130,22 @@ class Call:
         try:
             self.dim = operator.index(self.dim)
         except Exception:                            # the same
-            return f"dim {self.dim!r} is not the number of a dimension"
+            return f"dim {self.dim!r} is not an integer"
         return "" if -MAX_DIMS <= self.dim < MAX_DIMS else f"dim {self.dim} is out of range"
 
     def _array_error(self) -> str:
         if self.dtype not in CODES:
-            return f"arrays of dtype {self.dtype} can't be sent; numbers and bool in native byte order can"
+            return f"arrays of dtype {self.dtype} can't be sent; only numbers and bool in native byte order can"
         if len(self.shape) > MAX_DIMS:
-            return f"arrays have at most {MAX_DIMS} dimensions here, not {len(self.shape)}"
+            return f"arrays have at most {MAX_DIMS} dimensions, not {len(self.shape)}"
         if self.dtype.kind == "c" and self.op in ("max", "min") and self.name in REDUCTIONS:
             return f"complex numbers have no {self.op}"
         if self.name in SCANS and self.op not in ("sum", "prod", "max", "min"):
             return f"{self.name} has no op {self.op!r}"
         if self.op in BITWISE and self.dtype.kind not in "biu" and self.name in REDUCTIONS:
-            return f"{self.dtype} has no {self.op}: integers and bools have"
+            return f"{self.dtype} has no {self.op}: only integers and bools have"
         if self.dtype.kind in "biu" and self.op == "mean" and self.name in REDUCTIONS:
-            return f"the mean of {self.dtype} is no {self.dtype}; convert to floats first"
+            return f"the mean of {self.dtype} is not a {self.dtype}; convert to floats first"
         return ""
 
     def _sizes_error(self, size: int, sizes: Any) -> str:
@@ -157,9 +153,9 @@ class Call:
             try:
                 self.sizes = tuple(operator.index(n) for n in sizes)
             except Exception:                        # the same
-                return f"sizes are row counts, one for each of {size} places, not {sizes!r}"
+                return f"sizes must be row counts, one for each of {size} ranks, not {sizes!r}"
             if len(self.sizes) != size:
-                return f"{len(self.sizes)} sizes {list(self.sizes)} for {size} places"
+                return f"{len(self.sizes)} sizes {list(self.sizes)} for {size} ranks"
             if min(self.sizes) < 0:
                 return f"negative sizes in {list(self.sizes)}"
             self.key = checksum(self.sizes)
@@ -171,8 +167,8 @@ class Call:
         if self.sizes is None:
             self.sizes = tuple(even_split(rows, size))
         elif sum(self.sizes) != rows:
-            return (f"sizes {list(self.sizes)} add up to {sum(self.sizes)}, the array has {rows} rows; pass one size per "
-                    f"place, or none for an even split {even_split(rows, size)}")
+            return (f"sizes {list(self.sizes)} add up to {sum(self.sizes)}, but the array has {rows} rows; pass one size "
+                    f"per rank, or none for an even split {even_split(rows, size)}")
         return ""
 
     def pack_into(self, buffer: Buffer) -> None:
@@ -222,17 +218,17 @@ def checksum(sizes: Sequence[Any]) -> int:
 
 
 def even_split(rows: int, size: int) -> list[int]:
-    """rows split over size places as evenly as possible, larger shares first: even_split(5, 3) is [2, 2, 1]."""
+    """rows split over size ranks as evenly as possible, larger shares first: even_split(5, 3) is [2, 2, 1]."""
     share, rest = divmod(rows, size)
-    return [share + (place < rest) for place in range(size)]
+    return [share + (rank < rest) for rank in range(size)]
 
 
 def first_with_rows(calls: Sequence[Call]) -> Call:
-    """The first call whose array has rows: the others must match its dtype and trailing shape. Shape (0,) means no part."""
+    """The first call whose array has rows; the others must match its dtype and trailing shape. Shape (0,) means no part."""
     return next((call for call in calls if call.shape != (0,)), calls[0])
 
 
-Rule = Callable[[Sequence[Call]], str]               # the calls of all places -> what is wrong with them together, or ""
+Rule = Callable[[Sequence[Call]], str]               # the calls of all ranks -> why they do not match, or ""
 
 
 def _names_mismatch(calls: Sequence[Call]) -> str:
@@ -240,20 +236,20 @@ def _names_mismatch(calls: Sequence[Call]) -> str:
         return ""
     arrays = any(call.dtype is not None for call in calls)
     hint = next((text for name, text in HINTS.items() if any(call.name == name for call in calls)
-                 and (arrays or name != "agree")), "")           # of calls without arrays none is a Function's
-    return "the places call different collectives" + hint
+                 and (arrays or name != "agree")), "")           # a call without an array is not a Function's
+    return "ranks call different collectives" + hint
 
 
 def _bad_inputs(calls: Sequence[Call]) -> str:
-    places = [str(place) for place, call in enumerate(calls) if call.error]
-    return "bad input on place " + ", ".join(places) if places else ""
+    ranks = [str(rank) for rank, call in enumerate(calls) if call.error]
+    return "invalid input on rank " + ", ".join(ranks) if ranks else ""
 
 
 def _backward_mismatch(calls: Sequence[Call]) -> str:
     if len({call.backward_of for call in calls if call.backward_of}) <= 1:
         return ""
-    return ("their backward passes come by different collectives; every place's loss must use what came out of each "
-            "(times zero, if need be), and passes come in the same order everywhere")
+    return ("backward passes reach different collectives; every rank's loss must use the output of each collective "
+            "(multiplied by zero, if necessary), and backward passes must run in the same order on all ranks")
 
 
 def _same(attribute: str, text: str) -> Rule:
@@ -268,21 +264,21 @@ def _same(attribute: str, text: str) -> Rule:
 
 
 def _dims_mismatch(calls: Sequence[Call]) -> str:
-    """All places mean the same dimension; -1 may stand for the last one."""
+    """All ranks must use the same dimension; -1 may stand for the last one."""
     if not any(call.dim for call in calls):
         return ""
     first = calls[0]
     reference = calls[first.root] if first.name == "scatter" else first_with_rows(calls)
     n = max(len(reference.shape), 1)
-    if reference.shape == (0,):                      # no place has a part: any dimension will do
+    if reference.shape == (0,):                      # no rank has a part: any dimension is valid
         return ""
     if not all(-n <= call.dim < n for call in calls):
         return f"dim is out of range for arrays of {n} dimension{'s' * (n > 1)}"
-    return "" if all(call.dim % n == reference.dim % n for call in calls) else "the places name different dims"
+    return "" if all(call.dim % n == reference.dim % n for call in calls) else "ranks pass different dims"
 
 
 def _rows_mismatch(calls: Sequence[Call]) -> str:
-    """Arrays that are concatenated have one dtype and one shape beyond the rows; shape (0,) stands for no part."""
+    """Arrays that are concatenated have one dtype and one shape beyond the rows; shape (0,) means no part."""
     reference = first_with_rows(calls)
     full = [call for call in calls if call.shape != (0,)]
     if any(call.dtype != reference.dtype for call in full):
@@ -293,7 +289,7 @@ def _rows_mismatch(calls: Sequence[Call]) -> str:
 
 
 def _sizes_mismatch(calls: Sequence[Call]) -> str:
-    """scatter: who passes sizes must agree with the root; reduce_scatter: all agree."""
+    """scatter: sizes passed on other ranks must equal the root's; reduce_scatter: all must be equal."""
     first = calls[0]
     if not any(call.key for call in calls):
         return ""
@@ -301,37 +297,37 @@ def _sizes_mismatch(calls: Sequence[Call]) -> str:
     even = checksum(even_split(reference.shape[0], len(calls)))
     not_given = 0 if first.name == "scatter" else even
     expected = reference.key or even
-    return "" if all((call.key or not_given) in (expected, 0) for call in calls) else "the places pass different sizes"
+    return "" if all((call.key or not_given) in (expected, 0) for call in calls) else "ranks pass different sizes"
 
 
 def _room_mismatch(calls: Sequence[Call]) -> str:
-    """Places that said what they expect from the root have its dtype, and room for as many elements as they get."""
+    """Ranks that pass `room` must expect the root's dtype and number of elements."""
     root = calls[0].root
     sent = calls[root]
-    waiting = [(place, call) for place, call in enumerate(calls) if place != root and call.dtype is not None]
+    waiting = [(rank, call) for rank, call in enumerate(calls) if rank != root and call.dtype is not None]
     if any(call.dtype != sent.dtype for _, call in waiting):
         return "the dtypes differ"
     if sent.name == "broadcast":
         fits = all(math.prod(call.shape) == math.prod(sent.shape) for _, call in waiting)
     else:                                            # sizes that the root chose are not in its header
         rows, width = even_split(sent.shape[0], len(calls)), math.prod(sent.shape[1:])
-        fits = sent.key != 0 or all(math.prod(call.shape) == rows[place] * width for place, call in waiting)
-    return "" if fits else "a place has not room for the number of elements that the root sends"
+        fits = sent.key != 0 or all(math.prod(call.shape) == rows[rank] * width for rank, call in waiting)
+    return "" if fits else "the root sends another number of elements than a rank expects"
 
 
-# Which collectives a rule is for, and the rule. The first one that is broken names the error: later ones may rely on it.
+# Collectives and the rule that they must obey. The first broken rule is reported: later rules may rely on earlier ones.
 RULES: tuple[tuple[Collection[str], Rule], ...] = (
     (NAMES, _bad_inputs),
     (NAMES, _names_mismatch),
     (NAMES, _backward_mismatch),
-    (ROOTED, _same("root", "the places name different roots")),
-    (REDUCTIONS, _same("op", "the places name different ops")),
-    (REDUCTIONS, _same("ties", "the places break ties differently")),
+    (ROOTED, _same("root", "ranks pass different roots")),
+    (REDUCTIONS, _same("op", "ranks pass different ops")),
+    (REDUCTIONS, _same("ties", "ranks pass different ties")),
     (REDUCTIONS, _same("dtype", "the dtypes differ")),
     (REDUCTIONS, _same("shape", "the shapes differ")),
     (WITH_DIM, _dims_mismatch),
     (CONCATENATING, _rows_mismatch),
-    ({"permute"}, _same("key", "the places name different pairs")),
+    ({"permute"}, _same("key", "ranks pass different pairs")),
     ({"allreduce", "allgather"}, _same("key", "the shapes of the joined arrays differ")),
     ({"scatter", "reduce_scatter"}, _sizes_mismatch),
     ({"broadcast", "scatter"}, _room_mismatch))
@@ -339,33 +335,33 @@ RULES_OF = {name: [rule for names, rule in RULES if name in names] for name in N
 
 
 def mismatch(calls: Sequence[Call]) -> str:
-    """Why the calls of all places do not fit together: the text of the first broken rule; empty if they fit."""
+    """Why the calls of all ranks do not match: the text of the first broken rule; "" if they match."""
     return next((reason for rule in RULES_OF[calls[0].name] if (reason := rule(calls))), "")
 
 
 def collective_error(reason: str, texts: Sequence[str], more: str = "") -> CollectiveError:
-    """The error that every place raises: the reason, what each place called, and further text."""
+    """The error that every rank raises: the reason, each rank's call, and further text."""
     groups: dict[str, list[int]] = {}
-    for place, text in enumerate(texts):
-        groups.setdefault(text, []).append(place)
-    lines = [f"\n  {_places(places)}: {text}" for text, places in groups.items()]
-    return CollectiveError(f"collective of {len(texts)} places refused, {reason}:" + "".join(lines) + more)
+    for rank, text in enumerate(texts):
+        groups.setdefault(text, []).append(rank)
+    lines = [f"\n  {_ranks(ranks)}: {text}" for text, ranks in groups.items()]
+    return CollectiveError(f"collective of {len(texts)} ranks rejected, {reason}:" + "".join(lines) + more)
 
 
-def _places(places: list[int]) -> str:
-    """[0, 1, 2, 5] as "places 0-2, 5"."""
+def _ranks(ranks: list[int]) -> str:
+    """Ranks as text: [0, 1, 2, 5] as "ranks 0-2, 5"."""
     runs: list[list[int]] = []
-    for place in places:
-        if runs and runs[-1][1] == place - 1:
-            runs[-1][1] = place
+    for rank in ranks:
+        if runs and runs[-1][1] == rank - 1:
+            runs[-1][1] = rank
         else:
-            runs.append([place, place])
+            runs.append([rank, rank])
     text = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
-    return f"place {text}" if len(places) == 1 else f"places {text}"
+    return f"rank {text}" if len(ranks) == 1 else f"ranks {text}"
 
 
 def check(calls: Sequence[Call]) -> None:
-    """Raise collective_error() if the calls of all places do not match."""
+    """Raise collective_error() if the calls of all ranks do not match."""
     reason = mismatch(calls)
     if reason:
         raise collective_error(reason, [str(call) for call in calls])

@@ -1,7 +1,7 @@
-"""Hierarchical: sums in two levels, within each host and between hosts. It pays where hosts are few and the network is slow.
+"""Hierarchical: sums in two levels, within each host and between hosts. Faster with few hosts and a slow network.
 
-Reduce within the host, allreduce among the hosts' first places, broadcast within the host: each number crosses the
-network once per host instead of once per place. On one host it can't win; choose_allreduce() measures which is faster.
+Reduce within the host, allreduce among the hosts' first ranks, broadcast within the host: each number crosses the network
+once per host instead of once per rank. On one host it is never faster; choose_allreduce() measures which is.
 """
 
 from __future__ import annotations
@@ -22,21 +22,20 @@ from .reference import is_half
 
 
 class Hierarchical(Communicator):
-    """The places of `comm`, one for each process, with allreduce and sums in place that go through `node`.
+    """A communicator of the ranks of `comm`, one per process, whose allreduce and in-place sums go through `node`.
 
-    All other collectives are comm's. Results are bitwise the same on every place (not the same bits as comm's own sum: the
-    order differs). start_allreduce and start_sum_in_place start the first step; wait() does the rest, so all places wait for
-    their handles in the same order. Collective.
+    All other collectives are comm's. Results are bitwise the same on every rank, but may differ in rounding from comm's own
+    sum, because the order differs. start_allreduce and start_sum_in_place start the first step and wait() does the rest, so
+    all ranks must wait for their handles in the same order. Collective.
 
     Args:
-        comm (Communicator): The ranks, by default world().
-        node (Communicator): Places that are near each other; by default comm.node(), those of one host.
+        comm (Communicator): The ranks. Default: world().
+        node (Communicator): Ranks with fast communication. Default: comm.node(), the ranks of one host.
 
     Raises:
-        ValueError: a process holds several places.
+        ValueError: a process holds several ranks.
 
     Example:
-        >>> import numpy as np, dparallel
         >>> def in_two_steps(comm):
         ...     fast = dparallel.Hierarchical(comm, node=comm.split(comm.rank // 2))
         ...     return fast.allreduce([np.array(1.0)])[0].item()
@@ -49,7 +48,7 @@ class Hierarchical(Communicator):
     def __init__(self, comm: Communicator | None = None, node: Communicator | None = None) -> None:
         comm = communicator(comm)
         if len(comm.held) > 1:
-            raise ValueError("Hierarchical is for one place per process; local devices share their memory already")
+            raise ValueError("Hierarchical requires one rank per process; local devices share memory already")
         self.comm: Communicator = comm
         self.size: int = comm.size
         self.held: tuple[int, ...] = comm.held
@@ -62,7 +61,7 @@ class Hierarchical(Communicator):
     def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
         if calls[0].name != "allreduce":
             return self.comm._issue(calls, xs, blocking)
-        self.comm._exchange(calls)                   # raises mistakes on all places
+        self.comm._exchange(calls)                   # raises errors on all ranks
         op, x = calls[0].op, xs[0]
         mean, wide = op == "mean", converted(x, np.float32) if is_half(x.dtype) else x
         op = "sum" if mean else op
@@ -122,7 +121,7 @@ class Hierarchical(Communicator):
         return copy
 
     def free(self) -> None:
-        """Free the groups made here; `comm` and `node` are the caller's."""
+        """Free the groups created here; `comm` and `node` belong to the caller."""
         self.free_groups()
         while self._owned:
             self._owned.pop(0).free()
@@ -134,25 +133,19 @@ class Hierarchical(Communicator):
 
 def choose_allreduce(comm: Communicator | None = None, elements: int = 250_000, dtype: DTypeLike = np.float32, *,
                      node: Communicator | None = None, repeats: int = 5) -> Communicator:
-    """comm, or Hierarchical(comm, node) if its sum was faster here, by 10 percent at least.
+    """Return comm, or Hierarchical(comm, node) if its sum is at least 10 percent faster here. Collective.
 
-    Each is timed, the slowest place's median counts, and all places make the same choice. Collective.
+    Both are timed; the slowest rank's median counts, and all ranks make the same choice.
 
     Args:
-        comm (Communicator): The ranks, by default world().
-        elements (int): How many numbers are summed. Default: 250000.
+        comm (Communicator): The ranks. Default: world().
+        elements (int): The number of elements to sum. Default: 250000.
         dtype: Their dtype. Default: numpy.float32.
-        node (Communicator): Places that are near each other; by default comm.node(), those of one host.
-        repeats (int): How often each is timed. Default: 5.
-
-    Returns:
-        A Communicator.
+        node (Communicator): Ranks with fast communication. Default: comm.node(), the ranks of one host.
+        repeats (int): The number of timed sums of each. Default: 5.
 
     Example:
-        >>> import dparallel
-        >>> def sizes(comm):
-        ...     return dparallel.choose_allreduce(comm, elements=100, repeats=1).size
-        >>> dparallel.run_ranks(2, sizes)
+        >>> dparallel.run_ranks(2, lambda comm: dparallel.choose_allreduce(comm, elements=100, repeats=1).size)
         [2, 2]
     """
     comm = communicator(comm)
@@ -167,7 +160,7 @@ def choose_allreduce(comm: Communicator | None = None, elements: int = 250_000, 
 
 
 def _median_of_slowest(comm: Communicator, elements: int, dtype: DTypeLike, repeats: int) -> float:
-    """The median over repeats of the slowest place's time of a sum in place."""
+    """The median over repeats of the slowest rank's time for an in-place sum."""
     array, times = np.zeros(elements, dtype), []
     for _ in range(repeats + 1):
         comm.barrier()

@@ -19,22 +19,21 @@ from .environment import environment, leave_mark
 from .mpi.mpi_types import Intracomm
 from .watchdog.call_site import at_site, user_site
 
-Places = Communicator | Sequence[int] | int | None    # an argument of places_of()
+Places = Communicator | Sequence[int] | int | None    # arguments of places_of()
 
 
 def launched_size() -> int:
     """The number of ranks that an MPI launcher announced in the environment; 0 if there was no launcher.
 
-    The variables are OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE and MPI_LOCALNRANKS; under PMIx (PMIX_RANK,
-    as srun sets it) SLURM_NTASKS, or without it PMIX_RANK + 1, the least number that there can be. SLURM_NTASKS alone
-    says nothing: batch scripts have it, too.
+    It reads OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE and MPI_LOCALNRANKS; under PMIx (PMIX_RANK, set by srun)
+    SLURM_NTASKS, or without it PMIX_RANK + 1, a lower bound. SLURM_NTASKS alone is no evidence: batch scripts have it, too.
     """
     return environment.launched_size
 
 
 class Launcher(NamedTuple):
-    """The program that started this process as one of `size`: its name, the variable that shows it, and how to make MPI join
-    the processes.
+    """The program that started this process as one of `size`: its name, the variable that shows it, and the remedy if MPI
+    does not join the processes.
     """
 
     name: str
@@ -44,27 +43,27 @@ class Launcher(NamedTuple):
 
 
 DPRUN = "start with `dprun -n {size} ...`, or with the mpirun of the MPI that mpi4py loads"
-OTHER_LAUNCHERS = (       # name, size, a variable that each of its processes has, its first sure value, remedy
+OTHER_LAUNCHERS = (       # name, size, a variable of each of its processes, its lowest conclusive value, remedy
     ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", 0, "srun --mpi=pmix (or pmi2: what `srun --mpi=list` names and this "
      "MPI was built with), or " + DPRUN),
     ("flux run", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", 0, DPRUN),
     ("mpiexec of PALS", "PALS_LOCAL_SIZE", "PALS_RANKID", 0, DPRUN),
     ("jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", 0, DPRUN),
-    # a batch script has the variables of the first task, too: only those of later tasks say that there are several
+    # a batch script has the variables of the first task, too: only those of later tasks show that there are several
     ("pbsdsh", "PBS_NP", "PBS_VNODENUM", 1, DPRUN + " in the batch script"),
     ("blaunch", "LSB_DJOB_NUMPROC", "LSF_PM_TASKID", 2, DPRUN + " in the batch script"),
-    ("torchrun, or whoever sets RANK and WORLD_SIZE,", "WORLD_SIZE", "RANK", 0, DPRUN + " instead"))
+    ("torchrun, or a program that sets RANK and WORLD_SIZE,", "WORLD_SIZE", "RANK", 0, DPRUN + " instead"))
 
 
 def launcher() -> Launcher | None:
-    """The launcher that started this process as one of several, by the environment; None for a single process.
+    """The launcher that started this process as one of several, from the environment; None for a single process.
 
-    MPI's launchers have precedence: other variables were set before. An allocation is no launcher: Slurm sets a step's
-    size only for its tasks, and a shell opened by `srun --pty` runs one process at a time.
+    MPI's launchers have precedence, because other variables may have been set earlier. An allocation is no launcher: Slurm
+    sets a step's size only for its tasks, and a shell opened by `srun --pty` runs one process at a time.
     """
     announced = launched_size()
     if announced:
-        return Launcher("the launcher", "", announced, "mpirun and the MPI library that mpi4py loads are of different MPIs. "
+        return Launcher("the launcher", "", announced, "mpirun and the library that mpi4py loads belong to different MPIs. "
                         "Start with dprun, or with the mpirun beside this Python; under srun with --mpi=pmix or pmi2, "
                         "whichever this MPI was built with")
     for name, variable, rank, first, remedy in OTHER_LAUNCHERS:
@@ -75,34 +74,31 @@ def launcher() -> Launcher | None:
 
 
 class ThisJob:
-    """What this process knows of the job it is a part of. comm: what world() returns, None before its first call.
-    membership: who is at work, in a job that outlives its ranks (a Membership), else None."""
+    """The state of this process in its job. comm: the result of world(), None before its first call. membership: the active
+    ranks, in a job that survives failed ranks (a Membership), else None.
+    """
 
     def __init__(self) -> None:
         self.comm: Communicator | None = None
         self.membership: Any = None
-        self.when_joined: list[Callable[[Communicator], object]] = []        # called once, with what world() returns first
-        self.when_settled: list[Callable[[int, int], object]] = []   # by all of a membership: its number, steps before
+        self.when_joined: list[Callable[[Communicator], object]] = []        # called once, with the first result of world()
+        self.when_settled: list[Callable[[int, int], object]] = []   # called with a membership's number and steps
 
 
 this_job: ThisJob = ThisJob()
 
 
 def world() -> Communicator:
-    """All ranks of this job: an MpiComm under an MPI launcher (mpirun, dprun, srun), else Devices(1) without MPI.
+    """The communicator of all ranks of this job: an MpiComm under an MPI launcher (mpirun, dprun, srun), else Devices(1).
 
-    The same object at each call; under `dprun --survive` another one after a rank was lost, and there a spare waits in its
-    first call until it is needed.
-
-    Returns:
-        A Communicator.
+    Every call returns the same object. Under `dprun --survive` it changes after a rank is lost, and a spare's first call
+    waits until the spare is needed.
 
     Raises:
-        RuntimeError: MPI can't be loaded, or does not join the processes that a launcher started (srun without MPI's plugin,
-            torchrun's RANK and WORLD_SIZE): each would train alone. Where that is meant, pass comm=Devices(1).
+        RuntimeError: MPI can't be loaded, or does not join the processes that a launcher started (srun without an MPI
+            plugin, torchrun's RANK and WORLD_SIZE), so each would train alone. To do that, pass comm=Devices(1).
 
     Example:
-        >>> import dparallel
         >>> comm = dparallel.world()
         >>> comm.rank, comm.size                         # under `dprun -n 4 script.py` the size is 4
         (0, 1)
@@ -125,7 +121,7 @@ def _joined() -> Communicator:
     if started is None:
         return Devices(1)
     leave_mark("world", f"world(){at_site(user_site())}")
-    alone = "; for processes that train each by itself pass comm=Devices(1)" if started.variable else ""
+    alone = "; to train in each process independently pass comm=Devices(1)" if started.variable else ""
     try:
         with environment.transports():               # MPI starts when it is imported
             from .mpi.communicator import MpiComm, mpi_size
@@ -139,7 +135,7 @@ def _joined() -> Communicator:
     if started.size > 1 and mpi_size() == 1:
         if started.variable:
             raise RuntimeError(f"{started.name} started this process as one of {started.size} ({started.variable}), but MPI "
-                               f"sees 1: each would train by itself. Remedy: {started.remedy}{alone}")
+                               f"sees 1: each would train alone. Remedy: {started.remedy}{alone}")
         raise RuntimeError(f"the launcher announced {started.size} ranks, but MPI sees 1: {started.remedy}")
     leave_mark("mpi")
     this_job.membership = launched_membership()
@@ -149,42 +145,39 @@ def _joined() -> Communicator:
 
 
 def report_progress(step: int) -> None:
-    """Tell `dprun --restarts` that a new job would go on from this step, since the state after it is saved.
+    """Tell `dprun --restarts` the step from which a new job would resume, because the state after it is saved.
 
-    It starts no other job after two in a row that came no further. Each rank may call this, or one; it writes a small file.
+    dprun stops restarting after two jobs in a row without progress. One rank or all may call this; it writes a small file.
 
     Args:
-        step (int): The step from which a new job would go on.
+        step (int): The step from which a new job would resume.
 
     Example:
-        >>> import dparallel
         >>> dparallel.report_progress(100)                # after checkpoint.save(100); without dprun nothing is written
     """
     leave_mark("progress", str(int(step)))
 
 
 def from_mpi(comm: Intracomm) -> Communicator:
-    """A communicator of the ranks of an mpi4py communicator, which is duplicated: messages on the two never match.
-    Collective over these ranks. Free it by free(). For example from_mpi(MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2)).
+    """Create a communicator of the ranks of an mpi4py communicator. Collective over these ranks; free it with free().
+
+    The mpi4py communicator is duplicated, so messages on the two never match. For example:
+    from_mpi(MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2)).
 
     Args:
         comm (mpi4py.MPI.Intracomm): The ranks.
 
-    Returns:
-        A Communicator.
-
     Raises:
-        TypeError: comm is no MPI.Intracomm.
+        TypeError: comm is not an MPI.Intracomm.
 
     Example:
-        >>> import dparallel
         >>> dparallel.from_mpi("COMM_WORLD")             # from mpi4py import MPI; dparallel.from_mpi(MPI.COMM_WORLD)
         Traceback (most recent call last):
         ...
-        TypeError: from_mpi() takes an mpi4py communicator, not str
+        TypeError: from_mpi() requires an mpi4py communicator, not str
     """
     if not hasattr(comm, "Dup"):                     # MpiComm checks the rest
-        raise TypeError(f"from_mpi() takes an mpi4py communicator, not {type(comm).__name__}")
+        raise TypeError(f"from_mpi() requires an mpi4py communicator, not {type(comm).__name__}")
     from .mpi.communicator import MpiComm
     return MpiComm(comm)
 
@@ -195,8 +188,10 @@ def is_communicator(comm: object) -> bool:
 
 
 def communicator(comm: Communicator | Intracomm | None) -> Communicator:
-    """The Communicator for a `comm` argument. None is world(); an mpi4py communicator gets one of ours over the same
-    ranks, created at its first use (collectively) and freed with it. TypeError for anything else.
+    """The Communicator for a `comm` argument; TypeError for an invalid one.
+
+    None is world(). An mpi4py communicator gets one of ours over the same ranks, created at its first use (collectively) and
+    freed with it.
     """
     if comm is None:
         return world()
@@ -217,9 +212,8 @@ def places_of(comm: Places) -> Communicator:
 
 
 def gather_target(count: int, comm: Communicator | int | None, root: int) -> tuple[Communicator, int]:
-    """The communicator and root on which the results of `count` held places are gathered: root of comm; or, as in
-    PyTorch, the local device whose number comm is ("cpu" or -1: the CPU, whose memory all of them share); by default, on a
-    single rank, the first device.
+    """The communicator and root on which the results of `count` local ranks are gathered: root of comm, or, as in PyTorch,
+    the local device with number comm ("cpu" or -1: the CPU). Default on a single rank: the first device.
     """
     if isinstance(comm, (int, np.integer)):
         return Devices(count), root if comm == -1 else int(comm)

@@ -1,4 +1,4 @@
-"""RankLost: what every wait raises when a rank's process has ended while the job goes on."""
+"""RankLost: every wait raises it when a rank's process has ended and the job continues."""
 
 from __future__ import annotations
 
@@ -7,34 +7,33 @@ from typing import NoReturn
 
 
 class RankLost(RuntimeError):
-    """A rank's process has ended, and the communicator that it was in can't be used any more (see dparallel.survive).
+    """A rank's process has ended, and its communicator is no longer usable (see dparallel.survive).
 
-    Raised by whatever communicates, on each rank that is left, under `dprun --survive` only.
+    Communication raises it on each surviving rank, under `dprun --survive` only.
 
     Example:
-        >>> import dparallel
         >>> def step(comm):
         ...     try:
         ...         comm.barrier()
         ...     except dparallel.RankLost:               # survive() does this
-        ...         return "go on with the ranks that are left"
-        ...     return "all are here"
+        ...         return "continue with the surviving ranks"
+        ...     return "no rank failed"
         >>> dparallel.run_ranks(2, step)
-        ['all are here', 'all are here']
+        ['no rank failed', 'no rank failed']
     """
 
 
 class AbandonedError(RankLost):
-    """A communicator of an earlier set of ranks is used: no rank has died now, and to begin again would not help."""
+    """A communicator of an earlier set of ranks is used. No rank has failed now, so a retry does not help."""
 
 
 class Abandoned:
     """The resources of a communicator that has lost a rank: any use raises AbandonedError."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise AbandonedError("this communicator lost a rank, and the others have gone on without it: ask dparallel.world() "
-                             "for the ranks that are left, and make anew what was made with the old one; under "
-                             "dparallel.survive, make in the function whatever communicates")
+        raise AbandonedError("this communicator lost a rank, and the others have continued without it: call "
+                             "dparallel.world() for the surviving ranks, and create again what used the old communicator; "
+                             "under dparallel.survive, create inside the function every object that communicates")
 
 
 def is_loss(error: BaseException | None) -> bool:
@@ -48,7 +47,7 @@ def is_stale(error: BaseException | None) -> bool:
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An exception, what it was raised from, or else what was being handled then, and so on."""
+    """An exception, then its __cause__ or the exception being handled when it was raised, and so on."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

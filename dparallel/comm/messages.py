@@ -1,12 +1,11 @@
-"""Point-to-point messages: send, recv, sendrecv; and permute and shift, in which all places take part.
+"""Point-to-point messages: send, recv, sendrecv; and the collectives permute and shift.
 
-A message is a header (a Call, as collectives have: dtype, shape, number) and its data, so that the receiver need not
-know them in advance. Messages from one place to another with one tag arrive in the order of the sends. A send never
-waits for its receiver, so two places that both send first do not block each other; until a message is received it
-occupies memory.
+A message is a header (a Call, as collectives have: dtype, shape, number) and its data, so the receiver need not know them
+in advance. Messages from one rank to another with one tag arrive in the order of the sends. A send never waits for its
+receiver, so two ranks that both send first do not deadlock. A message occupies memory until it is received.
 
-send and recv concern one place. A process that holds several (local devices) names it by `place=`, and must send
-before it receives. permute and shift are collectives: checked, and the same on every kind of communicator.
+send and recv concern one rank. A process that holds several (local devices) names it with `place=`, and must send before
+it receives. permute and shift are collectives: checked, and the same on every kind of communicator.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from .header import Call, CollectiveError, checksum
 
 Array = np.ndarray[Any, Any]
 ArrayOrTensor = Array | TensorBase
-INVALID = -1.0                           # the note of a message that has an error text in place of data
+INVALID = -1.0                       # the note of a message that has an error text instead of data
 ZEROS = 32                           # in the note of a gradient: it is zero, and may stay unreceived
 
 
 class Message(NamedTuple):
-    """A received message: the array, the message's number, and the note that came with it."""
+    """A received message: the array, the message's number, and the sender's note."""
 
     array: Array
     number: int
@@ -50,20 +49,13 @@ class Messages(ABC):
     # --- one message --------------------------------------------------------------------------------------------------
 
     def send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> None:
-        """Send a copy of x to place `dest` without waiting for its receiver.
-
-        Args:
-            x: An array of any shape and dtype.
-            dest (int): The place that receives.
-            tag (int): What the receiver names, too, from 0 to max_tag. Default: 0.
-            place (int): The held place that sends, where the process holds several.
+        """Send a copy of x to rank `dest` without waiting for the receiver.
 
         Raises:
             CollectiveError: x can't be sent; the receiver raises it, too.
             ValueError: dest or tag is invalid.
 
         Example:
-            >>> import numpy as np, dparallel
             >>> def pass_on(comm):
             ...     if comm.rank == 0:
             ...         comm.send(np.arange(3), dest=1)
@@ -75,110 +67,41 @@ class Messages(ABC):
         self.post_send(np.array(x, order="C") if type(x) is np.ndarray else x, dest, self.user_tag(tag), place=place)
 
     def recv(self, source: int, tag: int = 0, *, like: ArrayOrTensor | None = None, place: int | None = None) -> Array:
-        """The next message from a place with this tag.
-
-        Args:
-            source (int): The place that sends.
-            tag (int): The tag that the message was sent with. Default: 0.
-            like (Array or Tensor): What has the shape and dtype that the message must have. Default: any.
-            place (int): The held place that receives, where the process holds several.
-
-        Returns:
-            An array.
+        """Receive the next message from a rank with this tag.
 
         Raises:
             CollectiveError: the message has another dtype or shape than `like`, or its sender could not send it.
             ValueError: source or tag is invalid.
 
         Example:
-            >>> import numpy as np, dparallel
-            >>> def pass_on(comm):
-            ...     if comm.rank == 0:
-            ...         comm.send(np.arange(3), dest=1, tag=7)
-            ...     else:
-            ...         return comm.recv(source=0, tag=7).tolist()
-            >>> dparallel.run_ranks(2, pass_on)
-            [None, [0, 1, 2]]
+            >>> comm = dparallel.Devices(2)
+            >>> comm.send(np.arange(3), dest=1, tag=7, place=0)
+            >>> comm.recv(source=0, tag=7, place=1)
+            array([0, 1, 2])
         """
         return self.start_recv(source, tag, like=like, place=place).wait()
 
     def start_send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> Handle[None]:
-        """Send x without a copy: it must not be changed before wait(), which waits until the receiver has taken the
-        message.
-
-        Args:
-            x: An array of any shape and dtype.
-            dest (int): The place that receives.
-            tag (int): What the receiver names, too, from 0 to max_tag. Default: 0.
-            place (int): The held place that sends, where the process holds several.
-
-        Returns:
-            A Handle, whose wait() returns None.
-
-        Raises:
-            CollectiveError: x can't be sent; the receiver raises it, too.
-            ValueError: dest or tag is invalid.
-
-        Example:
-            >>> import numpy as np, dparallel
-            >>> def pass_on(comm):
-            ...     if comm.rank == 1:
-            ...         return comm.recv(source=0).tolist()
-            ...     x = np.arange(3)
-            ...     handle = comm.start_send(x, dest=1)
-            ...     handle.wait()
-            ...     x[:] = 0                                 # only now
-            >>> dparallel.run_ranks(2, pass_on)
-            [None, [0, 1, 2]]
+        """Start a send: see send(). x is not copied: do not change it before wait(), which returns when the receiver has
+        received it.
         """
         return self.post_send(x, dest, self.user_tag(tag), place=place)[1]
 
     def start_recv(self, source: int, tag: int = 0, *, like: ArrayOrTensor | None = None,
                    place: int | None = None) -> Handle[Array]:
-        """Start a recv. Receives of one source and tag get its messages in the order in which they were started.
-
-        Args:
-            source (int): The place that sends.
-            tag (int): The tag that the message was sent with. Default: 0.
-            like (Array or Tensor): What has the shape and dtype that the message must have. Default: any.
-            place (int): The held place that receives, where the process holds several.
-
-        Returns:
-            A Handle, whose wait() gives what recv() returns.
-
-        Example:
-            >>> import numpy as np, dparallel
-            >>> def pass_on(comm):
-            ...     if comm.rank == 0:
-            ...         comm.send(np.arange(3), dest=1)
-            ...     else:
-            ...         handle = comm.start_recv(source=0)
-            ...         return handle.wait().tolist()        # what is computed before overlaps with the message
-            >>> dparallel.run_ranks(2, pass_on)
-            [None, [0, 1, 2]]
+        """Start a recv: see recv(). Receives with one source and tag match messages in the order in which they were
+        started.
         """
         return received(self.post_recv(source, self.user_tag(tag), place=place), like, source, tag)
 
     def start_recv_any(self, tag: int = 0, *, place: int | None = None) -> Handle[tuple[int, Array]]:
-        """A Handle of (source, array): the first message with this tag from any place that is there at wait() or
-        done().
-
-        Args:
-            tag (int): The tag that the message was sent with. Default: 0.
-            place (int): The held place that receives, where the process holds several.
-
-        Returns:
-            A Handle, whose wait() gives (source, array).
+        """Start receiving the first message with this tag that has arrived from any rank. The Handle gives (source, array).
 
         Example:
-            >>> import numpy as np, dparallel
-            >>> def collect(comm):
-            ...     if comm.rank:
-            ...         return comm.send(np.array([comm.rank * 10]), dest=0)
-            ...     messages = [comm.start_recv_any().wait() for _ in range(comm.size - 1)]
-            ...     return sorted((source, x.item()) for source, x in messages)
-            >>> dparallel.run_ranks(3, collect)
-            [[(1, 10), (2, 20)], None, None]
+            >>> comm = dparallel.Devices(2)
+            >>> comm.send(np.array([10]), dest=0, place=1)
+            >>> comm.start_recv_any(place=0).wait()
+            (1, array([10]))
         """
         local_place, number = self._held_place(place), self.user_tag(tag)
         taken: list[tuple[int, Handle]] = []
@@ -186,7 +109,7 @@ class Messages(ABC):
         def poll() -> bool:
             if not taken:
                 order = [(self._last_source + 1 + step) % self.size for step in range(self.size)]      # round robin
-                source = next((place for place in order if self._probe(local_place, place, number)), None)
+                source = next((rank for rank in order if self._probe(local_place, rank, number)), None)
                 if source is not None:
                     self._last_source = source
                     taken.append((source, self.start_recv(source, tag, place=place)))
@@ -206,143 +129,81 @@ class Messages(ABC):
         """Send x to `dest` and receive from `source`.
 
         Args:
-            x: An array of any shape and dtype.
-            dest (int): The place that gets x.
-            source (int): The place that sends to this one.
-            sendtag (int): The tag of what is sent. Default: 0.
-            recvtag (int): The tag of what is received. Default: 0.
-            like (Array or Tensor): What has the shape and dtype that the message must have. Default: any.
-            place (int): The held place that sends and receives, where the process holds several.
-
-        Returns:
-            The received array.
+            sendtag (int): The tag of the sent message. Default: 0.
+            recvtag (int): The tag of the received message. Default: 0.
 
         Example:
-            >>> import numpy as np, dparallel
             >>> def exchange(comm):
-            ...     other = 1 - comm.rank
-            ...     return comm.sendrecv(np.array([comm.rank]), dest=other, source=other).tolist()
+            ...     return comm.sendrecv(np.array([comm.rank]), dest=1 - comm.rank, source=1 - comm.rank).tolist()
             >>> dparallel.run_ranks(2, exchange)
             [[1], [0]]
         """
         self.send(x, dest, sendtag, place=place)
         return self.recv(source, recvtag, like=like, place=place)
 
-    # --- all places at once -------------------------------------------------------------------------------------------
+    # --- collectives -------------------------------------------------------------------------------------------------
 
     def permute(self, xs: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> list[Array]:
-        """For each pair (source, dest), move the source's array to dest. No place is twice a source, nor twice a dest.
+        """Move each source's array to its dest, for pairs (source, dest). A rank is at most once a source and once a dest.
 
-        A place that is no dest gets an empty array of shape (0,). Arrays may have any dtypes and shapes. All places
-        pass the same pairs.
-
-        Args:
-            xs (Sequence[Array]): One array for each held place.
-            pairs (Sequence[tuple[int, int]]): (source, dest), the same on every place.
-
-        Returns:
-            One array for each held place.
+        A rank that is no dest gets an empty array of shape (0,). Arrays may have any dtypes and shapes.
 
         Raises:
-            CollectiveError: a place is twice a source or twice a dest, or places pass different pairs.
+            CollectiveError: a rank is twice a source or twice a dest, or ranks pass different pairs.
 
         Example:
-            >>> import numpy as np, dparallel
             >>> dparallel.Devices(3).permute([np.array([10]), np.array([20]), np.array([30])], [(0, 1), (1, 0)])
             [array([20]), array([10]), array([], dtype=int64)]
         """
         return self._permute(xs, pairs, True).wait()
 
     def start_permute(self, xs: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> Handle[list[Array]]:
-        """Start a permute; see permute().
-
-        Args:
-            xs (Sequence[Array]): One array for each held place.
-            pairs (Sequence[tuple[int, int]]): (source, dest), the same on every place.
-
-        Returns:
-            A Handle, whose wait() gives what permute() returns.
-
-        Example:
-            >>> import numpy as np, dparallel
-            >>> dparallel.Devices(2).start_permute([np.array([10]), np.array([20])], [(0, 1), (1, 0)]).wait()
-            [array([20]), array([10])]
-        """
+        """Start a permute: see permute()."""
         return self._permute(xs, pairs, False)
 
     def shift(self, xs: Sequence[Array], by: int = 1, *, ring: bool = True) -> list[Array]:
-        """Move each place's array to the place `by` further on: round the ring, or with ring=False only within the
-        line.
+        """Move each rank's array `by` ranks further: around the ring, or, with ring=False, along the line.
 
         Args:
-            xs (Sequence[Array]): One array for each held place.
-            by (int): How many places further on; it may be negative. Default: 1.
-            ring (bool): Whether the last place's array goes to the first; else the places at the end that nobody sends to
-                get an empty array. Default: True.
-
-        Returns:
-            One array for each held place.
+            by (int): A number of ranks; it may be negative. Default: 1.
+            ring (bool): Send the last rank's array to the first. If False, ranks at the end that receive nothing get an
+                empty array. Default: True.
 
         Example:
-            >>> import numpy as np, dparallel
-            >>> xs = [np.array([10]), np.array([20]), np.array([30])]
-            >>> dparallel.Devices(3).shift(xs)
+            >>> dparallel.Devices(3).shift([np.array([10]), np.array([20]), np.array([30])])
             [array([30]), array([10]), array([20])]
-            >>> dparallel.Devices(3).shift(xs, ring=False)
-            [array([], dtype=int64), array([10]), array([20])]
         """
         return self.permute(xs, shift_pairs(self.size, by, ring))
 
     def start_shift(self, xs: Sequence[Array], by: int = 1, *, ring: bool = True) -> Handle[list[Array]]:
-        """Start a shift; see shift().
-
-        Args:
-            xs (Sequence[Array]): One array for each held place.
-            by (int): How many places further on; it may be negative. Default: 1.
-            ring (bool): Whether the last place's array goes to the first. Default: True.
-
-        Returns:
-            A Handle, whose wait() gives what shift() returns.
-
-        Example:
-            >>> import numpy as np, dparallel
-            >>> dparallel.Devices(2).start_shift([np.array([10]), np.array([20])]).wait()
-            [array([20]), array([10])]
-        """
+        """Start a shift: see shift()."""
         return self.start_permute(xs, shift_pairs(self.size, by, ring))
 
     # --- with numbers and notes, for the Functions --------------------------------------------------------------------
 
     def post_send(self, x: Any, dest: Any, tag: int, note: float = 0.0, place: int | None = None) -> tuple[int, Handle]:
-        """Send x without a copy, with a note. Negative tags are the gradient_tag() or status_tag() of another message.
+        """Send x without a copy, with a note. Returns the message's number, and a Handle whose wait() returns when x may be
+        changed.
 
         Args:
-            x: An array of any shape and dtype.
-            dest (int): The place that receives.
-            tag (int): What the receiver names, too.
+            tag (int): As for send(); negative tags are the gradient_tag() or status_tag() of another message.
             note (float): A number that the receiver gets with x. Default: 0.0.
-            place (int): The held place that sends, where the process holds several.
-
-        Returns:
-            The message's number, and a Handle, whose wait() returns when x may be changed.
 
         Raises:
             CollectiveError: x can't be sent; the receiver raises it, too.
 
         Example:
-            >>> import numpy as np, dparallel
             >>> comm = dparallel.Devices(2)
             >>> number, sent = comm.post_send(np.array([1.0]), 1, 0, place=0)
             >>> comm.recv(source=0, place=1)
             array([1.])
-            >>> sent.wait()
         """
         local_place, peer = self._held_place(place), self._place_number(dest, "dest")
         array, problem = sendable(x)
         call = Call("send", self.size, array, root=peer, value=note, error=problem)
         if call.error:
             self.refuse_message(call.error, peer, tag, local_place)
-            raise CollectiveError(f"place {local_place}: {call_text('send', 'dest', peer, tag)}: {call.error}")
+            raise CollectiveError(f"rank {local_place}: {call_text('send', 'dest', peer, tag)}: {call.error}")
         self._with_number(call)
         if not recorders:
             return call.key, self._send_message(local_place, peer, tag, call, array)
@@ -350,71 +211,52 @@ class Messages(ABC):
             return call.key, self._send_message(local_place, peer, tag, call, array)
 
     def refuse_message(self, reason: str, dest: int, tag: int, place: int | None = None) -> None:
-        """Send the reason why there is no message; the receiver raises it as a CollectiveError, in place of waiting.
+        """Send the reason why there is no message; the receiver raises it as a CollectiveError.
 
         Args:
-            reason (str): What the error says.
-            dest (int): The place that receives.
-            tag (int): What the receiver names, too.
-            place (int): The held place that sends, where the process holds several.
+            reason (str): The error's text.
 
         Example:
-            >>> import dparallel
             >>> comm = dparallel.Devices(2)
             >>> comm.refuse_message("no data", 1, 0, place=0)
             >>> comm.recv(source=0, place=1)
             Traceback (most recent call last):
             ...
-            dparallel.comm.header.CollectiveError: recv(source=0, tag=0): place 0 could not send it: no data
+            dparallel.comm.header.CollectiveError: recv(source=0, tag=0): rank 0 could not send it: no data
         """
         text = np.frombuffer(reason.encode(), np.uint8)
         notice = self._with_number(Call("send", self.size, text, root=dest, value=INVALID))
         self._send_message(self._held_place(place), dest, tag, notice, text)
 
     def post_recv(self, source: Any, tag: int, place: int | None = None) -> Handle:
-        """A Handle of the next Message from source with this tag.
-
-        Args:
-            source (int): The place that sends.
-            tag (int): The tag that the message was sent with.
-            place (int): The held place that receives, where the process holds several.
-
-        Returns:
-            A Handle, whose wait() gives a Message: its array, and the sender's note.
+        """A Handle of the next Message from source with this tag: its array, number and note.
 
         Example:
-            >>> import numpy as np, dparallel
             >>> comm = dparallel.Devices(2)
             >>> number, sent = comm.post_send(np.array([1.0]), 1, 0, note=3.0, place=0)
-            >>> message = comm.post_recv(0, 0, place=1).wait()
-            >>> message.array, message.note
-            (array([1.]), 3.0)
+            >>> comm.post_recv(0, 0, place=1).wait().note
+            3.0
         """
         local_place, peer = self._held_place(place), self._place_number(source, "source")
         what = call_text("recv", "source", peer, tag)
         return self._receive_message(local_place, peer, tag, what).then(lambda h: self._taken(what, peer, h.value()))
 
     def _taken(self, what: str, source: int, pair: tuple[Call, Array]) -> Message:
-        """The Message that has arrived, which a timeline is told."""
+        """The Message that has arrived, recorded in a timeline."""
         if recorders:
             now = perf_counter_ns()
             complete("dparallel::recv", MESSAGE, now, now, pair[1].nbytes, self.message_flight(source, pair[0].key))
         return _to_message(what, source, pair)
 
-    flights = 0                                      # of a communicator: the number of its name among those of spans << 40
+    flights = 0                                      # the number of the communicator's name in spans, << 40
 
     def message_flight(self, source: int, key: int) -> int:
-        """The number of a message in a timeline: no other of its communicator has it, but after 2**24 messages.
+        """The number of a message in a timeline, unique on its communicator for 2**24 messages.
 
         Args:
-            source (int): The place that sends.
             key (int): The number of the message among those of its source.
 
-        Returns:
-            An int.
-
         Example:
-            >>> import dparallel
             >>> comm = dparallel.Devices(2)
             >>> comm.message_flight(1, 5) - comm.message_flight(1, 4)
             1
@@ -431,28 +273,17 @@ class Messages(ABC):
     def user_tag(self, tag: Any) -> int:
         """A user's tag as an int.
 
-        Args:
-            tag: A whole number.
-
-        Returns:
-            An int.
-
         Raises:
-            ValueError: tag is not a whole number from 0 to max_tag.
+            ValueError: tag is not an integer from 0 to max_tag.
 
         Example:
-            >>> import numpy as np, dparallel
             >>> dparallel.Devices(2).user_tag(np.int64(3))
             3
-            >>> dparallel.Devices(2).user_tag(-1)
-            Traceback (most recent call last):
-            ...
-            ValueError: tag=-1 is not one of 0 to ...
         """
         try:
             number = operator.index(tag)
         except TypeError:
-            raise ValueError(f"tag={tag!r} must be a whole number of at least 0") from None
+            raise ValueError(f"tag={tag!r} must be an integer of at least 0") from None
         if not 0 <= number <= self.max_tag:
             raise ValueError(f"tag={number} is not one of 0 to {self.max_tag}")
         return number
@@ -461,19 +292,19 @@ class Messages(ABC):
         try:
             number = operator.index(place)
         except TypeError:
-            raise ValueError(f"{name}={place!r} is the number of a place") from None
+            raise ValueError(f"{name}={place!r} must be a rank, an integer") from None
         if not 0 <= number < self.size:
-            raise ValueError(f"{name}={number} is not one of the places 0 to {self.size - 1}")
+            raise ValueError(f"{name}={number} is not one of the ranks 0 to {self.size - 1}")
         return number
 
     def _held_place(self, place: int | None) -> int:
-        """The held place that sends or receives; ValueError if it is not held, or several are and none is named."""
+        """The local rank that sends or receives; ValueError if it is not local, or there are several and none is passed."""
         if place is None and len(self.held) > 1:
-            raise ValueError(f"this process holds places {self.held[0]} to {self.held[-1]}: say by place= which of them "
+            raise ValueError(f"this process holds ranks {self.held[0]} to {self.held[-1]}: pass place= to choose which "
                              "sends or receives, or use permute or shift, which take one array for each")
         number = self.held[0] if place is None else self._place_number(place, "place")
         if number not in self.held:
-            raise ValueError(f"place={number} is not held here, but {', '.join(map(str, self.held))}")
+            raise ValueError(f"place={number} is not a local rank; local ranks: {', '.join(map(str, self.held))}")
         return number
 
     def _permute(self, xs: Any, pairs: Any, blocking: bool) -> Handle:
@@ -486,23 +317,23 @@ class Messages(ABC):
 
     # --- implemented by each kind of communicator ------------------------------------------------------------------------
 
-    max_tag = 2**20 - 1                              # at least this much everywhere
+    max_tag = 2**20 - 1                              # every MPI allows at least this
 
     @abstractmethod
     def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
-        """Send call and x, contiguous, from a held place to `peer`; x is not copied if that can be avoided."""
+        """Send call and x, contiguous, from a local rank to `peer`; x is not copied if possible."""
 
     @abstractmethod
     def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
-        """A Handle of the next (call, array) from `peer` to a held place. what: the call as text, for errors."""
+        """A Handle of the next (call, array) from `peer` to a local rank. what: the call as text, for errors."""
 
     @abstractmethod
     def _probe(self, local_place: int, peer: int, tag: int) -> bool:
-        """Whether the next message from `peer` to a held place with this tag has arrived."""
+        """Whether the next message from `peer` to a local rank with this tag has arrived."""
 
     @abstractmethod
     def _poll_until(self, poll: Callable[[], bool], what: str) -> None:
-        """Call poll() until it is true; an error if it never can be."""
+        """Call poll() until it is true; raise an error if it never can be."""
 
     @abstractmethod
     def _checked_arrays(self, xs: Any) -> tuple[list[Array], str]: ...
@@ -515,12 +346,12 @@ def _to_message(what: str, source: int, pair: tuple[Call, Array]) -> Message:
     """The Message of a received pair; CollectiveError if the sender could not send it."""
     call, array = pair
     if call.value == INVALID:
-        raise CollectiveError(f"{what}: place {source} could not send it: {array.tobytes().decode()}")
+        raise CollectiveError(f"{what}: rank {source} could not send it: {array.tobytes().decode()}")
     return Message(array, call.key, call.value)
 
 
 def received(handle: Handle, like: ArrayOrTensor | None, source: int, tag: int) -> Handle:
-    """A Handle of the array of a Message; CollectiveError unless it has the dtype and shape of `like`."""
+    """A Handle of a Message's array; CollectiveError unless it has the dtype and shape of `like`."""
     def checked(handle: Handle) -> Array:
         array: Array = handle.value().array
         check_like(array, like, call_text("recv", "source", source, tag))
@@ -534,7 +365,7 @@ def check_like(array: Array, like: ArrayOrTensor | None, what: str) -> None:
     if like is not None and not (hasattr(like, "dtype") and hasattr(like, "shape")):
         raise TypeError(f"{what}: like={like!r} must be an array or a Tensor")
     if like is not None and (array.dtype, array.shape) != (np.dtype(like.dtype), tuple(like.shape)):
-        raise CollectiveError(f"{what}: {array.dtype} {array.shape} came, where like= asks for {np.dtype(like.dtype)} "
+        raise CollectiveError(f"{what}: received {array.dtype} {array.shape}, but like= requires {np.dtype(like.dtype)} "
                               f"{tuple(like.shape)}; sender and receiver must agree")
 
 
@@ -544,8 +375,8 @@ def gradient_tag(number: int) -> int:
 
 
 def status_tag(number: int) -> int:
-    """The tag of the messages that say whether a pass sends the gradient of message `number`. A sender that does not
-    wait for the gradient need not receive them.
+    """The tag of messages that say whether a pass sends the gradient of message `number`. A sender that does not wait for
+    the gradient need not receive them.
     """
     return -2 - 2 * number
 
@@ -556,13 +387,13 @@ def is_status(tag: int) -> bool:
 
 
 def may_stay_unreceived(tag: int, note: float) -> bool:
-    """Whether it is no mistake that nobody receives a message: a status, or a gradient of zeros."""
+    """Whether a message may legitimately stay unreceived: a status, or a gradient of zeros."""
     return is_status(tag) or (tag < 0 and note >= 0 and bool(int(note) & ZEROS))
 
 
 def call_text(name: str, end: str, place: int, tag: int) -> str:
     """A message as text, for errors and the watchdog."""
-    what = "word whether message {} gets a gradient" if is_status(tag) else "gradient of message {}"
+    what = "status of the gradient of message {}" if is_status(tag) else "gradient of message {}"
     return f"{name}({end}={place}, " + (f"tag={tag})" if tag >= 0 else what.format((-1 - tag) // 2) + ")")
 
 
@@ -577,14 +408,14 @@ def sendable(x: Any) -> tuple[Array, str]:
 
 
 def shift_pairs(size: int, by: Any, ring: bool = True) -> list[tuple[int, int]]:
-    """The pairs (place, place + by) of all places; without a ring only those inside the line."""
+    """The pairs (rank, rank + by) of all ranks; without a ring only those inside the line."""
     try:
         step = operator.index(by)
     except TypeError:
-        return [(-1, -1)]                            # refused on all places, by permute
+        return [(-1, -1)]                            # permute rejects it on all ranks
     if ring:
-        return [(place, (place + step) % size) for place in range(size)]
-    return [(place, place + step) for place in range(size) if 0 <= place + step < size]
+        return [(rank, (rank + step) % size) for rank in range(size)]
+    return [(rank, rank + step) for rank in range(size) if 0 <= rank + step < size]
 
 
 def flat_pairs(pairs: Any, size: int) -> tuple[tuple[int, ...], str]:
@@ -592,9 +423,9 @@ def flat_pairs(pairs: Any, size: int) -> tuple[tuple[int, ...], str]:
     try:
         flat = tuple(operator.index(n) for source, dest in pairs for n in (source, dest))
     except Exception:                                # converting runs the object's own code: all ranks must raise
-        return (), f"pairs are (source, dest) of places, not {pairs!r}"
+        return (), f"pairs must be (source, dest) of ranks, not {pairs!r}"
     if any(not 0 <= n < size for n in flat):
-        return (), f"pairs {list(pairs)!r}: places are 0 to {size - 1}, a shift is by a whole number"
+        return (), f"pairs {list(pairs)!r}: ranks are 0 to {size - 1}, and a shift is an integer"
     if len(set(flat[::2])) < len(flat) // 2 or len(set(flat[1::2])) < len(flat) // 2:
-        return (), f"pairs {list(pairs)!r}: a place is a source once and a dest once"
+        return (), f"pairs {list(pairs)!r}: a rank may be a source once and a dest once"
     return flat, ""

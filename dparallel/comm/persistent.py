@@ -1,4 +1,4 @@
-"""Sums that are repeated over the same memory, as MPI 4's persistent collectives (MPI 4.0, section 6.13)."""
+"""Sums repeated over the same memory, like MPI 4's persistent collectives (MPI 4.0, section 6.13)."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ from .waiting import Flight
 
 EXACT = 1 << 24                      # float32 has all integers up to this
 
-MSG_MISMATCH = "the ranks are at the sums of different vectors"
-MSG_CAUGHT = ("\nWas an exception inside backward() caught on some ranks only? `with model.skipping()` catches it on all of "
-              "them")
+MSG_MISMATCH = "ranks sum different vectors"
+MSG_CAUGHT = "\nDid only some ranks catch an exception inside backward()? `with model.skipping()` catches it on all ranks"
 
 
 class PersistentSum:
-    """A vector of `size` elements on each place that is repeatedly summed over all places, in place.
+    """A vector of `size` elements on each rank that is repeatedly summed over all ranks, in place.
 
-    Its number on the communicator and the square of the number are summed with it, so that all places notice if they summed
-    different vectors of one length: then the variance of their numbers is not 0.
+    Its number on the communicator and the square of the number are summed with it. If ranks sum different vectors of one
+    length, the variance of these numbers is not 0, and all ranks notice.
     """
 
     def __init__(self, comm: Any, size: int, dtype: DTypeLike) -> None:
@@ -39,11 +38,10 @@ class PersistentSum:
         self.array: Array = self._sent[:size]
 
     def start(self, divided: int = 0) -> Handle:
-        """Start a sum; all places start the same sums in the same order.
+        """Start a sum; all ranks start the same sums in the same order.
 
-        The vector must not be touched before wait(), which raises CollectiveError on all places if they summed
-        different vectors. The first `divided` elements of the sum are divided by its last one, unless that is 0 or not
-        finite.
+        The vector must not be touched before wait(), which raises CollectiveError on all ranks if they summed different
+        vectors. The first `divided` elements of the sum are divided by its last one, unless that is 0 or not finite.
         """
         if self._numbered:
             self._sent[-2:] = self._number, self._number ** 2
@@ -56,15 +54,15 @@ class PersistentSum:
         if self._numbered:
             total, squares = self._sent[-2:].real.tolist()
             if total * total != self._comm.size * squares:
-                raise CollectiveError(f"collective of {self._comm.size} places refused, {MSG_MISMATCH}: this one is at "
-                                      f"that of {self.array.dtype} {self.array.shape}, vector {self._number}.{MSG_CAUGHT}")
+                raise CollectiveError(f"collective of {self._comm.size} ranks rejected, {MSG_MISMATCH}: this rank sums "
+                                      f"{self.array.dtype} {self.array.shape}, vector {self._number}.{MSG_CAUGHT}")
         if divided:
             divide(self.array[:divided], float(self.array[-1]))
 
 
 def divide(x: Array, total: float) -> None:
-    """x /= total, unless total is 0 or not finite. A division by a power of two, which weights mostly add up to, is a
-    multiplication: the same bits in half the time.
+    """x /= total, unless total is 0 or not finite. If total is a power of two, as weights' sums mostly are, multiply
+    instead: the same bits in half the time.
     """
     if math.isfinite(total) and total not in (0.0, 1.0):
         if math.frexp(total)[0] == 0.5:

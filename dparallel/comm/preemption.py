@@ -1,7 +1,7 @@
-"""A job that is asked to end (SIGTERM, SIGUSR1) ends after the step that runs, on all ranks together.
+"""Preemption: a job that gets SIGTERM or SIGUSR1 ends after the current step, on all ranks together.
 
-Schedulers ask with a signal some time before they kill: Slurm's preemption and `scancel` with SIGTERM, `--signal` with
-the signal that the user names, Kubernetes with SIGTERM 30 s before SIGKILL.
+Schedulers send a signal some time before they kill: Slurm's preemption and `scancel` SIGTERM, `--signal` the signal that the
+user specifies, Kubernetes SIGTERM 30 s before SIGKILL.
 """
 
 from __future__ import annotations
@@ -22,92 +22,81 @@ from .job import communicator, world
 from .watchdog.stall import end_job, write_report
 
 PREEMPTED = 75                       # sysexits.h: EX_TEMPFAIL, "try again later"
-GRACE = 30.0                         # seconds from the signal to the end by force; torchrun's, Slurm's KillWait
+GRACE = 30.0                         # seconds from the signal to the forced end; as torchrun and Slurm's KillWait
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGUSR1") if hasattr(signal, name))     # Windows: the first
-ECHO = 1.0                           # seconds in which a signal that comes again is the same request: a scheduler signals
-                                     # ranks, and so does the launcher that it signals too
+ECHO = 1.0                           # seconds in which a repeated signal is the same request: the scheduler signals ranks,
+                                     # and so does the launcher, which gets the signal too
 
 
 class Preempted(SystemExit):
-    """What leaves the block of graceful_exit() on all ranks. `together`: no rank has to be told by MPI_Abort."""
+    """Leaves the block of graceful_exit() on all ranks. `together`: no rank needs MPI_Abort."""
 
     together = True
 
 
 class graceful_exit:
-    """with graceful_exit() as stop: the block ends after a step when the job is asked to, with exit code 75 on all ranks.
+    """with graceful_exit() as stop: end the block after a step when the job is asked to stop, with exit code 75 on all
+    ranks.
 
-    In the block SIGTERM and SIGUSR1 only set a flag. `stop.requested()` at the end of each step asks on all ranks of `comm`
-    (world() by default) whether one of them has it. Once it has said so, leaving the block, by `break` or `stop.exit()`,
-    calls `save`, if it is given, and exits with code 75 when all ranks are there.
+    In the block SIGTERM and SIGUSR1 only set a flag. Call `stop.requested()` at the end of each step: it is True on all
+    ranks of `comm` if one of them has the flag. Then leave the block with `break` or `stop.exit()`: it calls `save`, if
+    passed, and exits when all ranks have arrived.
 
-    A second signal, one second or more after the first, ends the process at once. So does the end of `grace` seconds after
-    the first (default: DPARALLEL_GRACE_SECONDS, which `dprun --grace` sets, or 30): then the whole job ends with 128 + the
-    signal's number, also where the main thread is in C code that has released the GIL. Where it keeps the GIL, no thread of
-    this process can act; `dprun` ends the job 2 s later.
+    A second signal, at least one second after the first, ends the process at once. When the grace time is over, the whole
+    job ends with 128 + the signal's number, even if the main thread is in C code that has released the GIL. If it holds the
+    GIL, no thread of this process can act; `dprun` ends the job 2 s later.
 
     Args:
-        comm (Communicator): The ranks, by default world().
-        save (Callable[[], object]): Called before the end, if all have agreed to it.
-        grace (float): Seconds from the signal to the end by force. Default: DPARALLEL_GRACE_SECONDS, or 30.
+        comm (Communicator): The ranks. Default: world().
+        save (callable): Called before the end, after all ranks have agreed to stop.
+        grace (float): Seconds from the signal to the forced end. Default: DPARALLEL_GRACE_SECONDS (`dprun --grace`), or 30.
         code (int): The exit code. Default: 75.
 
     Raises:
         ValueError: grace is not above 0.
 
     Example:
-        >>> import signal, dparallel
+        >>> import signal
         >>> def train():
         ...     with dparallel.graceful_exit(save=lambda: print("saved")) as stop:
         ...         for step in range(10):
         ...             if step == 3:
         ...                 signal.raise_signal(signal.SIGTERM)          # the scheduler's
         ...             if stop.requested():
-        ...                 print("stop after step", step)
         ...                 break
         >>> try:
         ...     train()
         ... except SystemExit as end:
         ...     print("exit code", end.code)
-        stop after step 3
         saved
         exit code 75
-        >>> try:
-        ...     with dparallel.graceful_exit(code=3) as stop:
-        ...         signal.raise_signal(signal.SIGTERM)
-        ...         for batch in range(stop.comm.size):
-        ...             if stop.requested():
-        ...                 stop.exit()                      # where a break would leave an inner loop only
-        ... except SystemExit as end:
-        ...     print("exit code", end.code)
-        exit code 3
     """
 
     def __init__(self, comm: Communicator | None = None, *, save: Callable[[], object] | None = None,
                  grace: float | None = None, code: int = PREEMPTED) -> None:
         if grace is not None and not grace > 0:
-            raise ValueError(f"grace is a number of seconds above 0, not {grace!r}")
+            raise ValueError(f"grace must be a number of seconds above 0, not {grace!r}")
         self._comm = None if comm is None else communicator(comm)
-        world()                                      # a spare waits here, and has not asked for signals yet
+        world()                                      # a spare waits here, before it installs signal handlers
         self.save: Callable[[], object] | None = save
         self.code: int = code
         self.grace: float = grace if grace is not None else environment.grace_seconds or GRACE
-        self.signal: int = 0                         # the number of the one that came
+        self.signal: int = 0                         # the number of the received signal
         self.agreed: bool = False                    # all ranks know of it
-        self._since = 0.0                            # when it came
+        self._since = 0.0                            # when it arrived
         self._process = os.getpid()
-        self._pipe = self._old_pipe = -1             # into which numbers of signals are written; where they went before
+        self._pipe = self._old_pipe = -1             # gets the numbers of signals; the pipe that got them before
         self._clock: threading.Thread | None = None  # reads them
         self._old: dict[int, Any] = {}
 
     @property
     def comm(self) -> Communicator:
-        """Whose ranks end together; by default those that world() has now, others after a rank was lost."""
+        """The ranks that end together. By default those of the current world(), which changes after a rank is lost."""
         return self._comm or world()
 
     def __enter__(self) -> graceful_exit:
         if threading.current_thread() is not threading.main_thread():
-            raise RuntimeError("graceful_exit() is for the main thread: Python runs signal handlers in no other")
+            raise RuntimeError("call graceful_exit() in the main thread: Python runs signal handlers in no other thread")
         self._start_clock()
         self._old = {number: signal.signal(number, self._handle) for number in SIGNALS}
         return self
@@ -125,53 +114,52 @@ class graceful_exit:
             raise Preempted(self.code)
 
     def requested(self) -> bool:
-        """Whether the job is to end now, since any rank was asked to. Collective: all ranks call it after the same step."""
+        """Whether the job must end now, because a signal reached any rank. Collective: all ranks call it after the same
+        step.
+        """
         self.agreed = self.agreed or self.comm.any(self.signal != 0)
         return self.agreed
 
     def exit(self) -> NoReturn:
-        """Leave the block from wherever this is called in it, on all ranks, after requested() has said True.
-
-        Raises:
-            Preempted: requested() has returned True; a SystemExit with the exit code, which leaves the block.
-            RuntimeError: requested() has not returned True.
+        """Leave the block from anywhere inside it, on all ranks. Raises Preempted, a SystemExit, after requested() has
+        returned True, else RuntimeError.
         """
         if not self.agreed:
-            raise RuntimeError("exit() is for after requested() has returned True: all ranks have to leave together")
+            raise RuntimeError("call exit() only after requested() has returned True: all ranks must leave together")
         raise Preempted(self.code)
 
     def _leave(self) -> None:
-        """Save, and wait for the others: a rank that has gone takes those that still save with it."""
+        """Save, and wait for the others: if a rank exits early, ranks that still save are killed with it."""
         if self.save is not None:
             self.save()
         self.comm.barrier()
         leave_mark("stopped", str(self.code))
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        """Note the first signal; end this process on a second one, and a forked child (a loader's worker) on any."""
+        """Record the first signal; end this process on a second one, and a forked child (a loader's worker) on any."""
         now = time.monotonic()
         if os.getpid() != self._process or (self.signal and now - self._since >= ECHO):
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
         elif not self.signal:
             self.signal, self._since = number, now
-            os.write(self._pipe, bytes([number]))    # again: others may have called set_wakeup_fd() since
+            os.write(self._pipe, bytes([number]))    # again: other code may have called set_wakeup_fd() since
 
     def _start_clock(self) -> None:
-        """Have a thread count the grace time from when a signal comes.
+        """Start a thread that measures the grace time from the arrival of a signal.
 
         Python runs _handle between byte codes of the main thread, which may be in C code for long. The C half of its signal
-        handling writes the number into a pipe at once.
+        handling writes the signal's number into a pipe at once.
         """
         numbers, self._pipe = os.pipe()
-        if hasattr(os, "set_blocking"):              # set_wakeup_fd() demands it; not on Windows
+        if hasattr(os, "set_blocking"):              # set_wakeup_fd() requires it; not on Windows
             os.set_blocking(self._pipe, False)
         self._old_pipe = signal.set_wakeup_fd(self._pipe, warn_on_full_buffer=False)
         self._clock = threading.Thread(target=self._count_down, args=(numbers,), name="dparallel grace", daemon=True)
         self._clock.start()
 
     def _stop_clock(self) -> None:
-        """Stop counting, unless this is a forked child."""
+        """Stop the thread, unless this is a forked child."""
         if self._clock is not None and os.getpid() == self._process:
             signal.set_wakeup_fd(self._old_pipe)
             os.write(self._pipe, b"\0")              # not by closing it: a forked child may have it, too
@@ -207,7 +195,7 @@ class graceful_exit:
 
 
 def _after_fork() -> None:
-    """The signals of a forked child (a loader ends its workers by SIGTERM) are not its parent's."""
+    """Restore signal handling in a forked child: its signals (a loader ends its workers by SIGTERM) are not its parent's."""
     if any(isinstance(getattr(signal.getsignal(number), "__self__", None), graceful_exit) for number in SIGNALS):
         signal.set_wakeup_fd(-1)
 

@@ -1,7 +1,6 @@
-"""The reference implementation of each collective in NumPy: the arrays of all places in, fresh arrays of some places
-out.
+"""The reference implementation of each collective in NumPy: arrays of all ranks in, new arrays of some ranks out.
 
-Local devices and ranks as threads compute with it. Reductions combine in place order.
+Local devices and ranks as threads compute with it. Reductions combine in rank order.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from autograd.kernels.halves import converted
 from .header import SCANS, Call, first_with_rows
 
 Array = np.ndarray[Any, Any]
-Places = Sequence[int]
+Ranks = Sequence[int]
 UFUNCS: dict[str, Any] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
                           "band": np.bitwise_and, "bor": np.bitwise_or, "bxor": np.bitwise_xor}
 
 
-def results(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
-    """The collective's result for each of `places`; calls and xs are those of all places and were checked."""
-    return DEFINITIONS[calls[0].name](calls, xs, places)
+def results(calls: Sequence[Call], xs: Sequence[Array], ranks: Ranks) -> list[Array]:
+    """The collective's result for each of `ranks`. calls and xs are those of all ranks, and were checked."""
+    return DEFINITIONS[calls[0].name](calls, xs, ranks)
 
 
 def combined(xs: Sequence[Array], op: str) -> Array:
-    """The arrays combined in place order; float16 and bfloat16 in float32, rounded once."""
+    """The arrays combined in rank order; float16 and bfloat16 in float32, rounded once."""
     dtype = xs[0].dtype
     half = is_half(dtype)
     if len(xs) == 1 or half or xs[0].ndim == 0:      # of 0-d arrays NumPy makes scalars
@@ -46,13 +45,13 @@ def is_half(dtype: np.dtype[Any]) -> bool:
     return dtype.itemsize == 2 and dtype.kind in "fV"
 
 
-def _copies(x: Array, places: Places) -> list[Array]:
-    """x, which is fresh, for the first place, and copies of it for the others."""
-    return [x, *(x.copy() for _ in places[1:])]
+def _copies(x: Array, ranks: Ranks) -> list[Array]:
+    """x, which is new, for the first rank, and copies of it for the others."""
+    return [x, *(x.copy() for _ in ranks[1:])]
 
 
-def _on_root(x: Array, root: int, places: Places) -> list[Array]:
-    return [x if place == root else np.empty(0, x.dtype) for place in places]
+def _on_root(x: Array, root: int, ranks: Ranks) -> list[Array]:
+    return [x if rank == root else np.empty(0, x.dtype) for rank in ranks]
 
 
 def _join(parts: Sequence[Array], dtype: np.dtype[Any]) -> Array:
@@ -61,68 +60,68 @@ def _join(parts: Sequence[Array], dtype: np.dtype[Any]) -> Array:
     return np.ascontiguousarray(np.concatenate(full)) if full else np.empty(0, dtype)
 
 
-def _rows_of(x: Array, sizes: Sequence[int], place: int) -> Array:
-    """The rows for one place, as a view."""
-    start = sum(sizes[:place])
-    return x[start:start + sizes[place]]
+def _rows_of(x: Array, sizes: Sequence[int], rank: int) -> Array:
+    """The rows for one rank, as a view."""
+    start = sum(sizes[:rank])
+    return x[start:start + sizes[rank]]
 
 
-def _broadcast(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
-    return [np.array(xs[calls[0].root], order="C") for _ in places]
+def _broadcast(calls: Sequence[Call], xs: Sequence[Array], ranks: Ranks) -> list[Array]:
+    return [np.array(xs[calls[0].root], order="C") for _ in ranks]
 
 
-def _reduce(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+def _reduce(calls: Sequence[Call], xs: Sequence[Array], ranks: Ranks) -> list[Array]:
     root = calls[0].root
-    return _on_root(combined(xs, calls[0].op) if root in places else xs[0], root, places)
+    return _on_root(combined(xs, calls[0].op) if root in ranks else xs[0], root, ranks)
 
 
-def _scatter(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+def _scatter(calls: Sequence[Call], xs: Sequence[Array], ranks: Ranks) -> list[Array]:
     root = calls[0].root
     sizes: Any = calls[root].sizes
-    return [np.array(_rows_of(xs[root], sizes, place), order="C") for place in places]
+    return [np.array(_rows_of(xs[root], sizes, rank), order="C") for rank in ranks]
 
 
-def _gather(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+def _gather(calls: Sequence[Call], xs: Sequence[Array], ranks: Ranks) -> list[Array]:
     root, dtype = calls[0].root, first_with_rows(calls).dtype
-    return _on_root(_join(xs, dtype) if root in places else np.empty(0, dtype), root, places)
+    return _on_root(_join(xs, dtype) if root in ranks else np.empty(0, dtype), root, ranks)
 
 
-def _allreduce(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
-    return _copies(combined(xs, calls[0].op), places)
+def _allreduce(calls: Sequence[Call], xs: Sequence[Array], ranks: Ranks) -> list[Array]:
+    return _copies(combined(xs, calls[0].op), ranks)
 
 
-def _allgather(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
-    return _copies(_join(xs, first_with_rows(calls).dtype), places)
+def _allgather(calls: Sequence[Call], xs: Sequence[Array], ranks: Ranks) -> list[Array]:
+    return _copies(_join(xs, first_with_rows(calls).dtype), ranks)
 
 
-def _reduce_scatter(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+def _reduce_scatter(calls: Sequence[Call], xs: Sequence[Array], ranks: Ranks) -> list[Array]:
     sizes: Any = calls[0].sizes
-    return [combined([_rows_of(x, sizes, place) for x in xs], calls[0].op) for place in places]
+    return [combined([_rows_of(x, sizes, rank) for x in xs], calls[0].op) for rank in ranks]
 
 
-def _alltoall(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+def _alltoall(calls: Sequence[Call], xs: Sequence[Array], ranks: Ranks) -> list[Array]:
     reference = first_with_rows(calls)
     full: list[tuple[Array, Any]] = [(x, call.sizes) for x, call in zip(xs, calls, strict=True) if call.shape != (0,)]
     if not full:
-        return [np.empty(0, reference.dtype) for _ in places]
-    return [np.ascontiguousarray(np.concatenate([_rows_of(x, sizes, place) for x, sizes in full])) for place in places]
+        return [np.empty(0, reference.dtype) for _ in ranks]
+    return [np.ascontiguousarray(np.concatenate([_rows_of(x, sizes, rank) for x, sizes in full])) for rank in ranks]
 
 
-def _permute(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+def _permute(calls: Sequence[Call], xs: Sequence[Array], ranks: Ranks) -> list[Array]:
     flat: Any = calls[0].sizes
     sources = dict(zip(flat[1::2], flat[::2], strict=True))
-    return [np.array(xs[sources[place]], order="C") if place in sources else np.empty(0, xs[place].dtype)
-            for place in places]
+    return [np.array(xs[sources[rank]], order="C") if rank in sources else np.empty(0, xs[rank].dtype)
+            for rank in ranks]
 
 
-def _scan(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
-    """Each place gets the combination of the places before it and, unless it is an exscan, itself."""
+def _scan(calls: Sequence[Call], xs: Sequence[Array], ranks: Ranks) -> list[Array]:
+    """Each rank gets the combination of the ranks before it and, unless it is an exscan, itself."""
     name, op, n = calls[0].name, calls[0].op, len(xs)
     own, backwards = "exscan" not in name, name.startswith("reverse")
     out = []
-    for place in places:
-        part = [xs[i] for i in (range(n - 1, place - own, -1) if backwards else range(place + own))]
-        out.append(combined(part, op) if part else neutral(xs[place], op))
+    for rank in ranks:
+        part = [xs[i] for i in (range(n - 1, rank - own, -1) if backwards else range(rank + own))]
+        out.append(combined(part, op) if part else neutral(xs[rank], op))
     return out
 
 
@@ -135,7 +134,7 @@ def neutral(x: Array, op: str) -> Array:
     return np.full(x.shape, op == "min" if x.dtype.kind == "b" else np.inf if op == "min" else -np.inf, x.dtype)
 
 
-DEFINITIONS: dict[str, Callable[[Sequence[Call], Sequence[Array], Places], list[Array]]] = {
+DEFINITIONS: dict[str, Callable[[Sequence[Call], Sequence[Array], Ranks], list[Array]]] = {
     "broadcast": _broadcast, "reduce": _reduce, "scatter": _scatter, "gather": _gather, "allreduce": _allreduce,
     "allgather": _allgather, "reduce_scatter": _reduce_scatter, "alltoall": _alltoall, "alltoall_sizes": _allgather,
     "broadcast_object": _broadcast, "allgather_object": _allgather, "gather_object": _gather, "scatter_object": _scatter}

@@ -10,8 +10,9 @@ from .header import CollectiveError
 
 
 class on_all_ranks:
-    """`with on_all_ranks(comm, what)`: an exception in the block propagates here, and is raised as a CollectiveError on
-    the other ranks, in their current or next collective of `comm`."""
+    """`with on_all_ranks(comm, what)`: an exception in the block propagates here, and the other ranks raise CollectiveError
+    in their current or next collective of `comm`.
+    """
 
     def __init__(self, comm: Communicator, what: str) -> None:
         self.comm: Communicator = comm
@@ -21,7 +22,7 @@ class on_all_ranks:
         """Do nothing."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Report an exception to the other ranks, unless they have raised it too."""
+        """Report an exception to the other ranks, unless they have raised it, too."""
         if not isinstance(error, Exception) or isinstance(error, CollectiveError):
             return
         with contextlib.suppress(CollectiveError):   # raised on the other ranks; here the cause propagates

@@ -1,7 +1,7 @@
 """RunDelay: how long the main thread ran, and how long it was ready to run while another process had its core.
 
-Linux counts both in /proc/<process>/schedstat. One read takes 4 us, 12 us in a step that has other things in the caches, and
-22 us if the file is opened for it; so the file stays open.
+Linux counts both in /proc/<process>/schedstat. The file stays open: one read takes 4 us (12 us in a step, with other data in
+the caches), and 22 us if the file must be opened for it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 
 
 class RunDelay:
-    """The counter of this process's main thread. It counts nothing where the system does not have it."""
+    """The counter of this process's main thread. It stays 0 on systems without schedstat."""
 
     def __init__(self) -> None:
         self._file = -1
@@ -24,7 +24,7 @@ class RunDelay:
         return (int(numbers[1]), int(numbers[0])) if len(numbers) == 3 else (0, 0)
 
     def close(self) -> None:
-        """Close the file; read() gives zeros from then on."""
+        """Close the file; read() returns zeros from then on."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

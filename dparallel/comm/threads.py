@@ -1,4 +1,4 @@
-"""Ranks as threads of one process: MPI's semantics where a debugger can follow, for tests and notebooks."""
+"""Ranks as threads of one process: MPI's semantics under a debugger, for tests and notebooks."""
 
 from __future__ import annotations
 
@@ -25,21 +25,17 @@ if TYPE_CHECKING:
 
 DEADLOCK_AFTER = 3.0                 # seconds after which a rank checks whether all ranks wait
 MESSAGE = "message"                  # the first item of the keys of point-to-point messages
-GRACE = 5.0                          # seconds that the other ranks get to end after one has failed
+GRACE = 5.0                          # seconds in which the other ranks must end after one has failed
 
 
 class RankFailure(RuntimeError):
-    """A rank returned early, never joined a collective, or failed. `rank`: the one at fault, if it is known.
+    """A rank returned early, never joined a collective, or failed. `rank`: the one at fault, if known.
 
     Example:
-        >>> import dparallel
-        >>> def early(comm):
-        ...     if comm.rank == 0:
-        ...         comm.barrier()                       # rank 1 never comes
         >>> try:
-        ...     dparallel.run_ranks(2, early)
+        ...     dparallel.run_ranks(2, lambda comm: comm.barrier() if comm.rank == 0 else None)
         ... except dparallel.RankFailure as failure:
-        ...     print(failure.rank)
+        ...     print(failure.rank)                          # rank 1 never calls barrier()
         1
     """
 
@@ -55,11 +51,11 @@ class ThreadExchange:
         self.size: int = size
         self.timeout: float = timeout
         self.lock: threading.Lock = threading.Lock()
-        self.end: Condition = threading.Condition(self.lock)  # of a rank
+        self.end: Condition = threading.Condition(self.lock)  # notified when a rank ends
         self.deposits: dict[Any, dict[int, Any]] = {}
         self.reads: dict[Any, int] = {}
         self.conditions: dict[Any, threading.Condition] = {}    # one for each number: waking a thread costs 5 to 50 us
-        # rank -> the number of the collective that it waits in, what it is, the user's line, how many ranks contribute
+        # rank -> the number of the collective that it waits in, its name, the user's line, how many ranks contribute
         self.waiting: dict[int, tuple[Any, object, Site | None, int]] = {}
         self.finished: set[int] = set()
         self.failure: tuple[int | None, BaseException] | None = None
@@ -78,8 +74,10 @@ class ThreadExchange:
             return len(self.deposits.get(number, ())) == len(ranks)
 
     def get(self, number: Any, rank: int, what: object, ranks: Sequence[int], readers: int) -> list[Any]:
-        """Block until these ranks have deposited their items, and return them in order; they are dropped after `readers`
-        reads. RankFailure if a rank can't contribute any more, all ranks are deadlocked, or the timeout expires."""
+        """Block until these ranks have deposited their items, and return them in order; drop them after `readers` reads.
+
+        RankFailure if a rank can't contribute any more, all ranks are deadlocked, or the timeout expires.
+        """
         deadline = time.monotonic() + self.timeout
         with self.lock:
             self.waiting[rank] = (number, what, user_site(), len(ranks))
@@ -93,14 +91,16 @@ class ThreadExchange:
                 if self._deadlocked():
                     raise RankFailure(f"deadlock: every rank waits for another: {self.status()}")
             self.waiting.pop(rank, None)
-            items = [self.deposits[number][place] for place in ranks]
+            items = [self.deposits[number][other] for other in ranks]
             self.reads[number] = self.reads.get(number, 0) + 1
             if self.reads[number] == readers:
                 del self.deposits[number], self.reads[number], self.conditions[number]
             return items
 
     def poll_until(self, poll: Callable[[], bool], rank: int, what: str, ranks: Sequence[int]) -> None:
-        """Call poll() until it is true. RankFailure if a rank has failed, all others have returned, or time runs out."""
+        """Call poll() until it is true. RankFailure if a rank has failed, all others have returned, or the timeout
+        expires.
+        """
         deadline = time.monotonic() + self.timeout
         while not poll():
             with self.lock:
@@ -118,9 +118,9 @@ class ThreadExchange:
         if self.failure is not None:
             failed, error = self.failure
             raise RankFailure(f"rank {rank} was in {what} when rank {failed} failed: {error!r}", failed)
-        missing = sorted(place for place in self.finished if place in ranks and place not in self.deposits.get(number, ()))
+        missing = sorted(other for other in self.finished if other in ranks and other not in self.deposits.get(number, ()))
         if missing:
-            raise RankFailure(f"rank {rank} waits in {what}, but rank {missing[0]} has returned and will never come: "
+            raise RankFailure(f"rank {rank} waits in {what}, but rank {missing[0]} has returned without it: "
                               f"{self.status()}", missing[0])
 
     def _deadlocked(self) -> bool:
@@ -130,9 +130,9 @@ class ThreadExchange:
 
     def status(self) -> str:
         """What each rank is doing, in one line."""
-        states = {place: f"waits in {what}{at_site(site)}" for place, (_, what, site, _) in self.waiting.items()}
+        states = {rank: f"waits in {what}{at_site(site)}" for rank, (_, what, site, _) in self.waiting.items()}
         states.update(dict.fromkeys(self.finished, "has returned"))
-        return "; ".join(f"rank {place} {states.get(place, 'is not in a collective')}" for place in range(self.size))
+        return "; ".join(f"rank {rank} {states.get(rank, 'is not in a collective')}" for rank in range(self.size))
 
     def finish(self, rank: int | None, error: BaseException | None) -> None:
         """Record that a rank has ended, with its error if it raised; rank None: all ranks must end."""
@@ -145,9 +145,9 @@ class ThreadExchange:
                 condition.notify_all()
 
     def check_messages(self) -> None:
-        """RankFailure if a message was never received; for when all ranks have ended."""
-        lost = [f"rank {rank}: {call} to its group's place {number[3]}, tag {number[4]}" if number[4] >= 0 else
-                f"rank {rank}: the gradient of a message, to its group's place {number[3]}"
+        """RankFailure if a message was never received; called when all ranks have ended."""
+        lost = [f"rank {rank}: {call} to its group's rank {number[3]}, tag {number[4]}" if number[4] >= 0 else
+                f"rank {rank}: the gradient of a message, to its group's rank {number[3]}"
                 for number, contributions in self.deposits.items() if number[0] == MESSAGE
                 for rank, (call, _) in contributions.items() if not may_stay_unreceived(number[4], call.value)]
         if lost:
@@ -218,7 +218,7 @@ class ThreadComm(Communicator):
         return Handle(lambda: np.copyto(array, combined(collect()[1], "sum")), test)
 
     def duplicate(self) -> ThreadComm:
-        """A communicator of the same ranks whose collectives have numbers of their own."""
+        """A communicator of the same ranks whose collectives are numbered separately."""
         self._duplicates += 1
         return ThreadComm(self._exchange_point, self._exchange_rank, (*self._channel, self._duplicates), self._ranks)
 
@@ -228,9 +228,9 @@ class ThreadComm(Communicator):
         if number is None:
             return [None]
         return [ThreadComm(self._exchange_point, self._exchange_rank, (*self._channel, self._duplicates, number),
-                           [self._ranks[place] for place in groups[number]])]
+                           [self._ranks[rank] for rank in groups[number]])]
 
-    # a message is deposited by its sender alone, and read by its receiver alone
+    # only its sender deposits a message, and only its receiver reads it
 
     def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
         key = self._message_key("send", local_place, peer, tag)
@@ -256,7 +256,7 @@ class ThreadComm(Communicator):
         return MESSAGE, self._channel, source, dest, tag, self._message_counts[what, source, dest, tag]
 
     def free(self) -> None:
-        """Settle what this rank owes to others; the memory is freed with the exchange."""
+        """Send this rank's pending messages; the memory is freed with the exchange."""
         obligations.before_closing(self)
 
     def abort(self, message: str) -> None:
@@ -266,34 +266,29 @@ class ThreadComm(Communicator):
 
 def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: float = 60.0,
               network: Any = None) -> list[Any]:
-    """Call function(comm, *args) on `size` threads, each a rank with its own communicator; their results by rank.
+    """Call function(comm, *args) on `size` threads, each a rank with its own communicator. Returns their results, by rank.
 
-    If a rank raises, the others are released from their collectives, and the first rank's exception is raised here,
-    with its own traceback and a note that names the rank. RankFailure, naming who is where, if a rank returns while
-    others wait for it, or if one waits in a collective for more than `timeout` seconds. With network, a simulated
-    dparallel.testing.Network, calls arrive late and handles complete out of order. Each rank draws random numbers of its
-    own, the same each time; manual_seed() on a rank is for this rank.
+    If a rank raises, the others leave their collectives, and the caller gets the first exception, with its traceback and a
+    note that names the rank. Each rank has its own random stream, the same in every call; manual_seed() seeds only its
+    rank's.
 
     Args:
-        size (int): Number of ranks, 1 or more.
-        function (Callable[..., Any]): function(comm, *args).
-        *args (int or Tensor or ints): Further arguments of the function.
-        timeout (float): Seconds that a rank waits in a collective. Default: 60.0.
-        network: a dparallel.testing.Network, which delays.
-
-    Returns:
-        A list of the results, by rank.
+        size (int): Number of ranks, at least 1.
+        function (callable): Called as function(comm, *args).
+        *args: Further arguments of the function.
+        timeout (float): Seconds that a rank may wait in a collective. Default: 60.
+        network (dparallel.testing.Network): Delays calls and completes handles out of order, in a simulated network.
 
     Raises:
-        ValueError: run_ranks({size}): a whole number of ranks, at least one.
+        ValueError: size is not an integer of at least 1.
+        RankFailure: a rank returns while others wait for it, or waits longer than `timeout`; reports each rank's position.
 
     Example:
-        >>> import numpy as np, dparallel
         >>> dparallel.run_ranks(3, lambda comm: comm.allreduce([np.array(1.0)])[0].item())
         [3.0, 3.0, 3.0]
     """
     if not isinstance(size, (int, np.integer)) or size < 1:
-        raise ValueError(f"run_ranks({size!r}): a whole number of ranks, at least one")
+        raise ValueError(f"run_ranks({size!r}): size must be an integer of at least 1")
     exchange = ThreadExchange(size, timeout)
     values: list[Any] = [None] * size
 
@@ -310,7 +305,7 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
                     values[rank] = function(comm, *args)
                     obligations.before_closing()
                     comm.settle()
-        except BaseException as error:               # whatever it is, it is raised in the caller's thread
+        except BaseException as error:               # raised in the caller's thread
             failure = error
         exchange.finish(rank, failure)
 
@@ -321,7 +316,7 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
             thread.start()
         try:
             late = exchange.join()
-        except BaseException as error:               # the user's Ctrl-C: let no rank wait for ever
+        except BaseException as error:               # the user's Ctrl-C: ranks must not wait for ever
             exchange.finish(None, error)
             raise
         for rank, thread in enumerate(started):

@@ -1,4 +1,4 @@
-"""Waiting: how long places wait for each other, and what a timeline or a profiler records of collectives."""
+"""Waiting: how long ranks wait for each other, and what a timeline or a profiler records of collectives."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from autograd.core.spans import FLIGHT, MESSAGE, begin, complete, end_message, n
 
 from .reference import Array
 
-WAIT = "wait"                                        # the name of a wait for what was started before
+WAIT = "wait"                                        # the name of a wait for an operation that was started before
 
 
 class Waiting(threading.local):
     """The waiting of one thread.
 
-    ns: how long it has waited for other ranks so far, in collectives, messages and Handle.wait(). sends: (name, ns) of the
-    bucket whose sum starts now: its name in a timeline, and for how long it has been full; None where no bucket is sent.
+    ns: its total waiting for other ranks, in collectives, messages and Handle.wait(). sends: (name, ns) of the bucket whose
+    sum starts now: its name in a timeline, and how long it has been full; None if no bucket is sent.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ waited: Waited = Waited()
 
 
 class Flight:
-    """A collective between its start and its completion, as a timeline shows it; made only while something records.
+    """A collective between its start and its completion, as a timeline shows it; created only while something records.
 
     name: of the collective. number: comm.flight() at its start.
     """
@@ -60,7 +60,7 @@ class Flight:
         self.started, self.ended = perf_counter_ns(), 0
 
     def land(self) -> None:
-        """Note that it was found complete; further calls do nothing."""
+        """Record that it was found complete; further calls do nothing."""
         if not self.ended:
             self.ended = perf_counter_ns()
             complete(self.name, FLIGHT, self.started, self.ended, self.nbytes, self.number, self.queued)
@@ -68,14 +68,15 @@ class Flight:
 
 @functools.cache
 def _number(name: str) -> int:
-    """number_of(), 130 ns quicker: the full name is made once."""
+    """number_of(), 130 ns faster: the full name is cached."""
     return number_of(f"dparallel::{name}", MESSAGE)
 
 
 def blocked(name: str, arrays: Sequence[Array], flight: Callable[[], int], function: Callable[..., Any], *args: Any) -> Any:
-    """function(*args), in which this thread may wait for other ranks. Its time counts as waiting, and is recorded as a
-    span `dparallel::<name>` with the bytes of the arrays. flight(), called at the end, returns the number of the
-    collective, which is the same on all its ranks."""
+    """function(*args), in which this thread may wait for other ranks. The time counts as waiting, and is recorded as a span
+    `dparallel::<name>` with the bytes of the arrays. flight(), called at the end, returns the number of the collective,
+    which is the same on all its ranks.
+    """
     outer, waiting.nested = waiting.nested, True
     token = begin(_number(name)) if recorders else 0
     began = perf_counter_ns()

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ..comm.environment import environment
 from ..hooks.bucket_hook import GradBucket
 from . import algorithms, elastic, nn, optim
+from .arguments import PremulSum, ReduceOp, reduce_op
+from .barriers import barrier, coalescing_manager, monitored_barrier
 from .collectives import (
-    PremulSum,
-    ReduceOp,
     all_gather,
     all_gather_coalesced,
     all_gather_into_tensor,
@@ -23,13 +23,9 @@ from .collectives import (
     all_reduce_coalesced,
     all_to_all,
     all_to_all_single,
-    barrier,
     broadcast,
-    coalescing_manager,
     gather,
-    monitored_barrier,
     reduce,
-    reduce_op,
     reduce_scatter,
     reduce_scatter_tensor,
     scatter,
@@ -54,10 +50,6 @@ from .groups import (
     init_process_group,
     is_available,
     is_initialized,
-    new_group,
-    new_subgroups,
-    new_subgroups_by_enumeration,
-    split_group,
 )
 from .messages import (
     P2POp,
@@ -85,6 +77,7 @@ from .stores import (
     Store,
     TCPStore,
 )
+from .subgroups import new_group, new_subgroups, new_subgroups_by_enumeration, split_group
 from .work import Future, Work
 
 if TYPE_CHECKING:
@@ -92,51 +85,24 @@ if TYPE_CHECKING:
 
 _make_nccl_premul_sum, _coalescing_manager = PremulSum, coalescing_manager       # PyTorch's names
 _get_default_group = default_group
-all_gather_single, reduce_scatter_single = all_gather_into_tensor, reduce_scatter_tensor        # 2.13's shorter names
+all_gather_single, reduce_scatter_single = all_gather_into_tensor, reduce_scatter_tensor        # PyTorch 2.13's
 
 distributed_c10d: ModuleType = sys.modules[__name__]  # the module of PyTorch's in which these names are defined
 sys.modules[f"{__name__}.distributed_c10d"] = distributed_c10d
 
 
 def is_mpi_available() -> bool:
-    """True: all communication is by MPI.
-
-    Returns:
-        bool: True.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.is_mpi_available()
-        True
-    """
+    """True: all communication uses MPI."""
     return True
 
 
 def is_gloo_available() -> bool:
-    """True: init_process_group("gloo") works, by MPI.
-
-    Returns:
-        bool: True.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.is_gloo_available()
-        True
-    """
+    """True: init_process_group("gloo") works, with MPI."""
     return True
 
 
 def is_nccl_available() -> bool:
-    """False: there are no GPUs. init_process_group("nccl") nevertheless works, by MPI.
-
-    Returns:
-        bool: False.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.is_nccl_available()
-        False
-    """
+    """False: there are no GPUs. init_process_group("nccl") nevertheless works, with MPI."""
     return False
 
 
@@ -144,37 +110,29 @@ is_ucc_available = is_xccl_available = is_nccl_available
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether the backend of that name is available: "mpi" and "gloo" are.
+    """Whether a backend is available: "mpi" and "gloo" are.
 
     Args:
         backend (str): The name, in any case.
 
-    Returns:
-        bool: Whether it is one of the two.
-
     Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.is_backend_available('gloo'), dist.is_backend_available('nccl')
+        >>> dparallel.distributed.is_backend_available('gloo'), dparallel.distributed.is_backend_available('nccl')
         (True, False)
     """
     return str(backend).lower() in ("mpi", "gloo")
 
 
 def get_default_backend_for_device(device: Any) -> str:
-    """What PyTorch's init_process_group() would choose: "gloo" for the CPU. MPI does the work here, whatever the name.
+    """The backend that PyTorch's init_process_group() would choose: "gloo" for the CPU. Here every backend uses MPI.
 
     Args:
-        device (device): "cpu", or a device; None, which autograd.accelerator.current_accelerator() gives, stands for it.
-
-    Returns:
-        str: "gloo".
+        device (device): "cpu" or None, the result of autograd.accelerator.current_accelerator().
 
     Raises:
-        ValueError: Default backend not registered for device: {device}.
+        ValueError: device is not the CPU.
 
     Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.get_default_backend_for_device('cpu')
+        >>> dparallel.distributed.get_default_backend_for_device('cpu')
         'gloo'
     """
     if device is not None and str(device).split(":")[0] != "cpu":
@@ -183,32 +141,19 @@ def get_default_backend_for_device(device: Any) -> str:
 
 
 def is_torchelastic_launched() -> bool:
-    """Whether torchrun has started this process.
-
-    Returns:
-        bool: Whether TORCHELASTIC_RUN_ID is in the environment.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.is_torchelastic_launched()
-        False
-    """
+    """Whether torchrun has started this process: TORCHELASTIC_RUN_ID is in the environment."""
     return "TORCHELASTIC_RUN_ID" in environment
 
 
 def supports_complex(reduceOp: ReduceOp) -> bool:
-    """Whether complex numbers can be reduced by this operation.
+    """Whether complex numbers can be reduced by this operation: SUM, AVG, PRODUCT and PREMUL_SUM.
 
     Args:
         reduceOp (ReduceOp): The operation.
 
-    Returns:
-        bool: True of SUM, AVG, PRODUCT and PREMUL_SUM.
-
     Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.supports_complex(dist.ReduceOp.SUM), dist.supports_complex(dist.ReduceOp.MAX)
-        (True, False)
+        >>> dparallel.distributed.supports_complex(dparallel.distributed.ReduceOp.MAX)
+        False
     """
     return reduceOp in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT, ReduceOp.PREMUL_SUM)
 

@@ -1,10 +1,10 @@
-"""Rendezvous for init_process_group(): the rank and size of this process, and how processes that no MPI launcher has started
-become the ranks of an MPI job.
+"""Rendezvous for init_process_group(): this process's rank and size, and how processes without an MPI launcher become the
+ranks of an MPI job.
 
-Rank 0 starts an mpirun of as many processes, each running launch/place.py, on this host. Each of these sends the
-variables and the connection by which an MPI library finds mpirun to the process that becomes this rank, which then starts
-MPI with them. This is the same for all MPI libraries, and mpirun treats these processes as its ranks (a failure ends the
-job). The processes connect at a Unix socket whose name depends on MASTER_ADDR and MASTER_PORT, or on init_method.
+Rank 0 starts an mpirun of as many processes, each running launch/place.py, on this host. Each of these sends the variables
+and the connection by which an MPI library finds mpirun to the process that becomes this rank, which then starts MPI with
+them. This is the same for all MPI libraries, and mpirun treats these processes as its ranks (a failure ends the job). The
+processes connect to a Unix socket whose name depends on MASTER_ADDR and MASTER_PORT, or on init_method.
 """
 
 from __future__ import annotations
@@ -46,15 +46,16 @@ METHODS = ("env", "tcp", "file")
 RETRY_SECONDS = 0.02                                        # seconds between two attempts to connect to rank 0
 REPORT_SECONDS = 10.0                                         # seconds in which rank 0 reports a failure to other ranks
 MAX_WAIT = timedelta(minutes=5)                      # the longest time that processes wait for each other
-REMEDY = "Start the script with `dprun -n {size} script.py`, or mpirun or srun, which need no world_size"
+REMEDY = "Start the script with `dprun -n {size} script.py`, or mpirun or srun, without world_size"
 
 
 def join_job(init_method: str | None, rank: int, size: int, store: Store | None, timeout: timedelta) -> tuple[int, int]:
-    """The requested rank and number of ranks, -1 for values that MPI determines. If several ranks are requested and there
-    is no MPI launcher, this process becomes a rank of an MPI job that rank 0 starts."""
+    """The requested rank and number of ranks, -1 for values that MPI determines. If several ranks are requested and there is
+    no MPI launcher, this process becomes a rank of an MPI job that rank 0 starts.
+    """
     method = urlsplit(init_method or "env://")
     if method.scheme not in METHODS:
-        raise RuntimeError(f"No rendezvous handler for {init_method!r}: it begins with env://, tcp:// or file://")
+        raise RuntimeError(f"No rendezvous handler for {init_method!r}: it must begin with env://, tcp:// or file://")
     query = parse_qs(method.query)
     rank = int(query["rank"][0]) if rank < 0 and "rank" in query else rank
     size = int(query["world_size"][0]) if size < 0 and "world_size" in query else size
@@ -72,15 +73,15 @@ def join_job(init_method: str | None, rank: int, size: int, store: Store | None,
     if rank >= size:
         raise ValueError(f"init_process_group: rank={rank} is not one of the {size} ranks")
     if sys.platform == "win32":
-        raise NotImplementedError(f"init_process_group: rank {rank} of {size}, which no MPI launcher has started; Windows "
-                                  "has none here that could take it in: start the ranks with Microsoft's or Intel's mpiexec")
+        raise NotImplementedError(f"init_process_group: rank {rank} of {size} was not started by an MPI launcher, and on "
+                                  "Windows can't join a job: start the ranks with Microsoft's or Intel's mpiexec")
     seconds = min(timeout, MAX_WAIT).total_seconds()
     _become_rank(_socket_path(method, size, rank, store), rank, size, seconds)
     return rank, size
 
 
 def _socket_path(method: SplitResult, size: int, rank: int, store: Store | None) -> str:
-    """The path of the socket at which the processes of this job connect, in a folder of this user."""
+    """The path of the socket to which the processes of this job connect, in a folder of this user."""
     if store is not None:                            # a key that rank 0 draws
         if rank == 0:
             store.set("dparallel/rendezvous", os.urandom(8).hex())
@@ -118,16 +119,16 @@ def _become_rank(path: str, rank: int, size: int, seconds: float) -> None:
     """Become rank `rank` of an MPI job of `size` processes: set the variables that MPI reads when it starts."""
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is not None and mpi.Is_initialized():
-        raise RuntimeError("init_process_group: MPI was started here before, for this process alone (import mpi4py.MPI "
+        raise RuntimeError("init_process_group: MPI is already running for this process alone (import mpi4py.MPI "
                            f"after init_process_group). {REMEDY.format(size=size)}")
     deadline = time.monotonic() + seconds
     try:
         variables, descriptors = _start_mpirun(path, size, deadline) if rank == 0 else _request_slot(path, rank, deadline)
     except TimeoutError:
-        raise RuntimeError(f"init_process_group: rank {rank} of {size}, which no MPI launcher has started, waited "
+        raise RuntimeError(f"init_process_group: rank {rank} of {size}, not started by an MPI launcher, waited "
                            f"{seconds:g} s for the others on this host. {REMEDY.format(size=size)}") from None
     except LaunchError as error:
-        raise RuntimeError(f"init_process_group: no MPI launcher has started the {size} ranks, and rank 0 can't start one: "
+        raise RuntimeError(f"init_process_group: the {size} ranks have no MPI launcher, and rank 0 can't start one: "
                            f"{error}") from error
     if place.CONNECTION in variables:
         variables[place.CONNECTION] = str(descriptors[1])
@@ -137,14 +138,15 @@ def _become_rank(path: str, rank: int, size: int, seconds: float) -> None:
 
 
 def _start_mpirun(path: str, size: int, deadline: float) -> tuple[dict[str, str], list[int]]:
-    """On rank 0: start mpirun, and send the variables and descriptors of each of its processes to the rank that takes them.
-    Returns those of rank 0."""
+    """On rank 0: start mpirun, and send the variables and descriptors of each of its processes to the rank that uses them.
+    Returns those of rank 0.
+    """
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)                              # of a job that was killed
     options = parser().parse_args(["-n", str(size), place.__file__, path])
     kept = contextlib.ExitStack()                    # until this process ends
     atexit.register(kept.close)
-    places: dict[int, Any] = {}
+    slots: dict[int, Any] = {}
     connections: dict[int, socket.socket] = {}
     mpirun = None
     with socket.socket(socket.AF_UNIX) as server:
@@ -155,7 +157,7 @@ def _start_mpirun(path: str, size: int, deadline: float) -> tuple[dict[str, str]
             mpirun = subprocess.Popen(command(find(), options, []), env={**outer(), **shared_in(memory.path)},
                                       stdin=subprocess.DEVNULL, start_new_session=True,
                                       pass_fds=[memory.lock] if memory.lock >= 0 else [])
-            while len(places) < size or len(connections) < size - 1:
+            while len(slots) < size or len(connections) < size - 1:
                 server.settimeout(max(0.01, min(0.2, deadline - time.monotonic())))
                 if time.monotonic() > deadline:
                     raise TimeoutError
@@ -166,12 +168,12 @@ def _start_mpirun(path: str, size: int, deadline: float) -> tuple[dict[str, str]
                     connection.settimeout(max(0.01, deadline - time.monotonic()))
                     message, descriptors = _receive(connection)
                     if "place" in message:
-                        places[message["place"]] = message["variables"], descriptors
+                        slots[message["place"]] = message["variables"], descriptors
                         connection.close()
                     else:
                         connections[message["rank"]] = connection
             for rank, connection in connections.items():
-                variables, descriptors = places[rank]
+                variables, descriptors = slots[rank]
                 place.send(connection, variables, descriptors)
                 connection.close()
                 for descriptor in descriptors:
@@ -185,7 +187,7 @@ def _start_mpirun(path: str, size: int, deadline: float) -> tuple[dict[str, str]
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
-    return places[0]
+    return slots[0]
 
 
 def _report_problem(server: socket.socket, connections: dict[int, socket.socket], size: int, problem: str) -> None:
@@ -240,12 +242,13 @@ def _receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
 
 class _EndReporter:
-    """Reports to launch/place.py how this process ends: normally, or by an error, which ends the job on all ranks. `link`
-    is a file descriptor, as a socket object would be closed before Python's last step, in which MPI ends."""
+    """Reports to launch/place.py how this process ends: normally, or by an error, which ends the job on all ranks. `link` is
+    a file descriptor, because a socket object would be closed before Python's last step, in which MPI ends.
+    """
 
     def __init__(self, link: int) -> None:
         self.link, self.process, self.hook = link, os.getpid(), sys.excepthook
-        atexit.register(self.end_of_script)                   # before MPI starts, so it runs after MPI's functions
+        atexit.register(self.end_of_script)          # registered before MPI starts, so it runs after MPI's functions
         sys.excepthook = self.uncaught_error
         multiprocessing.util.Finalize(None, self.child_ends, exitpriority=-1000)         # a child runs no atexit functions
         threading.Thread(target=self._watch_mpirun, daemon=True).start()
@@ -253,7 +256,7 @@ class _EndReporter:
     def _watch_mpirun(self) -> None:
         """End this process when mpirun has ended the job, because another rank has failed."""
         if not os.read(self.link, 1):
-            sys.stderr.write(f"dparallel: process {self.process} is ended, because mpirun has ended the job\n")
+            sys.stderr.write(f"dparallel: process {self.process} ends, because mpirun has ended the job\n")
             self.end_all_ranks()
 
     def end_all_ranks(self) -> None:
@@ -269,14 +272,15 @@ class _EndReporter:
                 os.write(self.link, place.DONE)
 
     def uncaught_error(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        """Show an exception that was not caught, and end all ranks."""
+        """Show an uncaught exception, and end all ranks."""
         self.hook(kind, error, trace)
         if os.getpid() == self.process:
             self.end_all_ranks()
 
     def child_ends(self) -> None:
         """At the end of a process of multiprocessing: end MPI, since a forked process skips Python's last step, which
-        does."""
+        would end it.
+        """
         if multiprocessing.parent_process() is None or os.getpid() != self.process:
             return
         error = sys.exc_info()[1]

@@ -1,4 +1,4 @@
-"""Work and Future: the pending operations that async_op=True, isend and irecv return."""
+"""Work and Future: the pending operations returned by async_op=True, isend and irecv."""
 
 from __future__ import annotations
 
@@ -16,41 +16,18 @@ class Work:
     Args:
         handle (Handle): The communicator's pending operation.
         write: A function that writes the handle's value into the output tensors and returns them.
-        source: A function of the sender's global rank, of a receive. Default: None.
+        source: A function that returns the sender's global rank, for a receive. Default: None.
 
     Example:
-        >>> import dparallel
         >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     x = ag.ones(2)
-        ...     work = dist.all_reduce(x, async_op=True)
-        ...     done = work.wait()
-        ...     dist.destroy_process_group()
-        ...     return done, x.tolist()
-        >>> dparallel.run_ranks(2, main)
-        [(True, [2.0, 2.0]), (True, [2.0, 2.0])]
-        >>> def states(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     work = dist.all_reduce(ag.ones(1), async_op=True)
-        ...     work.when_done(lambda: None)
-        ...     work.synchronize()
-        ...     work.complete()                              # nothing is left to do
-        ...     future = work.get_future()
-        ...     future.add_done_callback(lambda future: None)
-        ...     said = [work.is_completed(), work.is_success(), work.exception(), work.result()[0].item(), future.done()]
-        ...     dist.destroy_process_group()
-        ...     return said
-        >>> dparallel.run_ranks(2, states)[0]
-        [True, True, None, 2.0, True]
-        >>> def receive(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     work = dist.irecv(ag.zeros(1)) if comm.rank == 0 else dist.isend(ag.ones(1), 0)
-        ...     source = work.source_rank() if comm.rank == 0 else work.wait()
-        ...     dist.destroy_process_group()
-        ...     return source
-        >>> dparallel.run_ranks(2, receive)
-        [1, True]
+        >>> dist.init_process_group()
+        >>> x = ag.ones(2)
+        >>> work = dist.all_reduce(x, async_op=True)
+        >>> work.when_done(lambda: print("done"))
+        >>> work.wait()
+        done
+        True
+        >>> dist.destroy_process_group()
     """
 
     def __init__(self, handle: Handle, write: Callable[[Any], list[Any]], source: Callable[[], int] | None = None) -> None:
@@ -87,17 +64,17 @@ class Work:
         """Block until the tensors are written, and return True. After a timeout wait() may be called again.
 
         Args:
-            timeout (timedelta): How long; None: as long as it takes.
+            timeout (timedelta): How long; None: without limit.
 
         Raises:
-            RuntimeError: the operation has not ended in time.
-            Exception: the error that the operation ended with.
+            RuntimeError: the operation has not completed within the timeout.
+            Exception: the error with which the operation ended.
         """
         if timeout is not None and timeout > timedelta(0):
             deadline = time.monotonic() + timeout.total_seconds()
             while not self.is_completed():
                 if time.monotonic() > deadline:
-                    raise RuntimeError(f"wait({timeout}): the operation has not ended in time; another rank has not come")
+                    raise RuntimeError(f"wait({timeout}): timed out; another rank has not called the operation")
                 time.sleep(1e-3)
         self.complete()
         if self._error is not None:
@@ -111,13 +88,9 @@ class Work:
         return self._write is None
 
     def is_success(self) -> bool:
-        """Whether the operation has completed without an error.
-
-        Raises:
-            RuntimeError: the operation is pending.
-        """
+        """Whether the operation has completed without an error. RuntimeError while it is pending."""
         if not self.is_completed():
-            raise RuntimeError("is_success() of an operation that is under way; call wait() first")
+            raise RuntimeError("is_success() of a pending operation; call wait() first")
         return self._error is None
 
     def exception(self) -> BaseException | None:
@@ -125,7 +98,7 @@ class Work:
         return self._error if self.is_completed() else None
 
     def result(self) -> list[Any]:
-        """Wait, and return the tensors that were written."""
+        """Wait, and return the written tensors."""
         self.wait()
         return self._result or []
 
@@ -136,11 +109,7 @@ class Work:
     block_current_stream = synchronize
 
     def source_rank(self) -> int:
-        """Wait for a receive, and return the sender's global rank.
-
-        Raises:
-            RuntimeError: the operation is no receive.
-        """
+        """Wait for a receive, and return the sender's global rank. RuntimeError if the operation is no receive."""
         if self._source is None:
             raise RuntimeError("source_rank() may only be called on work objects that correspond to a recv or recv-from-any")
         self.wait()
@@ -154,37 +123,24 @@ class Work:
 
 
 class Future:
-    """The result of a Work that may not have completed: the tensors it writes, or what then() computes from them.
+    """The result of a Work that may be pending: the tensors it writes, or what then() computes from them.
 
     then() and add_done_callback() run their function on the thread that waits; there is no background thread.
 
     Args:
         work (Work): The operation.
         function: Computes the value from `before`. Default: None: the value is the work's tensors.
-        before (Future): What the function is called with. Default: None.
+        before (Future): The argument of function. Default: None.
 
     Example:
-        >>> import dparallel
         >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     x = ag.ones(2)
-        ...     future = dist.all_reduce(x, async_op=True).get_future()
-        ...     half = future.then(lambda done: done.value()[0] / 2).wait()
-        ...     dist.destroy_process_group()
-        ...     return half.tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[1.0, 1.0], [1.0, 1.0]]
-        >>> from dparallel.distributed import Future
-        >>> def states(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     future = dist.all_reduce(ag.ones(1), async_op=True).get_future()
-        ...     future.add_done_callback(lambda future: None)
-        ...     future.wait()
-        ...     dist.destroy_process_group()
-        ...     return future.done()
-        >>> dparallel.run_ranks(2, states)
-        [True, True]
+        >>> dist.init_process_group()
+        >>> future = dist.all_reduce(ag.ones(2), async_op=True).get_future()
+        >>> future.add_done_callback(lambda future: print("done"))
+        >>> future.then(lambda done: done.value()[0] / 2).wait()
+        done
+        tensor([0.5000, 0.5000])
+        >>> dist.destroy_process_group()
     """
 
     def __init__(self, work: Work, function: Callable[[Future], Any] | None = None, before: Future | None = None) -> None:
@@ -198,7 +154,7 @@ class Future:
         return self._work.is_completed()
 
     def wait(self) -> Any:
-        """Block until the work has completed and return the value. Raises the error that the work ended with."""
+        """Block until the work has completed and return the value, or raise the work's error."""
         if not self._done:
             self._done = True
             try:

@@ -1,19 +1,19 @@
-"""The collective Functions. Each backward calls its partner's apply.
+"""The collective Functions: autograd Functions whose backward calls their partner's apply.
 
-A communicator joins `size` places; this process holds one of them (an MPI rank, a thread) or all (local devices).
-Read the tensors of all places as one long vector, a place without a part holding an empty tensor of shape (0,). Then a
-collective is a linear map, and its backward is the adjoint under the inner product summed over places:
+A communicator joins `size` ranks; this process holds one of them (an MPI rank, a thread) or all (local devices). Read the
+tensors of all ranks as one long vector, where a rank without a part holds an empty tensor of shape (0,). Then a collective
+is a linear map, and its backward is the adjoint under the inner product summed over ranks:
 
     Broadcast <-> Reduce    Scatter <-> Gather    AllGather <-> ReduceScatter    AllReduce and AllToAll <-> themselves
 
 (Reduce, AllReduce and ReduceScatter also of means, products, maxima and minima, see reductions.py). So gradients are those
-of the SUM of all places' losses; DataParallel is the only code that divides.
+of the SUM of all ranks' losses. Only DataParallel divides.
 
 `F.start(...)` is `F.apply(...)` without waiting: it returns a Pending, whose wait() is recorded; see partnered.py.
-`dim` is the dimension of the rows (negative: from the end) and, like root, op and dtype, the same on all places.
+`dim` is the dimension of the rows (negative: from the end). It must be the same on all ranks, as must root, op and dtype.
 
-Arguments and results that belong to places (`*xs`, pieces, copies) come one for each place held here: a bare Tensor
-where the process holds one place, a tuple where it holds several. `comm` defaults to dparallel.world().
+Arguments and results of ranks (`*xs`, pieces, copies) are one for each local rank: a bare Tensor if the process holds one
+rank, a tuple if it holds several. `comm` defaults to dparallel.world().
 
 May import: comm. Read first: this page, then collective.py.
 """

@@ -1,4 +1,4 @@
-"""AllToAll: each place sends rows to every place. The adjoint sends them back."""
+"""AllToAll: each rank sends rows to every rank. The adjoint sends them back."""
 
 from __future__ import annotations
 
@@ -16,35 +16,32 @@ AllToAllSizes: TypeAlias = Sequence[int] | Sequence[Sequence[int]] | Tensor | No
 
 
 class AllToAll(Partnered):
-    """x of every place, split along dim: part p goes to place p -> the parts that each place received, concatenated along
-    dim in place order.
+    """Split every rank's x along dim, send part r to rank r, and concatenate received parts along dim in rank order.
 
     Args:
-        *xs (Tensor): One for each held place, of one dtype; shapes may differ along dim only.
-        comm (Communicator): Of the places that take part. Default: world().
-        sizes (list of int): How many rows the held place sends to each place; a list of lists if several are held; None:
-            an even split. Default: None.
+        *xs (Tensor): One for each local rank, of one dtype; shapes may differ along dim only.
+        comm (Communicator): The participating ranks. Default: world().
+        sizes (list of int): The number of rows that the local rank sends to each rank; a list of lists for several local
+            ranks. Default: an even split.
         dim (int): The dimension of rows. Default: 0.
 
     Raises:
-        CollectiveError: sizes do not add up to the rows of an x, or shapes beyond dim, dtypes or dim do not fit; on all
-            places.
+        CollectiveError: sizes do not add up to the rows of an x, or shapes beyond dim, dtypes or dim do not match.
 
     Example:
-        >>> import dparallel
         >>> dparallel.AllToAll.apply(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]), comm=dparallel.Devices(2))
         (tensor([1., 3.]), tensor([2., 4.]))
     """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: AllToAllSizes = None, dim: int = 0) -> PerPlace:
-        """One tensor per held place -> one per held place: the rows received, concatenated along dim in place order."""
+        """One tensor per local rank -> one per local rank: the received rows, concatenated along dim in rank order."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, sizes=sizes, dim=dim)
 
     @staticmethod
     def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: AllToAllSizes = None,
               dim: int = 0) -> Handle:
-        """Issue comm's alltoall; keeps the sizes received, which are the sizes that the adjoint sends."""
+        """Issue comm's alltoall; store the received sizes, which the adjoint sends."""
         counts: Any = sizes_per_place(sizes, comm)
         handle = comm.issue("alltoall", arrays_of(xs), blocking=blocking, sizes=counts, dim=dim)     # checks the sizes
         if ctx.agreed:
@@ -60,7 +57,7 @@ class AllToAll(Partnered):
 
 
 def sizes_per_place(sizes: AllToAllSizes, comm: Communicator) -> AllToAllSizes:
-    """sizes as one list for each held place; a process that holds one place may pass the list itself."""
+    """sizes as one list for each local rank; a process with one local rank may pass the list itself."""
     sizes = sizes.tolist() if isinstance(sizes, Tensor) else sizes
     if sizes is None or not isinstance(sizes, (list, tuple, np.ndarray)):
         return sizes

@@ -1,4 +1,4 @@
-"""Broadcast, from one place to all, and Reduce, a combination of all places' tensors on one."""
+"""Broadcast, from one rank to all, and Reduce, a reduction of all ranks' tensors onto one."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from .reductions import Reduction
 
 
 class Broadcast(Partnered):
-    """root's x -> a copy for every place.
+    """Copy root's x to every rank.
 
     Args:
-        x (Tensor): root's, of any shape; other places may pass None.
-        comm (Communicator): Of the places that take part. Default: world().
-        root (int): The place that sends. Default: 0.
+        x (Tensor): The root's tensor, of any shape; other ranks may pass None.
+        comm (Communicator): The participating ranks. Default: world().
+        root (int): The rank that sends. Default: 0.
 
     Raises:
-        CollectiveError: root is out of range or differs, or root has no tensor; on all places.
+        CollectiveError: root is out of range or differs between ranks, or root has no tensor.
 
     Example:
-        >>> import dparallel
         >>> dparallel.Broadcast.apply(ag.tensor([1.0]), comm=dparallel.Devices(2))
         (tensor([1.]), tensor([1.]))
     """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, root: int = 0) -> PerPlace:
-        """root's x of any shape -> a copy on each held place."""
+        """root's x of any shape -> a copy for each local rank."""
         return ctx.function.issue_blocking(ctx, (x,), comm=comm, root=root)
 
     @staticmethod
@@ -45,27 +44,25 @@ class Broadcast(Partnered):
 
 
 class Reduce(Reduction):
-    """x of every place -> their sum (or `op`, see Reduction) on root, an empty tensor elsewhere.
+    """Reduce every rank's x onto root; other ranks get an empty tensor.
 
     Args:
-        *xs (Tensor): One for each held place, all of one shape and dtype.
-        comm (Communicator): Of the places that take part. Default: world().
-        root (int): The place that gets the result. Default: 0.
-        op (str): "sum", "mean" (or "avg"), "prod", "max" or "min". Default: "sum".
-        ties (str): Where places tie for a max or min: "split" or "first", see Reduction. Default: "split".
+        *xs (Tensor): One for each local rank, all of one shape and dtype.
+        comm (Communicator): The participating ranks. Default: world().
+        root (int): The rank that gets the result. Default: 0.
+        op, ties (str): See Reduction. Defaults: "sum", "split".
 
     Raises:
-        CollectiveError: root, op or ties is invalid or differs, or shapes or dtypes differ; on all places.
+        CollectiveError: root, op or ties is invalid or differs, or shapes or dtypes differ.
 
     Example:
-        >>> import dparallel
         >>> dparallel.Reduce.apply(ag.tensor([1.0]), ag.tensor([2.0]), comm=dparallel.Devices(2))
         tensor([3.])
     """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, root: int = 0, op: str = "sum", ties: str = "split") -> Tensor:
-        """One tensor per held place, all of one shape -> their combination on root, an empty tensor of shape (0,)
+        """One tensor per local rank, all of one shape -> their reduction on root, an empty tensor of shape (0,)
         elsewhere.
         """
         return ctx.function.issue_blocking(ctx, xs, comm=comm, root=root, op=op, ties=ties)

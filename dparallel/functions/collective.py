@@ -1,4 +1,4 @@
-"""Collective, the base class of all collective Functions, and conversions between the tensors of places and arrays."""
+"""Collective, the base class of all collective Functions, and conversions between ranks' tensors and arrays."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ..comm import CollectiveError, Communicator, communicator, on_all_ranks, wo
 from .pending_messages import close_dropped_messages
 from .wait_order import reserve_numbers
 
-PerPlace: TypeAlias = Tensor | tuple[Tensor, ...]   # bare where the process holds one place, else one for each held place
+PerPlace: TypeAlias = Tensor | tuple[Tensor, ...]   # bare for one local rank, else one for each local rank
 NO_PART = np.empty(0, np.float32)                    # the array of a tensor that stands for None
 NO_PART.flags.writeable = False
 NO_GRAD, NO_LEVEL = 4, 8                             # bits that ranks agree on, next to GRAD and DUAL
-MSG_MODES = ("{name} is not called in the same mode on all ranks: some inputs {have}, while other ranks are {are}. Call it "
-             "in the same modes everywhere.")
+MSG_MODES = ("{name} is called in different modes: some ranks' inputs {have}, while other ranks are {are}. Call it "
+             "in the same modes on all ranks.")
 
 
 class Collective(Function):
-    """A Function that all ranks call together. It is recorded on all ranks or on none: on all if any rank's input
-    requires grad (or, in forward mode, has a tangent); and its backward runs on every rank whose backward pass reaches
-    it, whatever that rank needs.
+    """Base class of Functions that all ranks call together.
+
+    A call is recorded on all ranks or on none: on all if any rank's input requires grad (or has a tangent, in forward mode).
+    Its backward runs on every rank whose backward pass reaches it, whether or not that rank needs the gradient.
 
     Raises:
-        CollectiveError: some places record gradients or tangents of the call, and others are in no_grad() or no dual level.
+        CollectiveError: some ranks record gradients or tangents of the call, and others are in no_grad() or no dual level.
 
     Example:
-        >>> import dparallel
         >>> class Mean(dparallel.Collective):
         ...     @staticmethod
         ...     def forward(ctx, x, *, comm):
@@ -43,21 +43,20 @@ class Collective(Function):
         ...         return Mean.apply(g, comm=ctx.comm)
         >>> def run(comm):
         ...     x = ag.tensor([float(comm.rank)], requires_grad=True)
-        ...     y = Mean.apply(x, comm=comm)
-        ...     ((1 + comm.rank) * y).sum().backward()
-        ...     return y.tolist(), x.grad.tolist()
+        ...     ((1 + comm.rank) * Mean.apply(x, comm=comm)).sum().backward()
+        ...     return x.grad.tolist()
         >>> dparallel.run_ranks(2, run)
-        [([0.5], [1.5]), ([0.5], [1.5])]
+        [[1.5], [1.5]]
     """
 
     always_runs = True
     asks = True
-    _accepted: ClassVar[set[tuple[int, tuple[str, ...]]]]    # calls that forward() takes: number and names
+    _accepted: ClassVar[set[tuple[int, tuple[str, ...]]]]    # valid calls: the number and names of arguments
     reserves_numbers = True                          # for started collectives that are not waited for, see wait_order.py
 
     @classmethod
     def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
-        """Agree with all ranks: if one rank did not record the call, the others would wait for it in backward."""
+        """Agree with all ranks whether to record: a rank that did not would let the others wait for it in backward."""
         comm, recording = settings.get("comm") or world(), modes.recording
         bits = tracked & recording & (GRAD | DUAL)
         if not comm.alone:
@@ -66,7 +65,7 @@ class Collective(Function):
             if bits & GRAD and bits & NO_GRAD:
                 raise CollectiveError(MSG_MODES.format(name=cls.__name__, have="require grad", are="in no_grad()"))
             if bits & DUAL and bits & NO_LEVEL:
-                raise CollectiveError(MSG_MODES.format(name=cls.__name__, have="have tangents", are="in no dual level"))
+                raise CollectiveError(MSG_MODES.format(name=cls.__name__, have="have tangents", are="outside a dual level"))
         node.agreed = bits & (GRAD | DUAL)
         if node.agreed:
             comm.recorded += 1
@@ -75,15 +74,15 @@ class Collective(Function):
 
     @classmethod
     def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:
-        """Call the Function, on every rank. An input of None is a place without a part.
+        """Call the Function, on every rank.
 
         Args:
-            *args (Tensor): The inputs; None: a place without a part.
-            comm (Communicator): Of the places that take part. Default: world().
+            *args (Tensor): The inputs; None on a rank without a part.
+            comm (Communicator): The participating ranks. Default: world().
             **settings: The other arguments of forward(), by keyword.
 
         Raises:
-            CollectiveError: the places pass inputs or settings that do not fit together; on all places.
+            CollectiveError: ranks pass inputs or settings that do not match; on all ranks.
             TypeError: comm is no communicator, or forward() has no such setting.
         """
         close_dropped_messages()
@@ -95,8 +94,9 @@ class Collective(Function):
 
     @classmethod
     def _check_arguments(cls, comm: Communicator, args: tuple[Any, ...], settings: dict[str, Any]) -> None:
-        """TypeError for arguments that forward() does not take. It is a CollectiveError on the other ranks, which would take
-        this rank's next collective for this one."""
+        """TypeError for arguments that forward() does not have. The other ranks raise CollectiveError, since they would
+        match this rank's next collective with this one.
+        """
         form = len(args), tuple(settings)
         if form in cls._accepted:
             return
@@ -110,55 +110,58 @@ class Collective(Function):
 
 
 def per_place(tensors: tuple[Tensor, ...]) -> PerPlace:
-    """The tensors of the held places: a Tensor for one place, a tuple for several."""
+    """The tensors of the local ranks: a Tensor for one rank, a tuple for several."""
     return tensors[0] if len(tensors) == 1 else tensors
 
 
 def one_per_place(arrays: Sequence[np.ndarray[Any, Any]]) -> PerPlace:
-    """The arrays of the held places as Tensors: a Tensor for one place, a tuple for several."""
+    """The arrays of the local ranks as Tensors: a Tensor for one rank, a tuple for several."""
     return per_place(tuple(as_tensor(array) for array in arrays))
 
 
 def array_of(x: Any) -> Any:
-    """x as an argument of a communicator: its array; None for NO_PART, which a root must not have; an x that is no Tensor
-    unchanged, for the communicator to convert, or to refuse on all ranks."""
+    """x as an argument of a communicator: its array, or None for NO_PART, which is invalid on a root. An x that is no Tensor
+    is returned unchanged; the communicator converts it, or rejects it on all ranks.
+    """
     if not isinstance(x, Tensor):
         return x
     return None if x.array is NO_PART else x.array
 
 
 def arrays_of(xs: Sequence[Any]) -> list[Any]:
-    """The arrays of the tensors of places, some of which may have no part."""
+    """The arrays of the ranks' tensors, some of which may have no part."""
     return [x.array if isinstance(x, Tensor) else x for x in xs]
 
 
 def shapes_of(xs: Sequence[Any]) -> list[tuple[int, ...]]:
-    """The shapes of the tensors of places, for reshaped_gradients()."""
+    """The shapes of the ranks' tensors, for reshaped_gradients()."""
     return [np.shape(x.array if isinstance(x, Tensor) else x) for x in xs]
 
 
 def rows_of(x: Any, dim: int) -> int:
-    """The number of rows of an array along dim; 1 for a 0-d array, any number for one that the communicator refuses."""
+    """The number of rows of an array along dim; 1 for a 0-d array, any number for an array that the communicator rejects."""
     shape = x.shape if hasattr(x, "shape") else ()
     known = len(shape) > 1 and isinstance(dim, (int, np.integer)) and -len(shape) <= dim < len(shape)
     return int(shape[dim]) if known else int(np.prod(shape))
 
 
 def row_counts(xs: Sequence[Any], comm: Communicator, dim: int) -> list[int]:
-    """The number of rows of each place along dim, on all places. Collective."""
+    """The number of rows of each rank along dim, on all ranks. Collective."""
     held = [rows_of(x, dim) for x in arrays_of(xs)]
     return held if comm.alone else comm.rows([np.empty((rows, 0)) for rows in held])
 
 
 def as_tuple(value: PerPlace) -> tuple[Any, ...]:
-    """The tensors of the held places as a tuple, also of one."""
+    """The tensors of the local ranks as a tuple, also if there is one."""
     return value if isinstance(value, tuple) else (value,)
 
 
 def reshaped_gradients(grads: PerPlace, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
-    """The gradients in the shapes of their inputs. A 0-d input was a row of one element. An input that was not read, as
-    root is another place, gets zeros that depend on the empty gradient: passes over this one must reach the collective on
-    all ranks."""
+    """The gradients in the shapes of their inputs. A 0-d input was a row of one element.
+
+    An input that was not used, because another rank is root, gets zeros that depend on the empty gradient: passes over this
+    pass must reach the collective on all ranks.
+    """
     return tuple(g if g.shape == shape else g.reshape(shape) if g.numel() == np.prod(shape, dtype=int)
                  else g.sum().expand(shape)
                  for g, shape in zip(as_tuple(grads), shapes, strict=True))

@@ -1,19 +1,17 @@
-"""Send, Recv, Isend, Irecv, Wait, join: point-to-point messages. The gradient of a message is a message in the
-opposite direction.
+"""Send, Recv, Isend, Irecv, Wait, join: point-to-point messages. The gradient of a message is a message in the opposite
+direction.
 
     rank 0:  token = Send.apply(x, dest=1)            backward: receives x's gradient from rank 1
     rank 1:  y = Recv.apply(source=0)                 backward: sends y's gradient to rank 0
 
-Send is recorded if x requires grad; the message carries that flag, and Recv is recorded accordingly. A gradient
-carries the number of its message, so neither tags nor the order of messages in backward can mismatch, and sends do not
-block.
+Send is recorded if x requires grad; the message carries that flag, and Recv is recorded accordingly. A gradient carries the
+number of its message, so neither tags nor the order of messages in backward can mismatch, and sends do not block.
 
-pending_messages.py decides which backward pass of its rank a message takes part in.
+pending_messages.py decides in which backward pass of its rank a message takes part. In a dual level (forward mode) x's
+tangent is sent with x.
 
-In a dual level (forward mode) x's tangent travels with x.
-
-If the other rank never sends the gradient (because it does not call backward, say), the wait ends as that of recv
-does: an error that names it "gradient of message n".
+If the other rank never sends the gradient (for example because it does not call backward), the wait ends as that of recv
+does: with an error that names it "gradient of message n".
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ WITH_TANGENT = DUAL                  # in a message's note, beside GRAD: x and i
 
 
 class Post(Function):
-    """x -> an empty tensor; x is sent to another place. Its backward completes the reception of x's gradient."""
+    """Send x to another rank; return an empty tensor. Backward completes the reception of x's gradient."""
 
     always_runs = True
     asks = True
@@ -58,7 +56,7 @@ class Post(Function):
         array = x.array if isinstance(x, Tensor) else x
         array = array.copy(order="C") if type(array) is np.ndarray else array
         message.number = message.comm.post_send(array, message.peer, tag, note, message.place)[0]
-        if isinstance(x, Tensor):                    # a list or number, which it converts, gets no gradient
+        if isinstance(x, Tensor):                    # a list or number, which is converted, gets no gradient
             message.like = (array.shape, array.dtype)
         return as_tensor(np.zeros(0))
 
@@ -72,8 +70,8 @@ class Post(Function):
 
 
 def link(node: Node) -> Tensor:
-    """An empty tensor whose edge leads to `node`. The gradient of a message depends on it, so that a pass over the
-    backward pass reaches both ends of the message or neither.
+    """An empty tensor whose edge leads to `node`. The gradient of a message depends on it, so that a pass over the backward
+    pass reaches both ends of the message or neither.
     """
     tensor = as_tensor(np.zeros(0))
     tensor.edge, tensor.tracked = (node, 0), GRAD
@@ -98,19 +96,17 @@ def post(x: Tensor | Array, comm: Communicator, dest: int, tag: int, place: int 
 
 
 class Send(Function):
-    """Send x to place `dest` -> a token, an empty tensor. pending_messages.py says which backward pass receives x's
-    gradient.
+    """Send x to rank `dest`; returns a token, an empty tensor.
 
-    x is copied and the call does not block: two ranks may both send first, whatever the size. Where a process holds several
-    places, send before you receive. apply() has the arguments.
+    x is copied and the call does not block: two ranks may both send first, whatever the size. A process that holds several
+    ranks must send before it receives. pending_messages.py says which backward pass receives x's gradient.
 
     Example:
-        >>> import dparallel
         >>> def pass_on(comm):
         ...     if comm.rank == 0:
         ...         x = ag.tensor([3.0], requires_grad=True)
         ...         token = dparallel.Send.apply(x, dest=1, comm=comm)
-        ...         token.sum().backward()               # receives the gradient
+        ...         token.sum().backward()
         ...         return x.grad.tolist()
         ...     (dparallel.Recv.apply(source=0, comm=comm) ** 2).sum().backward()
         >>> dparallel.run_ranks(2, pass_on)
@@ -122,29 +118,26 @@ class Send(Function):
     @classmethod
     def apply(cls, x: Tensor | Array, *, dest: int, comm: Communicator | None = None, tag: int = 0,       # type: ignore[override]
               place: int | None = None, own_pass: bool = False) -> Tensor:
-        """Send x and return the token.
+        """Send a copy of x and return the token.
 
         Args:
             x (Tensor): Of any shape and dtype; lists and numbers are converted.
-            dest (int): The place that receives.
-            comm (Communicator): The places. Default: world().
-            tag (int): A number, 0 or more, that the receiver names, too. Default: 0.
-            place (int): The held place that sends, where the process holds several. Default: None.
-            own_pass (bool): Whether only backward passes that reach the token receive the gradient. Default: False.
-
-        Returns:
-            The token, an empty Tensor.
+            dest (int): The rank that receives.
+            comm (Communicator): The ranks. Default: world().
+            tag (int): At least 0; the receiver passes the same. Default: 0.
+            place (int): The local rank that sends, if the process holds several.
+            own_pass (bool): Receive the gradient only in backward passes that reach the token. Default: False.
 
         Raises:
             ValueError: dest, tag or place is invalid.
-            CollectiveError: x can't be sent; at both ends.
+            CollectiveError: x can't be sent; on both ranks.
         """
         comm = communicator(comm)
         return cls.token(*post(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass))
 
     @classmethod
     def token(cls, tensor: Tensor, message: PendingSend) -> Tensor:
-        """The user's token, recorded on what Post returned."""
+        """The user's token, recorded on the result of Post."""
         token: Tensor = super().apply(tensor, message=message)
         if token.edge is not None:
             message.set_result(token)
@@ -158,7 +151,7 @@ class Send(Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Tensor:
-        """Start to receive the gradient; Post's backward completes it, and what runs between the two overlaps."""
+        """Start to receive the gradient; Post's backward completes it, and nodes that run in between overlap with it."""
         message = ctx.message
         message.check("Send", "to")
         message.start_receiving()
@@ -166,23 +159,18 @@ class Send(Function):
 
 
 class Recv(Function):
-    """Receive the tensor that a place sent; its shape and dtype are the sender's. apply() has the arguments.
+    """Receive the tensor that a rank sent; its shape and dtype are the sender's.
 
     The result requires grad if the sender's x did. Its gradient is sent back; zeros are sent if no backward pass reaches it
     before this rank waits for others.
 
     Example:
-        >>> import dparallel
         >>> def pass_on(comm):
         ...     if comm.rank == 0:
-        ...         x = ag.tensor([3.0], requires_grad=True)
-        ...         dparallel.Send.apply(x, dest=1, comm=comm).sum().backward()
-        ...         return x.grad.tolist()
-        ...     y = dparallel.Recv.apply(source=0, comm=comm)
-        ...     (y ** 2).sum().backward()
-        ...     return y.tolist()
+        ...         return dparallel.Send.apply(ag.tensor([3.0]), dest=1, comm=comm).shape
+        ...     return dparallel.Recv.apply(source=0, comm=comm)
         >>> dparallel.run_ranks(2, pass_on)
-        [[6.0], [3.0]]
+        [Size([0]), tensor([3.])]
     """
 
     always_runs = True
@@ -197,24 +185,20 @@ class Recv(Function):
     @classmethod
     def apply(cls, *, source: int, comm: Communicator | None = None, tag: int = 0,         # type: ignore[override]
               like: Tensor | Array | None = None, place: int | None = None, own_pass: bool = False) -> Tensor:
-        """Receive and return a Tensor of the sender's shape and dtype; blocks until the message has arrived.
+        """Receive and return a Tensor; blocks until the message has arrived.
 
         Args:
-            source (int): The place that sent.
-            comm (Communicator): The places. Default: world().
-            tag (int): That of the Send. Default: 0.
-            like (Tensor or array): Its shape and dtype are demanded; None: any. Default: None.
-            place (int): The held place that receives, where the process holds several. Default: None.
-            own_pass (bool): Whether the gradient waits for a backward pass that reaches the result. Default: False.
-
-        Returns:
-            A Tensor.
+            source (int): The rank that sends.
+            comm (Communicator): The ranks. Default: world().
+            tag (int): The Send's tag. Default: 0.
+            like (Tensor or array): Has the shape and dtype that the message must have. Default: any.
+            place (int): The local rank that receives, if the process holds several.
+            own_pass (bool): Wait for a backward pass that reaches the result before sending the gradient. Default: False.
 
         Raises:
             ValueError: source, tag or place is invalid.
-            CollectiveError: like differs from what came, the sender refused its tensor, or the job has one process and
-                nothing
-                was sent.
+            CollectiveError: the message does not match `like`, the sender could not send its tensor, or one process holds
+                all ranks and nothing was sent.
             RuntimeError: the sender records gradients or tangents, and this rank does not.
         """
         comm = communicator(comm)
@@ -232,10 +216,10 @@ class Recv(Function):
         dual = bool(int(received.note) & WITH_TANGENT)
         check_like(received.array[0] if dual else received.array, like, call_text("recv", "source", source, tag))
         if dual and modes.level is None:
-            raise RuntimeError(f"Recv: place {source} sent a tensor with a tangent, but no dual level is open here. Enter "
-                               "one on both ranks or on none, or send what unpack_dual() gives")
+            raise RuntimeError(f"Recv: rank {source} sent a tensor with a tangent, but no dual level is open here. Enter "
+                               "one on both ranks or on none, or send the primal of unpack_dual()")
         if int(received.note) & GRAD and not modes.recording & GRAD:
-            raise RuntimeError(f"Recv: place {source} sent a tensor that requires grad, and waits for its gradient in "
+            raise RuntimeError(f"Recv: rank {source} sent a tensor that requires grad, and waits for its gradient in "
                                "backward, but gradients are not recorded here. Use no_grad() (in backward: create_graph) on "
                                "both ranks or on none, or send x.detach()")
         message = PendingRecv(comm, place, source, tag, own_pass)
@@ -263,13 +247,12 @@ class Recv(Function):
 
 
 class Isend:
-    """Non-blocking Send: apply() sends a copy of x and returns a handle whose wait() returns the token.
+    """Non-blocking Send: apply() sends a copy of x and returns a Handle whose wait() returns the token.
 
-    In backward, wait's node starts to receive the gradient and Isend's node waits for it: what was computed between
-    the two overlaps with the message in both directions.
+    In backward, the node of wait() starts to receive the gradient and Isend's node waits for it: computation between the two
+    overlaps with the message in both directions.
 
     Example:
-        >>> import dparallel
         >>> def pass_on(comm):
         ...     if comm.rank == 1:
         ...         return (dparallel.Recv.apply(source=0, comm=comm) ** 2).sum().backward()
@@ -285,66 +268,29 @@ class Isend:
     @staticmethod
     def apply(x: Tensor | Array, *, dest: int, comm: Communicator | None = None, tag: int = 0, place: int | None = None,
               own_pass: bool = False) -> Handle:
-        """Send a copy of x and return a Handle; its wait() gives the token.
-
-        Args:
-            x (Tensor): Of any shape and dtype; lists and numbers are converted.
-            dest (int): The place that receives.
-            comm (Communicator): The places. Default: world().
-            tag (int): A number, 0 or more, that the receiver names, too. Default: 0.
-            place (int): The held place that sends, where the process holds several. Default: None.
-            own_pass (bool): Whether only backward passes that reach the token receive the gradient. Default: False.
-
-        Returns:
-            A Handle.
-
-        Raises:
-            ValueError: dest, tag or place is invalid.
-            CollectiveError: x can't be sent; at both ends.
-        """
+        """Send a copy of x and return a Handle of the token. Arguments and errors: see Send.apply()."""
         comm = communicator(comm)
         tensor, message = post(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass)
         return Handle(lambda: Send.token(tensor, message), lambda: True)
 
 
 class Irecv:
-    """Non-blocking Recv: apply() returns a handle whose wait() returns the Tensor.
+    """Non-blocking Recv: apply() returns a Handle whose wait() returns the Tensor.
 
     Example:
-        >>> import dparallel
         >>> def pass_on(comm):
         ...     if comm.rank == 0:
-        ...         dparallel.Send.apply(ag.tensor([3.0]), dest=1, comm=comm)
-        ...     else:
-        ...         handle = dparallel.Irecv.apply(source=0, comm=comm)
-        ...         return dparallel.Wait.apply(handle).tolist()
+        ...         return dparallel.Send.apply(ag.tensor([3.0]), dest=1, comm=comm).shape
+        ...     handle = dparallel.Irecv.apply(source=0, comm=comm)
+        ...     return dparallel.Wait.apply(handle).tolist()
         >>> dparallel.run_ranks(2, pass_on)
-        [None, [3.0]]
+        [Size([0]), [3.0]]
     """
 
     @staticmethod
     def apply(*, source: int, comm: Communicator | None = None, tag: int = 0, like: Tensor | Array | None = None,
               place: int | None = None, own_pass: bool = False) -> Handle:
-        """Start to receive and return a Handle; its wait() gives the Tensor.
-
-        Args:
-            source (int): The place that sent.
-            comm (Communicator): The places. Default: world().
-            tag (int): That of the Send. Default: 0.
-            like (Tensor or array): Its shape and dtype are demanded; None: any. Default: None.
-            place (int): The held place that receives, where the process holds several. Default: None.
-            own_pass (bool): Whether the gradient waits for a backward pass that reaches the result. Default: False.
-
-        Returns:
-            A Handle.
-
-        Raises:
-            ValueError: source, tag or place is invalid.
-            CollectiveError: like differs from what came, the sender refused its tensor, or the job has one process and
-                nothing
-                was sent (from wait()).
-            RuntimeError: the sender records gradients or tangents, and this rank does not (from wait()).
-        """
+        """Start to receive and return a Handle of the Tensor. Arguments: see Recv.apply(), whose errors wait() raises."""
         comm = communicator(comm)
         side_effect(MESSAGES)
         number = comm.user_tag(tag)
@@ -356,26 +302,18 @@ class Wait:
     """Complete a handle of Isend, Irecv or of a collective's start(): Wait.apply(handle) is handle.wait().
 
     Example:
-        >>> import dparallel
-        >>> def add(comm):
-        ...     pending = dparallel.AllReduce.start(ag.tensor([1.0]), comm=comm)
-        ...     return dparallel.Wait.apply(pending).tolist()
-        >>> dparallel.run_ranks(2, add)
-        [[2.0], [2.0]]
+        >>> pending = dparallel.AllReduce.start(ag.tensor([1.0]), comm=dparallel.Devices(1))
+        >>> dparallel.Wait.apply(pending)
+        tensor([1.])
     """
 
     @staticmethod
     def apply(handle: Handle | Pending) -> Any:
-        """Block until the handle's operation has completed and return its result.
+        """Block until the operation has completed. Returns its result, a token, a Tensor or a tuple of Tensors, or raises
+        its error.
 
         Args:
-            handle (Handle or Pending): What Isend, Irecv or start() returned.
-
-        Returns:
-            What the operation gives: a token, a Tensor, or a tuple of Tensors.
-
-        Raises:
-            Exception: the error that the operation ended with.
+            handle (Handle or Pending): The result of Isend, Irecv or start().
         """
         return handle.wait()
 
@@ -402,21 +340,18 @@ class Join(Function):
 
 
 def join(x: Tensor, *tokens: Tensor | Sequence[Tensor | None] | None) -> Tensor:
-    """x unchanged, such that a backward pass through it also runs the Sends of the tokens (and the Recvs of unused
-    tensors). From here on these messages take part only in passes that reach them.
+    """Return x, such that a backward pass through it also runs the Sends of the tokens (and the Recvs of unused tensors).
+
+    From now on these messages take part only in passes that reach them.
 
     Args:
         x (Tensor): Of floating-point or complex numbers, of any shape.
-        *tokens (Tensor or Sequence[Tensor or None]): Tokens, lists of them, or None, which is skipped.
-
-    Returns:
-        A Tensor, equal to x.
+        *tokens (Tensor or sequence): Tokens, lists of them, or None, which is skipped.
 
     Raises:
         TypeError: x is not a tensor of floating-point or complex numbers, or a token is not a tensor.
 
     Example:
-        >>> import dparallel
         >>> def pass_on(comm):
         ...     if comm.rank == 1:
         ...         return (dparallel.Recv.apply(source=0, comm=comm) ** 2).sum().backward()
@@ -428,13 +363,13 @@ def join(x: Tensor, *tokens: Tensor | Sequence[Tensor | None] | None) -> Tensor:
         [[11.0], None]
     """
     if not isinstance(x, Tensor) or x.array.dtype.kind not in "fcV":
-        raise TypeError("join(x, *tokens): x is a tensor that can have a gradient, not "
+        raise TypeError("join(x, *tokens): x must be a tensor that can have a gradient, not "
                         + (f"one of {x.dtype}" if isinstance(x, Tensor) else type(x).__name__))
     links: list[Any] = [t for token in tokens for t in (token if isinstance(token, (list, tuple)) else [token])
                         if t is not None]
     for t in links:
         if not isinstance(t, Tensor):
-            raise TypeError(f"join(x, *tokens): a token is the tensor that Send gives, or a handle's wait(), not {t!r}")
+            raise TypeError(f"join(x, *tokens): a token must be the result of Send or of a handle's wait(), not {t!r}")
     for t in links:
         message = getattr(t.edge[0], "message", None) if t.edge is not None else None
         if isinstance(message, PendingMessage):

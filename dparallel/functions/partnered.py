@@ -1,4 +1,4 @@
-"""Partnered: a collective whose adjoint is another one, its partner; and its form that does not wait.
+"""Partnered: a collective whose adjoint is another one, its partner; and its non-blocking form.
 
 `y = F.apply(x)` is one node, whose backward applies the partner. `h = F.start(x)`, `y = h.wait()` are two:
 
@@ -7,8 +7,8 @@
     ... other work                              ...         gradients of the other work
     y = h.wait()        completes F             h: Start    completes the partner: x's gradient
 
-so what is computed between start and wait overlaps with communication in both passes, and, since the partner is started
-and waited for by these same two nodes, in passes over the backward pass, too.
+so computation between start and wait overlaps with communication in both passes. It also does in passes over the backward
+pass, since the partner is started and waited for by these same two nodes.
 """
 
 from __future__ import annotations
@@ -33,14 +33,13 @@ class Partnered(Collective):
     """Base of the built-in collectives: a subclass defines how it is issued and which partner computes its gradient.
 
     Example:
-        >>> import dparallel
         >>> pending = dparallel.AllGather.start(ag.ones(1), ag.zeros(1), comm=dparallel.Devices(2))
         >>> pending.wait()[0]
         tensor([1., 0.])
     """
 
     # issue(ctx, blocking, xs, *, comm, ...) starts the collective on the inputs xs, completes it if `blocking`, and returns
-    # the Handle of a list of arrays, one for each held place. It stores in ctx what adjoint() and finish() need, and saves
+    # the Handle of a list of arrays, one for each local rank. It stores in ctx what adjoint() and finish() need, and saves
     # the inputs that they read for backward; issue_recorded() stores the inputs' shapes.
     issue: ClassVar[Callable[..., Handle]]
 
@@ -61,7 +60,7 @@ class Partnered(Collective):
 
     @classmethod
     def issue_blocking(cls, ctx: Any, xs: tuple[Any, ...], **settings: Any) -> PerPlace:
-        """The body of forward(): issue the collective and wait; a Tensor for each held place."""
+        """The body of forward(): issue the collective and wait; a Tensor for each local rank."""
         ctx.settings = settings
         return one_per_place(cls.issue_recorded(ctx, True, xs).wait())
 
@@ -75,9 +74,7 @@ class Partnered(Collective):
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> PerPlace:
-        """The gradients of the inputs: apply the partner to the outputs' gradients, on every rank that reached this
-        node.
-        """
+        """The gradients of the inputs: apply the partner to the outputs' gradients, on every rank that reached this node."""
         partner, settings = ctx.function.adjoint(ctx)
         with ctx.settings["comm"].in_backward_of(ctx.number):
             return ctx.function.finish(ctx, partner.apply(*gs, **settings))
@@ -91,26 +88,21 @@ class Partnered(Collective):
 
     @classmethod
     def start(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Pending:
-        """Start the collective without waiting: the result is what wait() of the returned Pending returns.
+        """Start the collective without waiting. Returns a Pending, whose wait() returns the result.
 
-        What is computed between start() and wait() overlaps with the communication, also in backward. All ranks call
-        start() in the same order; each may wait at any time. Inputs must not be written to before wait().
+        Computation between start() and wait() overlaps with the communication, also in backward. All ranks call start() in
+        the same order; each may wait at any time. Inputs must not be written to before wait().
 
         Args:
-            *args (Tensor): As apply()'s.
-            comm (Communicator): As apply()'s. Default: world().
-            **settings: As apply()'s.
-
-        Returns:
-            A Pending.
+            *args (Tensor): As for apply().
+            comm (Communicator): The participating ranks. Default: world().
+            **settings: As for apply().
 
         Raises:
-            CollectiveError: as from apply(), here or from wait().
+            CollectiveError: as for apply(), here or in wait().
 
         Example:
-            >>> import dparallel
-            >>> pending = dparallel.AllReduce.start(ag.tensor([1.0]), comm=dparallel.Devices(1))
-            >>> pending.wait()
+            >>> dparallel.AllReduce.start(ag.tensor([1.0]), comm=dparallel.Devices(1)).wait()
             tensor([1.])
         """
         side_effect("a collective that start() begins")
@@ -124,7 +116,7 @@ class Partnered(Collective):
 
 
 def tangents_or_zeros(ctx: Any, tangents: tuple[Tensor | None, ...]) -> tuple[Tensor, ...]:
-    """The tangents; zeros of the input's shape and dtype where an input has none."""
+    """The tangents; zeros of the input's shape and dtype if an input has none."""
     metas = ctx.meta or [()] * len(tangents)
     return tuple(t if t is not None else as_tensor(np.zeros(*meta) if meta else NO_PART)
                  for t, meta in zip(tangents, metas, strict=True))
@@ -138,7 +130,7 @@ def differentiable_tangents(tangents: PerPlace, ctx: Any) -> tuple[Tensor | None
 
 
 class PendingCollective(StartedCollective):
-    """The state that a Start and its Wait share: the collective in flight in forward, in backward, and in forward mode."""
+    """The state shared by a Start and its Wait: the collective in flight in forward, in backward, and in forward mode."""
 
     def __init__(self, function: type[Partnered]) -> None:
         self.function = function
@@ -147,7 +139,7 @@ class PendingCollective(StartedCollective):
         self.tangent: Any = None                     # the Pending of the outputs' tangents
 
     def wait(self, token: Tensor) -> PerPlace:
-        """Wait, and record the Wait with the number reserved for it, if there is one."""
+        """Wait, and record the Wait with the number reserved for it, if any."""
         if is_grad_enabled():
             reserve_numbers(self)
         value: PerPlace = Wait.apply(token, pending=self)
@@ -158,18 +150,17 @@ class PendingCollective(StartedCollective):
 
 
 class Pending:
-    """What start() returns: wait() returns the result, done() tests without blocking whether it is there.
+    """The result of start(): wait() returns the result, done() tests for completion without blocking.
 
     Args:
-        token (Tensor): What the started Function returned, on which Wait is recorded.
-        pending (PendingCollective): The collective under way.
+        token (Tensor): The result of the started Function, on which Wait is recorded.
+        pending (PendingCollective): The started collective.
 
     Example:
-        >>> import dparallel
         >>> def add(comm):
         ...     x = ag.tensor([1.0 + comm.rank], requires_grad=True)
         ...     pending = dparallel.AllReduce.start(x, comm=comm)
-        ...     y = x * 10                               # while the sum is under way
+        ...     y = x * 10                               # overlaps with the sum
         ...     (pending.wait() + y).sum().backward()
         ...     return pending.wait().tolist(), pending.done(), x.grad.tolist()
         >>> dparallel.run_ranks(2, add)
@@ -181,7 +172,7 @@ class Pending:
         self._value: PerPlace | None = None
 
     def wait(self) -> PerPlace:
-        """What apply() would have returned, recorded at this call. Further calls return the same result."""
+        """The result of apply(), recorded at this call. Further calls return the same result."""
         if self._value is None or (is_grad_enabled() and self._token.requires_grad and not _recorded(self._value)):
             self._value = self._pending.wait(self._token)
         return self._value
@@ -192,7 +183,7 @@ class Pending:
 
 
 def _recorded(value: PerPlace) -> bool:
-    """Whether a result was recorded: not if it was waited for in no_grad. Outputs of integers count as recorded."""
+    """Whether a result was recorded: not if it was waited for in no_grad. Integer outputs count as recorded."""
     return any(t.requires_grad or t.dtype.kind not in "fcV" for t in (value if isinstance(value, tuple) else (value,)))
 
 

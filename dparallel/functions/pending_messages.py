@@ -1,42 +1,44 @@
-"""Which backward pass of its rank a message takes part in.
+"""The backward pass of its rank in which a message takes part.
 
-The order of calls alone decides; not who holds a tensor, nor the garbage collector, nor which rank is faster.
+Only the order of calls decides, not references to tensors, garbage collection or the ranks' speed.
 
 The sender's end, in its first pass. A Send takes part in a pass
 
 - that reaches its token, an empty tensor: `loss = join(loss, token)`, or token.sum().backward() on a rank without a loss;
 - that reaches no token, if it is the first such pass after the Send: therefore a token may be dropped. (In grad() only if
-  the Send leads to an input that is asked for, to a Recv that is not answered, or to a collective that is reached.) A Send
-  whose token was handed to join(), or with own_pass=True, takes part only in a pass that reaches the token;
-- that reaches other tokens and uses up what the Send needs: nodes of its graph that the pass frees.
+the
+  Send leads to a requested input, to an unanswered Recv, or to a collective that is reached.) A Send whose token was passed
+  to join(), or with own_pass=True, takes part only in a pass that reaches the token;
+- that reaches other tokens and frees nodes of the graph that the Send needs.
 
 The receiver's end, in its first pass. The pass that reaches y sends the gradient. If a pass does not reach y, zeros are
 sent, but only when this rank next waits for others: in this pass, or in a later collective, receive or wait() of a handle.
-Until then a later pass may still reach y. So the sender never waits for a rank that waits itself, and passes that wait for
-nobody may process received tensors one by one. Zeros are not sent for
+Until then a later pass may still reach y. So the sender never waits for a rank that itself waits, and passes that do not
+wait may process received tensors one by one. Zeros are not sent for
 
-- a message with own_pass=True or handed to join(): it waits for the pass that reaches it;
+- a message with own_pass=True or passed to join(): it waits for the pass that reaches it;
 - a tensor that led to a Send without a pass so far: it waits for the pass of that Send;
-- a message since whose reception no pass has started.
+- a message if no pass has started since its reception.
 
-These get zeros when the communicator is freed or the rank ends. grad() with retain_graph or create_graph sends them at
-once, since its caller looks at the gradients of each pass. A pass uses up the messages that it took part in, or did not
-reach, unless it keeps the graph. Reaching a message that is used up is a RuntimeError.
+These get zeros when the communicator is freed or the rank ends. grad() with retain_graph or create_graph sends them at once,
+since its caller uses the gradients of each pass. A pass consumes the messages that it took part in, or did not reach, unless
+it keeps the graph. Reaching a consumed message is a RuntimeError.
 
 After a pass that kept the graph:
 
 - A Send that took part by its token does so again only by its token.
 - A Send that took part without a path to its token can't know whether the next pass of the other rank reaches y. So when
-  that pass starts, the receiver's end sends a status: REACHED, NOT_REACHED, or CLOSED, the last one; and the Send takes part
+that
+  pass starts, the receiver's end sends a status: REACHED, NOT_REACHED, or CLOSED, the last one; and the Send takes part
   accordingly. Thus, until one end closes the message, the passes of the two ranks match one to one. The receiver's end
   closes it after MAX_MISSES backward() passes (8 times as many of grad()) that did not reach y; or once y's graph is freed,
   when a pass starts or a message or a collective is called. No gradient depends on the latter, since a freed graph can't be
-  reached: it only lets the other end stop asking.
+  reached: it only ends the exchange of statuses.
 - The same holds for gradients that a create_graph pass sent, from the first pass on: no token leads to them.
 
-Each end processes its messages from newest to oldest. What an end says or does depends only on newer messages of its own
-rank, so no two ranks wait for each other's status. If one process holds both ends, no status is needed: the Send takes part
-where y is reached, and has a gradient of zeros elsewhere.
+Each end processes its messages from newest to oldest. An end's actions depend only on newer messages of its own rank, so no
+two ranks wait for each other's status. If one process holds both ends, no status is needed: the Send takes part where y is
+reached, and has a gradient of zeros elsewhere.
 """
 
 from __future__ import annotations
@@ -78,7 +80,7 @@ class PendingMessage:
         self.local: bool = peer in comm.held        # whether both ends are in this process
         self.number = -1
         self.like: tuple[tuple[int, ...], np.dtype[Any]] = ((), np.dtype(float))      # shape and dtype
-        self.own_pass = own_pass                     # takes part in passes that reach it, and in no other
+        self.own_pass = own_pass                     # takes part only in passes that reach it
         # whether a pass that kept its graph took part in it, or sent it
         self.graph_kept: bool = tag < 0
         self.closed: bool = False                      # no further pass will take part
@@ -87,7 +89,7 @@ class PendingMessage:
         self.site: Site | None = user_site() if tag >= 0 else None  # the user's line
 
     def set_result(self, tensor: Tensor) -> None:
-        """Remember the node of the tensor that the user gets, weakly."""
+        """Store a weak reference to the node of the tensor that the user gets."""
         assert tensor.edge is not None
         self.node = weakref.ref(tensor.edge[0])
 
@@ -100,8 +102,8 @@ class PendingMessage:
         return not (self.local or self.graph_kept or self.own_pass or self.closed)
 
     def is_dropped(self) -> bool:
-        """Whether the graph behind the user's tensor is freed: then no pass can reach it. This only decides what
-        memory is freed.
+        """Whether the graph behind the user's tensor is freed: then no pass can reach it. This decides only which memory
+        is freed.
         """
         return self.node is None or self.node() is None
 
@@ -110,8 +112,8 @@ class PendingMessage:
         return self.node is not None and self.node() in members
 
     def take_part(self) -> bool:
-        """Record that the gradient is sent or received in the running pass. Returns whether it is the last gradient:
-        the pass frees its graph.
+        """Record that the gradient is sent or received in the running pass. Returns whether it is the last gradient: the
+        pass frees its graph.
         """
         keep = bool(running.passes and running.passes[-1].keep)
         self.graph_kept = self.graph_kept or keep
@@ -119,17 +121,17 @@ class PendingMessage:
         return not keep
 
     def check(self, name: str, way: str) -> None:
-        """RuntimeError if the message was used up by an earlier pass that did not reach the user's tensor."""
+        """RuntimeError if an earlier pass that did not reach the user's tensor consumed the message."""
         if self.joined_without_path and self.closed:
-            message = f"message {self.number} {way} place {self.peer}{at_site(self.site)}"
+            message = f"message {self.number} {way} rank {self.peer}{at_site(self.site)}"
             raise RuntimeError(f"{name}: {message} {self.used_up_text()}")
 
     def used_up_text(self) -> str:
-        """The text that says which earlier pass used the message up, and what to do."""
+        """The text that says which earlier pass consumed the message, and what to do."""
         raise NotImplementedError
 
     def on_pass_start(self, pass_start: PassStart) -> None:
-        """A pass starts: decide whether this message takes part in it."""
+        """Decide, at the start of a pass, whether this message takes part in it."""
         raise NotImplementedError
 
 
@@ -151,8 +153,8 @@ class PendingSend(PendingMessage):
             self.gradient_handle = self.comm.post_recv(self.peer, gradient_tag(self.number), self.place)
 
     def gradient(self, completed: Callable[[Handle], Tensor]) -> Tensor:
-        """The gradient; `completed` makes a Tensor of the received message's Handle. Zeros if the pass does not reach
-        the receiver's end, held in this process.
+        """The gradient; `completed` makes a Tensor of the received message's Handle. Zeros if the pass does not reach the
+        receiver's end in this process.
         """
         if self.partner_not_reached:
             return as_tensor(np.zeros(*self.like))
@@ -166,7 +168,7 @@ class PendingSend(PendingMessage):
         return completed(handle)
 
     def on_pass_start(self, pass_start: PassStart) -> None:
-        """Take part as the receiver's end says; the first time, as this end decides (PassStart.joining_sends)."""
+        """Take part according to the receiver's status; the first time, as this end decides (PassStart.joining_sends)."""
         if self.local:
             partner = self.partner
             self.partner_not_reached = partner is not None and not partner.is_reached_by(pass_start.members)
@@ -193,7 +195,7 @@ class PendingSend(PendingMessage):
                 "join(loss, token), or send it with own_pass=True, before such a pass begins")
 
     def drop_graph(self) -> None:
-        """Free the graph: no gradient will come."""
+        """Free the graph: no gradient will arrive."""
         self.closed: bool = True
         self.gradient_edge = None
 
@@ -210,10 +212,10 @@ class PendingRecv(PendingMessage):
     joined_without_path: bool
 
     def on_pass_start(self, pass_start: PassStart) -> None:
-        """Tell the sender whether this pass sends a gradient; the first time, note whether zeros will be due."""
+        """Notify the sender whether this pass sends a gradient; the first time, record whether zeros will be due."""
         reached = self.is_reached_by(pass_start.members)
         if self.local:
-            self.closed = self.is_dropped()                  # its PendingSend asks
+            self.closed = self.is_dropped()                  # its PendingSend decides
         elif self.graph_kept:
             self.misses = 0 if reached else self.misses + (8 if pass_start.accumulate else 1)
             if self.misses > 8 * MAX_MISSES or self.is_dropped():
@@ -238,7 +240,7 @@ class PendingRecv(PendingMessage):
         self._post(np.zeros(*self.like), gradient_tag(self.number), ZEROS | (0 if self.keeps_graph else LAST))
 
     def take_part(self) -> bool:
-        """As PendingMessage.take_part; if the pass keeps its graph, the sender asks for a status in each later pass."""
+        """As PendingMessage.take_part; if the pass keeps its graph, the sender expects a status in each later pass."""
         self.unanswered, before = False, self.graph_kept
         last = super().take_part()
         if self.graph_kept and not before and not self.local:
@@ -246,16 +248,16 @@ class PendingRecv(PendingMessage):
         return last
 
     def used_up_text(self) -> str:
-        """The text for a Recv that was answered with zeros, or closed."""
+        """The text for a Recv that sent zeros, or was closed."""
         if self.graph_kept:
-            return (f"was kept by a pass with retain_graph or create_graph, but {MAX_MISSES} backward passes after that did "
-                    "not reach it, and it was given up")
-        return ("took part in an earlier backward pass, which did not reach what was received, and was answered with zeros "
-                "when this rank next waited for others (or ended). Receive it after that pass, or with own_pass=True: "
-                "then it waits for the pass that reaches it. join(loss, y) says the same")
+            return (f"was kept by a pass with retain_graph or create_graph, but the next {MAX_MISSES} backward passes did "
+                    "not reach it, so it was closed")
+        return ("took part in an earlier backward pass, which did not reach the received tensor, so zeros were sent when "
+                "this rank next waited for others (or ended). Receive it after that pass, or pass own_pass=True or call "
+                "join(loss, y): then it waits for the pass that reaches it")
 
     def close(self) -> None:
-        """No further pass will take part: send zeros, or tell the sender not to wait for a status any more."""
+        """No further pass will take part: send zeros, or notify the sender not to wait for a status any more."""
         if not self.closed and not self.local:
             if self.graph_kept:
                 self.closed = self.joined_without_path = True
@@ -274,12 +276,12 @@ class _PendingMessages(threading.local):
 
     def __init__(self) -> None:
         self.messages: list[PendingMessage] = []
-        self.with_kept_graph: list[PendingRecv] = []               # those whose senders may ask for a status in each pass
+        self.with_kept_graph: list[PendingRecv] = []               # their senders may expect a status in each pass
         self.communicators: list[Communicator] = []  # that had messages
         self.warned: bool = False
 
     def add(self, message: PendingMessage) -> None:
-        """Add a message that the next backward pass has to look at."""
+        """Add a message that the next backward pass must process."""
         running.joining = senders_joining
         if isinstance(message, PendingRecv):
             if message.local:
@@ -300,15 +302,15 @@ class _PendingMessages(threading.local):
             self.messages = [m for m in self.messages if m.is_open()]
             if len(self.messages) >= WARN_AT:
                 self.warned = True
-                warnings.warn(f"{WARN_AT} messages were sent or received with a gradient to come, and no backward pass "
-                              "began: they are kept until one does. Evaluate inside no_grad()", RuntimeWarning, stacklevel=4)
+                warnings.warn(f"{WARN_AT} messages that require gradients were sent or received without a backward pass; "
+                              "they are kept until one starts. Evaluate inside no_grad()", RuntimeWarning, stacklevel=4)
 
     def settle_before_waiting(self) -> None:
         """Send zeros to the other ends before this rank next waits for others."""
         obligations.settle = self.settle
 
     def settle(self) -> None:
-        """Send the zeros that are due, except for what led to a Send that has had no pass."""
+        """Send the zeros that are due, except for tensors that led to a Send without a pass."""
         due = [m for m in self.messages if isinstance(m, PendingRecv) and m.unanswered]
         if due:
             behind = nodes_behind(pending_send_roots(self.messages), self.messages)
@@ -368,7 +370,7 @@ class PassStart:
         return joining
 
     def leads_to_target(self, root: Any) -> bool:
-        """Whether gradients from `root` reach an input that grad() asks for, or go on to other ranks through nodes of
+        """Whether gradients from `root` reach an input requested from grad(), or continue to other ranks through nodes of
         the pass.
         """
         if self.targets is None:
@@ -379,7 +381,7 @@ class PassStart:
             isinstance(m, PendingRecv) and m.awaits_first_pass() and m.is_reached_by(behind) for m in self.messages)
 
     def leads_to_pending_send(self, message: PendingRecv) -> bool:
-        """Whether what was received led to a Send that has had no pass and does not join this one."""
+        """Whether the received tensor led to a Send that has had no pass and does not join this one."""
         others = pending_send_roots(m for m in self.messages if m not in self.joining_sends)
         return message.is_reached_by(nodes_behind(others, self.messages))
 
@@ -390,8 +392,8 @@ class PassStart:
 
 
 def close_dropped_messages() -> None:
-    """Close received messages whose graphs are freed, which lets the senders stop asking for a status. Called with
-    each message and collective.
+    """Close received messages whose graphs are freed, which ends the exchange of statuses. Called with each message and
+    collective.
     """
     if pending.with_kept_graph:
         pending.with_kept_graph = [m for m in pending.with_kept_graph if m.is_open()]
@@ -401,7 +403,7 @@ def close_dropped_messages() -> None:
 
 
 def senders_joining(order: list[Any], targets: list[Any] | None, keep: bool, accumulate: bool) -> list[Any]:
-    """A backward pass over `order` starts: the edges of the Sends that join it although no path leads to them."""
+    """Start a backward pass over `order`. Returns the edges of the Sends that join it although no path leads to them."""
     messages = pending.messages = [m for m in pending.messages if m.is_open()]
     if not messages:
         return []
@@ -440,7 +442,7 @@ def discarded_messages() -> Iterator[None]:
 
 
 def next_pass_joins_a_send(tensors: Sequence[Tensor]) -> bool:
-    """Whether the next pass to these tensors takes part in a Send whose token nothing uses."""
+    """Whether the next pass to these tensors takes part in a Send whose token is unused."""
     targets = [edge_of(t) for t in tensors if t.requires_grad]
     pass_start = PassStart([], targets, True, False, pending.messages)
     sends = [m for m in pending.messages if isinstance(m, PendingSend) and not m.closed and not m.own_pass]

@@ -1,4 +1,4 @@
-"""Permute and SendRecv, which move tensors between places; their adjoints move them back. Barrier, which synchronises."""
+"""Permute and SendRecv, which move tensors between ranks; their adjoints move them back. Barrier, which synchronizes."""
 
 from __future__ import annotations
 
@@ -12,36 +12,28 @@ from .partnered import Partner, Partnered
 
 
 class Permute(Partnered):
-    """x of every place -> for each pair (source, dest) the source's x at dest, an empty tensor where there is no source.
+    """Move each source's x to its dest, for pairs (source, dest). A rank without a source gets an empty tensor.
 
-    No place is a source twice, nor a dest twice; tensors may have any shapes. The adjoint is the permutation back: where x
-    went nowhere its gradient is zero. All places name the same pairs.
+    No rank is a source twice, nor a dest twice. The adjoint is the inverse permutation; an x that is not moved has a zero
+    gradient.
 
     Args:
-        *xs (Tensor): One for each held place, of any shape.
-        comm (Communicator): Of the places that take part. Default: world().
-        pairs (list of (int, int)): Source and dest of each move, the same on all places.
+        *xs (Tensor): One for each local rank, of any shape.
+        comm (Communicator): The participating ranks. Default: world().
+        pairs (list of (int, int)): Source and dest of each move, the same on all ranks.
 
     Raises:
-        CollectiveError: a place is a source or a dest twice, is out of range, or the places name different pairs; on all
-            places.
+        CollectiveError: a rank is a source or a dest twice or is out of range, or ranks pass different pairs.
 
     Example:
-        >>> import dparallel
-        >>> def swap(comm):
-        ...     x = ag.tensor([1.0 + comm.rank], requires_grad=True)
-        ...     y = dparallel.Permute.apply(x, comm=comm, pairs=[(0, 1), (1, 0)])
-        ...     ((1 + comm.rank) * y).sum().backward()
-        ...     return y.tolist(), x.grad.tolist()
-        >>> dparallel.run_ranks(2, swap)
-        [([2.0], [2.0]), ([1.0], [1.0])]
+        >>> xs = ag.tensor([1.0]), ag.tensor([2.0])
+        >>> dparallel.Permute.apply(*xs, comm=dparallel.Devices(2), pairs=[(0, 1), (1, 0)])
+        (tensor([2.]), tensor([1.]))
     """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, pairs: Sequence[tuple[int, int]]) -> PerPlace:
-        """One tensor per held place -> the tensor of the place paired with it as source, or an empty tensor of shape
-        (0,).
-        """
+        """One tensor per local rank -> the tensor of its source, or an empty tensor of shape (0,)."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, pairs=pairs)
 
     @staticmethod
@@ -64,34 +56,26 @@ class Permute(Partnered):
 
 
 class SendRecv(Partnered):
-    """Shift tensors by `by` places: each place gets the x of the place `by` before it.
-
-    With ring=False nothing wraps around: a place without such a neighbour gets an empty tensor. The adjoint is a shift
-    by -by.
+    """Shift tensors by `by` ranks: each rank gets the x of the rank `by` before it. The adjoint is a shift by -by.
 
     Args:
-        *xs (Tensor): One for each held place, of any shape.
-        comm (Communicator): Of the places that take part. Default: world().
-        by (int): How many places on; negative: back. Default: 1.
-        ring (bool): Whether the last place's neighbour is the first. Default: True.
+        *xs (Tensor): One for each local rank, of any shape.
+        comm (Communicator): The participating ranks. Default: world().
+        by (int): The number of ranks; negative: backwards. Default: 1.
+        ring (bool): Wrap around. If False, a rank without such a neighbour gets an empty tensor. Default: True.
 
     Raises:
-        CollectiveError: by is not a whole number, or the places name different shifts; on all places.
+        CollectiveError: by is not an integer, or ranks pass different shifts.
 
     Example:
-        >>> import dparallel
-        >>> def neighbours(comm):
-        ...     x = ag.tensor([float(comm.rank)])
-        ...     left = dparallel.SendRecv.apply(x, comm=comm)
-        ...     right = dparallel.SendRecv.apply(x, comm=comm, by=-1, ring=False)
-        ...     return left.tolist(), right.tolist()
-        >>> dparallel.run_ranks(3, neighbours)
-        [([2.0], [1.0]), ([0.0], [2.0]), ([1.0], [])]
+        >>> xs = ag.tensor([0.0]), ag.tensor([1.0]), ag.tensor([2.0])
+        >>> dparallel.SendRecv.apply(*xs, comm=dparallel.Devices(3))
+        (tensor([2.]), tensor([0.]), tensor([1.]))
     """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, by: int = 1, ring: bool = True) -> PerPlace:
-        """One tensor per held place, of any shapes -> the neighbour's tensor."""
+        """One tensor per local rank, of any shapes -> the neighbour's tensor."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, by=by, ring=ring)
 
     @staticmethod
@@ -107,18 +91,17 @@ class SendRecv(Partnered):
 
 
 class Barrier(Collective):
-    """Wait for all places in forward and in backward; tensors (or None) pass through unchanged.
+    """Wait for all ranks in forward and in backward; tensors (or None) pass through unchanged.
 
     Args:
-        *xs (Tensor or None): Any number of tensors, of any shapes; they pass through.
-        comm (Communicator): Of the places that take part. Default: world().
+        *xs (Tensor or None): Any number of tensors, of any shapes.
+        comm (Communicator): The participating ranks. Default: world().
 
     Example:
-        >>> import dparallel
         >>> def wait(comm):
         ...     x = ag.tensor([1.0 + comm.rank], requires_grad=True)
-        ...     y = dparallel.Barrier.apply(x, comm=comm)        # no rank goes on before all are here
-        ...     y.sum().backward()                               # nor here
+        ...     y = dparallel.Barrier.apply(x, comm=comm)        # waits until all ranks have arrived
+        ...     y.sum().backward()                               # as does backward
         ...     return y.tolist(), x.grad.tolist()
         >>> dparallel.run_ranks(2, wait)
         [([1.0], [1.0]), ([2.0], [1.0])]
@@ -126,19 +109,19 @@ class Barrier(Collective):
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerPlace | None:
-        """Wait for all places, then return the inputs: a bare Tensor, a tuple, or None if there is none."""
+        """Wait for all ranks, then return the inputs: a bare Tensor, a tuple, or None if there is none."""
         ctx.comm = comm
         comm.barrier()
         return xs if len(xs) > 1 else xs[0] if xs else None
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> PerPlace | None:
-        """Wait for all places, then return the gradients."""
+        """Wait for all ranks, then return the gradients."""
         return Barrier.apply(*gs, comm=ctx.comm)
 
 
 def completed(handle: Handle, blocking: bool) -> Handle:
-    """The handle, after wait() if `blocking`, which raises a mistake of any place."""
+    """The handle, after wait() if `blocking`, which raises an error of any rank."""
     if blocking:
         handle.wait()
     return handle

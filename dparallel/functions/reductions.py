@@ -1,13 +1,13 @@
 """Reduction, the base class of reductions; AllReduce, ReduceScatter, and AllGather, which the derivatives of reductions use.
 
-A reduction y = op(x_0, ..., x_n) is followed elementwise by the slopes dy/dx_p:
+The slopes dy/dx_r of a reduction y = op(x_0, ..., x_n), elementwise:
 
-    sum     1                       prod    the product of the other places' x, zeros among them or not
-    mean    1 / n                   max, min  1 where x_p is the one; ties="split": 1/k where k places tie for it,
+    sum     1                       prod    the product of the other ranks' x, with or without zeros among them
+    mean    1 / n                   max, min  1 where x_r is the extremum; ties="split": 1/k where k ranks tie for it,
                                             ties="first": 1 on the first of them, 0 on the others
 
-Its backward is that of the sum, times the slope (conjugate, where complex). Products can be differentiated again, and
-again; max and min have a second derivative of zero, almost everywhere.
+The backward is that of the sum, times the slope (conjugated, if complex). Products can be differentiated repeatedly; max and
+min have a second derivative of zero almost everywhere.
 """
 
 from __future__ import annotations
@@ -27,30 +27,29 @@ from .partnered import Issue, Partner, Partnered
 
 
 class AllGather(Partnered):
-    """x of every place -> all of them concatenated along dim on every place. 0-d tensors become one vector.
+    """Concatenate every rank's x along dim, on every rank. 0-d tensors become one vector.
 
     Args:
-        *xs (Tensor): One for each held place, of one dtype; shapes may differ along dim only.
-        comm (Communicator): Of the places that take part. Default: world().
+        *xs (Tensor): One for each local rank, of one dtype; shapes may differ along dim only.
+        comm (Communicator): The participating ranks. Default: world().
         dim (int): The dimension of rows. Default: 0.
 
     Raises:
-        CollectiveError: shapes beyond dim, dtypes or dim differ, or dim is out of range; on all places.
+        CollectiveError: shapes beyond dim, dtypes or dim differ, or dim is out of range.
 
     Example:
-        >>> import dparallel
         >>> dparallel.AllGather.apply(ag.tensor([1.0]), ag.tensor([2.0, 3.0]), comm=dparallel.Devices(2))[0]
         tensor([1., 2., 3.])
     """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, dim: int = 0) -> PerPlace:
-        """One tensor per held place, (rows_p, ...) along dim -> (sum of rows, ...) for each held place."""
+        """One tensor per local rank, (rows_r, ...) along dim -> (sum of rows, ...) for each local rank."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, dim=dim)
 
     @staticmethod
     def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, dim: int = 0) -> Handle:
-        """Issue comm's allgather; if recorded, exchange the row counts that the adjoint cuts by."""
+        """Issue comm's allgather; if recorded, exchange the row counts that the adjoint needs."""
         handle = comm.issue("allgather", arrays_of(xs), blocking=blocking, dim=dim)
         if ctx.agreed:
             ctx.partner = {"comm": comm, "sizes": row_counts(xs, comm, dim), "dim": dim}
@@ -58,27 +57,24 @@ class AllGather(Partnered):
 
     @staticmethod
     def adjoint(ctx: Any) -> Partner:
-        """ReduceScatter with every place's number of rows."""
+        """ReduceScatter with every rank's number of rows."""
         return ReduceScatter, ctx.partner
 
 
 class Reduction(Partnered):
-    """Base of AllReduce, Reduce and ReduceScatter: op is "sum", "mean" (or "avg"), "prod", "max" or "min".
-
-    ties says which places get the gradient of a max or min that several places attain: "split" (all of them, in equal
-    shares; the default) or "first" (the first of them). CollectiveError unless op and ties are the same on all places.
+    """Base of AllReduce, Reduce and ReduceScatter.
 
     Args:
-        *xs (Tensor): One for each held place, all of one shape and dtype.
-        comm (Communicator): Of the places that take part. Default: world().
+        *xs (Tensor): One for each local rank, all of one shape and dtype.
+        comm (Communicator): The participating ranks. Default: world().
         op (str): "sum", "mean" (or "avg"), "prod", "max" or "min". Default: "sum".
-        ties (str): Where places tie for a max or min: "split" or "first", see Reduction. Default: "split".
+        ties (str): Which ranks get the gradient of a max or min that several attain: "split", all of them, in equal
+            shares, or "first", the first of them. Default: "split".
 
     Raises:
-        CollectiveError: op or ties is unknown or differs, or shapes or dtypes differ; on all places.
+        CollectiveError: op or ties is unknown or differs, or shapes or dtypes differ.
 
     Example:
-        >>> import dparallel
         >>> x, y = ag.ones(1, requires_grad=True), ag.ones(1, requires_grad=True)
         >>> dparallel.Reduce.apply(x, y, comm=dparallel.Devices(2), op="max", ties="first").sum().backward()
         >>> x.grad, y.grad
@@ -107,7 +103,7 @@ class Reduction(Partnered):
 
     @classmethod
     def tangent_collective(cls, ctx: Any, tangents: tuple[Any, ...]) -> Issue:
-        """The collective of the tangents: the sum over places of slope times tangent."""
+        """The collective of the tangents: the sum over ranks of slope times tangent."""
         if ctx.op in ("sum", "mean"):
             return cls, tangents, ctx.settings
         inputs = tuple(s * t for s, t in zip(slopes(ctx), tangents, strict=True))
@@ -115,7 +111,7 @@ class Reduction(Partnered):
 
 
 def slopes(ctx: Any) -> list[Tensor]:
-    """dy/dx of a prod, max or min for each held place. Collective: called on all ranks."""
+    """dy/dx of a prod, max or min for each local rank. Collective: called on all ranks."""
     comm, xs = ctx.settings["comm"], ctx.saved_tensors
     if ctx.op == "prod":
         return _products_of_others(xs, comm)
@@ -123,7 +119,7 @@ def slopes(ctx: Any) -> list[Tensor]:
 
 
 def _products_of_others(xs: Sequence[Tensor], comm: Communicator) -> list[Tensor]:
-    """For each held place the product of all other places' x (not the total over x, which would divide by zero)."""
+    """For each local rank the product of all other ranks' x (not the total over x, which would divide by zero)."""
     if comm.size == 1:
         return [ones_like(x) for x in xs]
     gathered = as_tuple(AllGather.apply(*[x.reshape(1, *x.shape) for x in xs], comm=comm))
@@ -132,8 +128,7 @@ def _products_of_others(xs: Sequence[Tensor], comm: Communicator) -> list[Tensor
 
 
 def _extremum_shares(xs: list[Array], comm: Communicator, op: str, ties: str) -> list[Array]:
-    """For each held place its share of the max or min: 1 or 0, or a fraction where places tie. nan is the max and the
-    min."""
+    """For each local rank its share of the max or min: 1 or 0, or a fraction where ranks tie. nan is the max and the min."""
     extrema = comm.allreduce(xs, op)
     attained = [(x == y) | (np.isnan(x) & np.isnan(y)) for x, y in zip(xs, extrema, strict=True)]
     if ties == "split":
@@ -144,28 +139,24 @@ def _extremum_shares(xs: list[Array], comm: Communicator, op: str, ties: str) ->
 
 
 class AllReduce(Reduction):
-    """x of every place -> their sum (or `op`, see Reduction) on every place.
+    """Reduce every rank's x, with the result on every rank.
 
     Args:
-        *xs (Tensor): One for each held place, all of one shape and dtype.
-        comm (Communicator): Of the places that take part. Default: world().
-        op (str): "sum", "mean" (or "avg"), "prod", "max" or "min". Default: "sum".
-        ties (str): Where places tie for a max or min: "split" or "first", see Reduction. Default: "split".
+        *xs (Tensor): One for each local rank, all of one shape and dtype.
+        comm (Communicator): The participating ranks. Default: world().
+        op, ties (str): See Reduction. Defaults: "sum", "split".
 
     Raises:
-        CollectiveError: op or ties is unknown or differs, or shapes or dtypes differ; on all places.
+        CollectiveError: op or ties is unknown or differs, or shapes or dtypes differ.
 
     Example:
-        >>> import dparallel
-        >>> comm = dparallel.Devices(2)
-        >>> x, y = ag.tensor([1.0]).requires_grad_(), ag.tensor([2.0]).requires_grad_()
-        >>> dparallel.AllReduce.apply(x, y, comm=comm)
-        (tensor([3.], grad_fn=<AllReduceBackward>), tensor([3.], grad_fn=<AllReduceBackward>))
+        >>> dparallel.AllReduce.apply(ag.tensor([1.0]), ag.tensor([2.0]), comm=dparallel.Devices(2))
+        (tensor([3.]), tensor([3.]))
     """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, op: str = "sum", ties: str = "split") -> PerPlace:
-        """One tensor per held place, all of one shape -> their combination, a copy for each held place."""
+        """One tensor per local rank, all of one shape -> their reduction, a copy for each local rank."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, op=op, ties=ties)
 
     @staticmethod
@@ -176,29 +167,25 @@ class AllReduce(Reduction):
 
     @staticmethod
     def adjoint(ctx: Any) -> Partner:
-        """AllReduce, a sum whatever the op: finish() multiplies by the slopes."""
+        """AllReduce with op="sum" for every op: finish() multiplies by the slopes."""
         return AllReduce, {"comm": ctx.settings["comm"]}
 
 
 class ReduceScatter(Reduction):
-    """x of every place -> their sum (or `op`, see Reduction), cut along dim: place p gets sizes[p] rows.
-
-    Without sizes the split is even, with the larger pieces first.
+    """Reduce every rank's x and split the result along dim: rank r gets sizes[r] rows.
 
     Args:
-        *xs (Tensor): One for each held place, all of one shape and dtype.
-        comm (Communicator): Of the places that take part. Default: world().
-        sizes (list of int): Rows for each place, the same on all; None: an even split. Default: None.
-        dim (int): The dimension that is cut. Default: 0.
-        op (str): "sum", "mean" (or "avg"), "prod", "max" or "min". Default: "sum".
-        ties (str): Where places tie for a max or min: "split" or "first", see Reduction. Default: "split".
+        *xs (Tensor): One for each local rank, all of one shape and dtype.
+        comm (Communicator): The participating ranks. Default: world().
+        sizes (list of int): Rows for each rank, the same on all. Default: an even split, larger shares first.
+        dim (int): The dimension to split. Default: 0.
+        op, ties (str): See Reduction. Defaults: "sum", "split".
 
     Raises:
-        CollectiveError: sizes do not add up to the rows, dim is out of range, op or ties is unknown, or the places differ in
-            them; on all places.
+        CollectiveError: sizes do not add up to the rows, dim is out of range, op or ties is unknown, or ranks pass
+            different ones.
 
     Example:
-        >>> import dparallel
         >>> dparallel.ReduceScatter.apply(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]), comm=dparallel.Devices(2))
         (tensor([4.]), tensor([6.]))
     """
@@ -206,7 +193,7 @@ class ReduceScatter(Reduction):
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: Sequence[int] | None = None, dim: int = 0,
                 op: str = "sum", ties: str = "split") -> PerPlace:
-        """One tensor per held place, all of one shape (rows, ...) -> (sizes[p], ...) for each held place p."""
+        """One tensor per local rank, all of one shape (rows, ...) -> (sizes[r], ...) for each local rank r."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, sizes=sizes, dim=dim, op=op, ties=ties)
 
     @staticmethod

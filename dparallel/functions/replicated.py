@@ -1,12 +1,12 @@
-"""The pair of Functions for one replicated loss: every place computes the same loss, and it counts once.
+"""The pair of Functions for one replicated loss: every rank computes the same loss, which counts once.
 
-Collectives here have the gradients of the SUM of all places' losses. If a part of a model is split over places (its rows or
-columns), and everything before and after it is the same on every place, then so is the loss, and the sum has it N times.
+Collectives here have the gradients of the SUM of all ranks' losses. If a part of a model is split over ranks (its rows or
+columns), and everything before and after it is the same on every rank, then so is the loss, and the sum has it N times.
 Between these two Functions, Megatron's f and g (Shoeybi et al. 2019), gradients are those of one loss:
 
-    x, the same everywhere -> CopyToPlaces -> each place's part of the work -> ReduceFromPlaces -> y, the same everywhere
-              forward:        identity                                         sum over places
-              backward:       sum over places                                  identity
+    x, the same everywhere -> CopyToPlaces -> each rank's part of the work -> ReduceFromPlaces -> y, the same everywhere
+              forward:        identity                                        sum over ranks
+              backward:       sum over ranks                                  identity
 
 Each is the other's backward, also in double backward. See docs/convention.md.
 """
@@ -22,14 +22,13 @@ from .collective import PerPlace, one_per_place, per_place
 
 
 class CopyToPlaces(Collective):
-    """Identity in forward; backward sums the gradients over places. x must be the same on every place.
+    """Identity in forward; backward sums the gradients over ranks.
 
     Args:
-        *xs (Tensor): One for each held place, the same on every place.
-        comm (Communicator): Of the places that take part. Default: world().
+        *xs (Tensor): One for each local rank, the same on every rank.
+        comm (Communicator): The participating ranks. Default: world().
 
     Example:
-        >>> import dparallel
         >>> def two_parts(comm):                         # a layer whose hidden units are split over two ranks
         ...     x = ag.ones(1, 2).requires_grad_()
         ...     columns, rows = ag.full((2, 3), 1.0 + comm.rank), ag.ones(3, 1)
@@ -43,40 +42,34 @@ class CopyToPlaces(Collective):
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerPlace:
-        """One tensor per held place -> a copy of each; no communication."""
+        """One tensor per local rank -> a copy of each; no communication."""
         ctx.comm = comm
         return per_place(tuple(x.clone() for x in xs))
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> PerPlace:
-        """Sum the gradients over places: ReduceFromPlaces."""
+        """Sum the gradients over ranks: ReduceFromPlaces."""
         return ReduceFromPlaces.apply(*gs, comm=ctx.comm)
 
 
 class ReduceFromPlaces(Collective):
-    """Sum over places in forward, the result on every place; backward is the identity.
+    """Sum over ranks in forward, the result on every rank; backward is the identity.
 
     Args:
-        *xs (Tensor): One for each held place, all of one shape and dtype.
-        comm (Communicator): Of the places that take part. Default: world().
+        *xs (Tensor): One for each local rank, all of one shape and dtype.
+        comm (Communicator): The participating ranks. Default: world().
 
     Raises:
-        CollectiveError: shapes or dtypes differ; on all places.
+        CollectiveError: shapes or dtypes differ.
 
     Example:
-        >>> import dparallel
-        >>> def add(comm):
-        ...     x = ag.tensor([1.0 + comm.rank], requires_grad=True)
-        ...     y = dparallel.ReduceFromPlaces.apply(x, comm=comm)
-        ...     y.sum().backward()
-        ...     return y.tolist(), x.grad.tolist()
-        >>> dparallel.run_ranks(2, add)
-        [([3.0], [1.0]), ([3.0], [1.0])]
+        >>> dparallel.ReduceFromPlaces.apply(ag.ones(1), ag.ones(1), comm=dparallel.Devices(2))
+        (tensor([2.]), tensor([2.]))
     """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerPlace:
-        """One tensor per held place, all of one shape -> their sum for each held place."""
+        """One tensor per local rank, all of one shape -> their sum for each local rank."""
         ctx.comm = comm
         return one_per_place(comm.allreduce([x.array for x in xs]))
 

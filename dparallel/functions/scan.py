@@ -1,4 +1,4 @@
-"""Scan: prefix sums over places. The adjoint is the prefix sum from the other end."""
+"""Scan: prefix sums over ranks. The adjoint is the prefix sum from the other end."""
 
 from __future__ import annotations
 
@@ -12,30 +12,28 @@ from .permute import completed
 
 
 class Scan(Partnered):
-    """x of every place, of one shape -> at each place the sum over the places before it and itself.
+    """Sum x over ranks 0 to this one: a prefix sum over ranks.
 
-    reverse: over itself and those after it. exclusive: without itself (zeros at the first place, in reverse at the last).
-    The adjoint of y_p = sum of x_q over q <= p is x'_q = sum of u_p over p >= q: the same in reverse, computed as that sum
-    and not as a difference.
+    The adjoint of y_r = sum of x_q over q <= r is x'_q = sum of u_r over r >= q, the prefix sum from the other end. It is
+    computed as that sum and not as a difference.
 
     Args:
-        *xs (Tensor): One for each held place, all of one shape and dtype.
-        comm (Communicator): Of the places that take part. Default: world().
-        reverse (bool): Whether the sum is over the place and those after it. Default: False.
-        exclusive (bool): Whether the place itself is left out. Default: False.
+        *xs (Tensor): One for each local rank, all of one shape and dtype.
+        comm (Communicator): The participating ranks. Default: world().
+        reverse (bool): Sum over this rank and the following ones. Default: False.
+        exclusive (bool): Exclude this rank; the first rank (the last if reverse) gets zeros. Default: False.
 
     Raises:
-        CollectiveError: shapes, dtypes or settings differ; on all places.
+        CollectiveError: shapes, dtypes or settings differ.
 
     Example:
-        >>> import dparallel
         >>> dparallel.Scan.apply(ag.tensor([1.0]), ag.tensor([2.0]), comm=dparallel.Devices(2))
         (tensor([1.]), tensor([3.]))
     """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, reverse: bool = False, exclusive: bool = False) -> PerPlace:
-        """One tensor per held place, all of one shape -> the prefix sum for each held place, of the same shape."""
+        """One tensor per local rank, all of one shape -> the prefix sum for each local rank, of the same shape."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, reverse=reverse, exclusive=exclusive)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Scatter cuts one place's rows for all places; Gather concatenates all places' rows on one."""
+"""Scatter splits one rank's rows across all ranks; Gather concatenates all ranks' rows on one."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ from .partnered import Partner, Partnered
 
 
 class Scatter(Partnered):
-    """root's x, cut along dim -> a piece for each place: place p gets sizes[p] rows, or an even share, larger shares
-    first.
+    """Split root's x along dim across ranks: rank r gets sizes[r] rows.
 
     Args:
-        x (Tensor): root's; other places may pass None.
-        comm (Communicator): Of the places that take part. Default: world().
-        sizes (list of int): Rows for each place; other places than root pass the same or None. None on root: an even
-            split. Default: None.
-        root (int): The place whose tensor is cut. Default: 0.
-        dim (int): The dimension that is cut. Default: 0.
+        x (Tensor): The root's tensor; other ranks may pass None.
+        comm (Communicator): The participating ranks. Default: world().
+        sizes (list of int): Rows for each rank; ranks other than root pass the same or None. Default: an even split,
+            larger shares first.
+        root (int): The rank whose tensor is split. Default: 0.
+        dim (int): The dimension to split. Default: 0.
 
     Raises:
-        CollectiveError: sizes do not add up to the rows, or sizes, root or dim is invalid or differs; on all places.
+        CollectiveError: sizes do not add up to the rows, or sizes, root or dim is invalid or differs.
 
     Example:
-        >>> import dparallel
         >>> dparallel.Scatter.apply(ag.tensor([1.0, 2.0, 3.0]), comm=dparallel.Devices(2))
         (tensor([1., 2.]), tensor([3.]))
     """
@@ -35,9 +33,7 @@ class Scatter(Partnered):
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, sizes: Sequence[int] | None = None, root: int = 0,
                 dim: int = 0) -> PerPlace:
-        """root's x (rows, ...) along dim -> (sizes[p], ...) for each held place p. Other places pass None or any
-        tensor.
-        """
+        """root's x (rows, ...) along dim -> (sizes[r], ...) for each local rank r. Other ranks pass None or any tensor."""
         return ctx.function.issue_blocking(ctx, (x,), comm=comm, sizes=sizes, root=root, dim=dim)
 
     @staticmethod
@@ -54,32 +50,30 @@ class Scatter(Partnered):
 
 
 class Gather(Partnered):
-    """x of every place -> all of them concatenated along dim on root, an empty tensor elsewhere. 0-d tensors become
-    one vector.
+    """Concatenate every rank's x along dim on root; other ranks get an empty tensor. 0-d tensors become one vector.
 
     Args:
-        *xs (Tensor): One for each held place, of one dtype; shapes may differ along dim only.
-        comm (Communicator): Of the places that take part. Default: world().
-        root (int): The place that gets all rows. Default: 0.
+        *xs (Tensor): One for each local rank, of one dtype; shapes may differ along dim only.
+        comm (Communicator): The participating ranks. Default: world().
+        root (int): The rank that gets all rows. Default: 0.
         dim (int): The dimension of rows. Default: 0.
 
     Raises:
-        CollectiveError: shapes beyond dim or dtypes differ, or root or dim is out of range or differs; on all places.
+        CollectiveError: shapes beyond dim or dtypes differ, or root or dim is out of range or differs.
 
     Example:
-        >>> import dparallel
         >>> dparallel.Gather.apply(ag.tensor([1.0]), ag.tensor([2.0, 3.0]), comm=dparallel.Devices(2))
         tensor([1., 2., 3.])
     """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, root: int = 0, dim: int = 0) -> Tensor:
-        """One tensor per held place, (rows_p, ...) along dim -> (sum of rows, ...) on root, shape (0,) elsewhere."""
+        """One tensor per local rank, (rows_r, ...) along dim -> (sum of rows, ...) on root, shape (0,) elsewhere."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, root=root, dim=dim)
 
     @staticmethod
     def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0, dim: int = 0) -> Handle:
-        """Issue comm's gather; if recorded, exchange the row counts that the adjoint cuts by."""
+        """Issue comm's gather; if recorded, exchange the row counts that the adjoint needs."""
         handle = comm.issue("gather", arrays_of(xs), blocking=blocking, root=root, dim=dim)
         if ctx.agreed:
             ctx.partner = {"comm": comm, "sizes": row_counts(xs, comm, dim), "root": root, "dim": dim}
@@ -87,5 +81,5 @@ class Gather(Partnered):
 
     @staticmethod
     def adjoint(ctx: Any) -> Partner:
-        """Scatter from the same root with every place's number of rows."""
+        """Scatter from the same root with every rank's number of rows."""
         return Scatter, ctx.partner

@@ -109,7 +109,7 @@ def test_a_failing_hook_ends_backward_on_all_ranks(on_ranks):
             model = DataParallel(make(), comm=own, batch="own", bucket_cap_mb=0.0001)
             model.register_comm_hook(comm, hook)
             with pytest.raises(kind if comm.rank == comm.size - 1 else CollectiveError,
-                               match=None if comm.rank == comm.size - 1 else f"place {comm.size - 1}.*{hook.__name__} failed"):
+                               match=None if comm.rank == comm.size - 1 else f"rank {comm.size - 1}.*{hook.__name__} failed"):
                 loss_of(model, np.ones((1, FEATURES))).backward()
 
     on_ranks(check)

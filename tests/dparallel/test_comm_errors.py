@@ -37,13 +37,13 @@ def all_on_first(comm):
 
 # What every place can do wrong: name -> (call, what the message says).
 EVERYWHERE = {
-    "root too large": (lambda c: c.broadcast(ONE, root=c.size), r"root \d is not one of the places 0 to \d"),
-    "root negative": (lambda c: c.reduce(each(c, ONE), root=-1), r"root -1 is not one of the places"),
+    "root too large": (lambda c: c.broadcast(ONE, root=c.size), r"root \d is not one of the ranks 0 to \d"),
+    "root negative": (lambda c: c.reduce(each(c, ONE), root=-1), r"root -1 is not one of the ranks"),
     "root no number": (lambda c: c.gather(each(c, ONE), root="zero"), "root 'zero'"),
     "root a fraction": (lambda c: c.scatter(MAT, root=0.5), "root 0.5"),
-    "root huge": (lambda c: c.broadcast(ONE, root=2**80), "is not one of the places"),
-    "root an array": (lambda c: c.broadcast(ONE, root=np.zeros(2, int)), "is not the number of a place"),
-    "root unwilling": (lambda c: c.scatter(MAT, root=Unwilling()), "is not the number of a place"),
+    "root huge": (lambda c: c.broadcast(ONE, root=2**80), "is not one of the ranks"),
+    "root an array": (lambda c: c.broadcast(ONE, root=np.zeros(2, int)), "is not a rank"),
+    "root unwilling": (lambda c: c.scatter(MAT, root=Unwilling()), "is not a rank"),
     "unknown op": (lambda c: c.allreduce(each(c, ONE), "median"), "op 'median' is not one of sum, prod, max, min, mean"),
     "op no text": (lambda c: c.allreduce(each(c, ONE), None), "op None is not one of"),
     "op a list": (lambda c: c.allreduce(each(c, ONE), ["sum"]), r"op \['sum'\] is not one of"),
@@ -59,22 +59,22 @@ EVERYWHERE = {
     "masked arrays": (lambda c: c.allreduce(each(c, np.ma.array([1.0, 2.0], mask=[0, 1]))), "the mask would be lost"),
     "objects that won't": (lambda c: c.allreduce(each(c, Unwilling())), "not an array: unwilling"),
     "ragged list": (lambda c: c.allreduce(each(c, [[1], [1, 2]])), "not an array"),
-    "nine dimensions": (lambda c: c.allreduce(each(c, np.ones((1,) * 9))), "at most 8 dimensions here, not 9"),
+    "nine dimensions": (lambda c: c.allreduce(each(c, np.ones((1,) * 9))), "at most 8 dimensions, not 9"),
     "complex max": (lambda c: c.reduce(each(c, ONE + 1j), op="max"), "complex numbers have no max"),
-    "bare array": (lambda c: c.allreduce(np.ones(c.size)), r"pass a list of \d arrays, one for each place .* not ndarray"),
+    "bare array": (lambda c: c.allreduce(np.ones(c.size)), r"pass a list of \d arrays, one for each local rank, .*not ndarray"),
     "too many arrays": (lambda c: c.gather(each(c, ONE) + [ONE]), r"pass a list of \d arrays"),
     "scatter of 0-d": (lambda c: c.scatter(np.array(1.0)), "a 0-d array has no rows for scatter"),
     "reduce_scatter of 0-d": (lambda c: c.reduce_scatter(each(c, np.array(1.0))), "a 0-d array has no rows"),
     "alltoall of 0-d": (lambda c: c.alltoall(each(c, np.array(1.0))), "a 0-d array has no rows"),
-    "scatter sizes short": (lambda c: c.scatter(MAT, [4] + [0] * c.size), r"sizes \[4.*\] for \d places"),
-    "scatter sizes sum": (lambda c: c.scatter(MAT, [3] * c.size), r"add up to \d+, the array has 4 rows"),
+    "scatter sizes short": (lambda c: c.scatter(MAT, [4] + [0] * c.size), r"sizes \[4.*\] for \d ranks"),
+    "scatter sizes sum": (lambda c: c.scatter(MAT, [3] * c.size), r"add up to \d+, but the array has 4 rows"),
     "scatter sizes negative": (lambda c: c.scatter(MAT, [5] * (c.size - 1) + [-1]), "negative sizes"),
-    "scatter sizes fractions": (lambda c: c.scatter(MAT, [4.0] + [0.0] * (c.size - 1)), "sizes are row counts"),
-    "scatter sizes number": (lambda c: c.scatter(MAT, 4), "sizes are row counts"),
-    "scatter sizes unwilling": (lambda c: c.scatter(MAT, Unwilling()), "sizes are row counts"),
+    "scatter sizes fractions": (lambda c: c.scatter(MAT, [4.0] + [0.0] * (c.size - 1)), "sizes must be row counts"),
+    "scatter sizes number": (lambda c: c.scatter(MAT, 4), "sizes must be row counts"),
+    "scatter sizes unwilling": (lambda c: c.scatter(MAT, Unwilling()), "sizes must be row counts"),
     "reduce_scatter sizes": (lambda c: c.reduce_scatter(each(c, MAT), [5] * c.size), "add up to"),
-    "alltoall sizes flat": (lambda c: c.alltoall(each(c, MAT), [2] * len(c.held)), "sizes are row counts"),
-    "alltoall sizes missing": (lambda c: c.alltoall(each(c, MAT), []), "sizes are a list for each"),
+    "alltoall sizes flat": (lambda c: c.alltoall(each(c, MAT), [2] * len(c.held)), "sizes must be row counts"),
+    "alltoall sizes missing": (lambda c: c.alltoall(each(c, MAT), []), "sizes must be one list for each"),
     "alltoall sizes sum": (lambda c: c.alltoall(each(c, MAT), each(c, [9] * c.size)), "add up to"),
     "alltoall_sizes": (lambda c: c.alltoall_sizes(each(c, [1] * (c.size + 1))), "row counts"),
     "alltoall_sizes negative": (lambda c: c.alltoall_sizes(each(c, [-1] * c.size)), "row counts"),
@@ -86,8 +86,8 @@ EVERYWHERE = {
     "unpicklable": (lambda c: c.allgather_object(each(c, lambda: 0)), "function can't be pickled"),
     "bare object": (lambda c: c.allgather_object("text" * 9), "pass a list of"),
     "unpicklable to broadcast": (lambda c: c.broadcast_object(lambda: 0), "function can't be pickled"),
-    "object's root": (lambda c: c.broadcast_object(1, root=c.size), "is not one of the places"),
-    "object's root an array": (lambda c: c.broadcast_object(1, root=np.zeros(2, int)), "is not the number of a place"),
+    "object's root": (lambda c: c.broadcast_object(1, root=c.size), "is not one of the ranks"),
+    "object's root an array": (lambda c: c.broadcast_object(1, root=np.zeros(2, int)), "is not a rank"),
 }
 # What one place does otherwise than the others.
 DISAGREE = {
@@ -101,27 +101,27 @@ DISAGREE = {
     "dimensions": (lambda c: c.gather(last(c, ONE, MAT)), "the shapes differ beyond the first dimension"),
     "0-d in allgather": (lambda c: c.allgather(last(c, np.array(1.0), ONE)), "the shapes differ beyond"),
     "widths in alltoall": (lambda c: c.alltoall(last(c, MAT[:, :2], MAT)), "the shapes differ beyond"),
-    "one bad input": (lambda c: c.allreduce(last(c, np.array("a"), ONE)), r"bad input on place \d:"),
-    "one bad size": (lambda c: c.alltoall(each(c, MAT), last(c, [9] * c.size, [4] + [0] * (c.size - 1))), "bad input on"),
+    "one bad input": (lambda c: c.allreduce(last(c, np.array("a"), ONE)), r"invalid input on rank \d:"),
+    "one bad size": (lambda c: c.alltoall(each(c, MAT), last(c, [9] * c.size, [4] + [0] * (c.size - 1))), "invalid input on"),
     "one unpicklable": (lambda c: c.allgather_object(last(c, lambda: 0, 1)), "can't be pickled"),
 }
 # What needs a process for each place.
 RANKS = {
-    "collectives": (lambda c: c.allreduce([ONE]) if c.rank else c.allgather([ONE]), "call different collectives"),
-    "barrier": (lambda c: c.barrier() if c.rank else c.any(True), "call different collectives"),
-    "objects and arrays": (lambda c: c.broadcast(ONE) if c.rank else c.broadcast_object(1), "call different collectives"),
-    "roots": (lambda c: c.broadcast(ONE, root=c.rank), "name different roots"),
-    "roots of gather": (lambda c: c.gather([ONE], root=c.rank), "name different roots"),
-    "ops": (lambda c: c.allreduce([ONE], "max" if c.rank else "sum"), "name different ops"),
+    "collectives": (lambda c: c.allreduce([ONE]) if c.rank else c.allgather([ONE]), "ranks call different collectives"),
+    "barrier": (lambda c: c.barrier() if c.rank else c.any(True), "ranks call different collectives"),
+    "objects and arrays": (lambda c: c.broadcast(ONE) if c.rank else c.broadcast_object(1), "ranks call different collectives"),
+    "roots": (lambda c: c.broadcast(ONE, root=c.rank), "ranks pass different roots"),
+    "roots of gather": (lambda c: c.gather([ONE], root=c.rank), "ranks pass different roots"),
+    "ops": (lambda c: c.allreduce([ONE], "max" if c.rank else "sum"), "ranks pass different ops"),
     "scatter sizes": (lambda c: c.scatter(np.ones(c.size), all_on_first(c) if c.rank else None), "pass different sizes"),
     "scatter sizes of root": (lambda c: c.scatter(np.ones(c.size), [1] * c.size if c.rank else all_on_first(c)),
                               "pass different sizes"),
     "reduce_scatter sizes": (lambda c: c.reduce_scatter([np.ones(c.size)], all_on_first(c) if c.rank else None),
                              "pass different sizes"),
-    "another's bad op": (lambda c: c.allreduce([ONE], ONE if c.rank else "sum"), r"bad input on place [1-9, ]+:"),
-    "another's bad flag": (lambda c: c.any(ONE if c.rank else True), r"bad input on place [1-9, ]+:"),
-    "another's bad sizes": (lambda c: c.scatter(MAT, Unwilling() if c.rank else None), r"bad input on place [1-9, ]+:"),
-    "another's bad root": (lambda c: c.broadcast(ONE, root=99 if c.rank else 0), r"bad input on place [1-9, ]+:"),
+    "another's bad op": (lambda c: c.allreduce([ONE], ONE if c.rank else "sum"), r"invalid input on rank [1-9, ]+:"),
+    "another's bad flag": (lambda c: c.any(ONE if c.rank else True), r"invalid input on rank [1-9, ]+:"),
+    "another's bad sizes": (lambda c: c.scatter(MAT, Unwilling() if c.rank else None), r"invalid input on rank [1-9, ]+:"),
+    "another's bad root": (lambda c: c.broadcast(ONE, root=99 if c.rank else 0), r"invalid input on rank [1-9, ]+:"),
     "nothing to scatter": (lambda c: c.scatter(None if c.rank == 0 else MAT), "None instead of an array"),
     "non-blocking": (lambda c: (c.start_allreduce([ONE]) if c.rank else c.start_allgather([ONE])).wait(), "different coll"),
 }
@@ -131,7 +131,7 @@ def refused_everywhere(comm, mistake, words):
     with pytest.raises(CollectiveError, match=words) as caught:
         mistake(comm)
     text = str(caught.value)
-    assert text.startswith(f"collective of {comm.size} places refused, ")
+    assert text.startswith(f"collective of {comm.size} ranks rejected, ")
     assert isinstance(caught.value, ValueError)
     assert set(comm.allgather_object([text for _ in comm.held])) == {text}
     np.testing.assert_array_equal(comm.allreduce(each(comm, ONE))[0], ONE * comm.size)       # all is well again
@@ -165,11 +165,11 @@ def test_the_message_tells_what_each_place_called(on_ranks):
             return
         with pytest.raises(CollectiveError) as caught:
             comm.reduce([np.ones((2, 3), "f" if comm.rank else "d")], root=1, op="max")
-        others = "place 1" if comm.size == 2 else f"places 1-{comm.size - 1}"
+        others = "rank 1" if comm.size == 2 else f"ranks 1-{comm.size - 1}"
         line = check.__code__.co_firstlineno + 4
         where = rf"at .*test_comm_errors.py:{line}, in check: comm.reduce\(\[np.ones"
-        assert re.match(rf"collective of {comm.size} places refused, the dtypes differ:\n"
-                        rf"  place 0: reduce\(op='max', root=1\) of float64 \(2, 3\) {where}.*\n"
+        assert re.match(rf"collective of {comm.size} ranks rejected, the dtypes differ:\n"
+                        rf"  rank 0: reduce\(op='max', root=1\) of float64 \(2, 3\) {where}.*\n"
                         rf"  {others}: reduce\(op='max', root=1\) of float32 \(2, 3\) {where}", str(caught.value))
     on_ranks(check)
 

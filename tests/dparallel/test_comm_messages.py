@@ -133,10 +133,10 @@ def test_scans(on_places, op, dtype):
 
 
 EVERYWHERE = {
-    "pairs no pairs": (lambda c, x: c.permute(x, [0]), "pairs are .source, dest. of places"),
-    "pairs outside": (lambda c, x: c.permute(x, [(0, c.size)]), "places are 0 to"),
+    "pairs no pairs": (lambda c, x: c.permute(x, [0]), "pairs must be .source, dest. of ranks"),
+    "pairs outside": (lambda c, x: c.permute(x, [(0, c.size)]), "ranks are 0 to"),
     "pairs twice": (lambda c, x: c.permute(x, [(0, 0), (0, 0)]), "a source once and a dest once"),
-    "shift by a fraction": (lambda c, x: c.shift(x, 0.5), "a shift is by a whole number"),
+    "shift by a fraction": (lambda c, x: c.shift(x, 0.5), "a shift is an integer"),
     "objects": (lambda c, x: c.shift([np.array([None])] * len(x)), "dtype object can't be sent"),
     "unknown op": (lambda c, x: c.scan(x, "median"), "op 'median'"),
     "complex": (lambda c, x: c.scan([1j * v for v in x], "max"), "complex numbers have no max"),
@@ -177,15 +177,15 @@ def test_what_cannot_be_sent_is_an_error_at_both_ends(on_places):
         for bad, text in ((np.array([None]), "dtype object can't be sent"), (None, "None instead of an array"),
                           (np.ma.array([1.0], mask=[1]), "masked"), (np.ones((1,) * 9), "at most 8 dimensions")):
             for place, after, _ in ways(comm):
-                with pytest.raises(CollectiveError, match=f"place {place}: send.dest={after}, tag=2.: .*{text}"):
+                with pytest.raises(CollectiveError, match=f"rank {place}: send.dest={after}, tag=2.: .*{text}"):
                     comm.send(bad, after, 2, place=place)
             for place, _, before in ways(comm):
-                with pytest.raises(CollectiveError, match=f"recv.source={before}, tag=2.: place {before} could not send it: .*{text}"):
+                with pytest.raises(CollectiveError, match=f"recv.source={before}, tag=2.: rank {before} could not send it: .*{text}"):
                     comm.recv(before, 2, place=place)
         for place, after, _ in ways(comm):
             comm.send(np.ones(3), after, place=place)
         for place, _, before in ways(comm):
-            with pytest.raises(CollectiveError, match=r"float64 \(3,\) came, where like= asks for float32 \(2,\)"):
+            with pytest.raises(CollectiveError, match=r"received float64 \(3,\), but like= requires float32 \(2,\)"):
                 comm.recv(before, like=np.ones(2, np.float32), place=place)
 
     on_places(check)
@@ -201,9 +201,9 @@ def test_wrong_ends(on_places, wrong):
 
 
 def test_local_devices_say_which_place_and_send_first():
-    with pytest.raises(ValueError, match="holds places 0 to 1: say by place="):
+    with pytest.raises(ValueError, match="holds ranks 0 to 1: pass place="):
         Devices(2).send(np.ones(2), 1)
-    with pytest.raises(CollectiveError, match=r"recv\(source=1, tag=0\) at place 0: nothing has been sent"):
+    with pytest.raises(CollectiveError, match=r"recv\(source=1, tag=0\) on device 0: nothing has been sent"):
         Devices(2).recv(1, place=0)
 
 
@@ -242,7 +242,7 @@ def test_the_end_of_a_rank_whose_message_nobody_receives_is_told(tmp_path):
     done = subprocess.run([sys.executable, "-m", "launch", "-n", "2", "--threads", "1", str(script)], text=True, timeout=200,
                           cwd=root, env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert done.stdout.count("at the end") == 2, done.stdout
-    assert "rank 0 of 2 ends, but what it sent has not been received: send(dest=1) of float64 (3,)" in done.stdout, done.stdout
+    assert "rank 0 of 2 ended, but messages that it sent were never received: send(dest=1) of float64 (3,)" in done.stdout, done.stdout
 
 
 @pytest.mark.mpi
@@ -254,7 +254,7 @@ def test_free_tells_what_was_never_received_on_all_ranks():
         comm.send(np.ones(2), comm.size - 1, 5)
     if comm.rank == comm.size - 1:
         comm.start_recv(0, 6)
-    with pytest.raises(CollectiveError, match=r"never received: place 0: send\(dest=\d\) of float64 \(2,\)"):
+    with pytest.raises(CollectiveError, match=r"never received: rank 0: send\(dest=\d\) of float64 \(2,\)"):
         comm.free()
     comm.free()                                      # again: nothing
     assert world().total(1.0) == world().size

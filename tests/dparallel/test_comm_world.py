@@ -61,7 +61,7 @@ def test_another_mpis_launcher():
     ({"FLUX_JOB_SIZE": "4", "FLUX_TASK_RANK": "0"}, "flux run"),
     ({"PALS_LOCAL_SIZE": "2", "PALS_RANKID": "5"}, "mpiexec of PALS"),
     ({"JSM_NAMESPACE_SIZE": "2", "JSM_NAMESPACE_RANK": "1"}, "jsrun"),
-    (TORCHRUN, "torchrun, or whoever sets RANK and WORLD_SIZE,"),
+    (TORCHRUN, "torchrun, or a program that sets RANK and WORLD_SIZE,"),
     ({"PBS_NP": "2", "PBS_VNODENUM": "1"}, "pbsdsh"), ({"LSB_DJOB_NUMPROC": "2", "LSF_PM_TASKID": "2"}, "blaunch"),
     ({"PBS_NP": "2", "PBS_VNODENUM": "0"}, None), ({"LSB_DJOB_NUMPROC": "2", "LSF_PM_TASKID": "1"}, None),        # batch scripts
     # no launcher of many: an allocation, a batch script, a shell of srun's, one task, what was left in the environment
@@ -84,10 +84,10 @@ def test_who_started_this_process(found, name, monkeypatch):
 
 
 @pytest.mark.parametrize("found, words", [
-    (STEP, "srun started this process as one of 2 (SLURM_STEP_NUM_TASKS), but MPI sees 1: each would train by itself. Remedy: "
+    (STEP, "srun started this process as one of 2 (SLURM_STEP_NUM_TASKS), but MPI sees 1: each would train alone. Remedy: "
            "srun --mpi=pmix"),
-    (TORCHRUN, "torchrun, or whoever sets RANK and WORLD_SIZE, started this process as one of 2 (WORLD_SIZE), but MPI sees 1: "
-               "each would train by itself. Remedy: start with `dprun -n 2 ...`")], ids=["srun", "torchrun"])
+    (TORCHRUN, "torchrun, or a program that sets RANK and WORLD_SIZE, started this process as one of 2 (WORLD_SIZE), but MPI sees 1: "
+               "each would train alone. Remedy: start with `dprun -n 2 ...`")], ids=["srun", "torchrun"])
 @pytest.mark.parametrize("use", ["from dparallel import world; world()", "from dparallel import DataParallel; from autograd "
                                  "import nn; DataParallel(nn.Linear(2, 2))"])
 def test_processes_that_mpi_does_not_join(found, words, use):
@@ -122,13 +122,13 @@ def test_no_mpi_library(tmp_path):
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, "2", None])
 def test_bad_numbers_of_devices(size):
-    with pytest.raises(ValueError, match="a whole number of places, at least one"):
+    with pytest.raises(ValueError, match="pass a number of devices, at least 1"):
         Devices(size)
 
 
 def test_devices_hold_all_places():
     comm = Devices(np.int64(3))
     assert (comm.size, comm.held, comm.rank, comm.kind) == (3, (0, 1, 2), 0, "devices")
-    assert repr(comm) == "<Devices of 3 places, holding 0, 1, 2>"
+    assert repr(comm) == "<Devices of 3 ranks, local: 0, 1, 2>"
     with pytest.raises(SystemExit, match="enough"):
         comm.abort("enough")

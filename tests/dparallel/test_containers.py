@@ -241,7 +241,7 @@ def test_objects_gathered_and_scattered(on_places):
             assert found == (wanted if root in comm.held else None)
             objects = [("for", place, [None] * place) for place in range(comm.size)]
             assert comm.scatter_object(objects if root in comm.held else None, root) == [objects[p] for p in comm.held]
-            for wrong, text in (([1] * (comm.size + 1), "for each place"), (None, "for each place"), ([lambda: 0] * comm.size, "can't be pickled")):
+            for wrong, text in (([1] * (comm.size + 1), "for each local rank"), (None, "for each rank"), ([lambda: 0] * comm.size, "can't be pickled")):
                 with pytest.raises(CollectiveError, match=text):
                     comm.scatter_object(wrong if root in comm.held else None, root)
         with pytest.raises(CollectiveError, match="pass a list of"):
@@ -336,7 +336,7 @@ def test_local_devices_by_number_or_list():
     np.testing.assert_array_equal(dparallel.reduce_add_coalesced([[x], [x]], 1)[0].detach().numpy(), 2 * x.detach().numpy())
     np.testing.assert_array_equal(dparallel.reduce_add((x for _ in "ab"), 0).detach().numpy(), 2 * x.detach().numpy())
     for wrong in ([], [x]):
-        with pytest.raises(CollectiveError, match="pass a list of 2 objects, one for each place"):
+        with pytest.raises(CollectiveError, match="pass a list of 2 objects, one for each local rank"):
             gather(wrong, Devices(2))
     if dparallel.world().size == 1:                  # without a destination, as there
         np.testing.assert_array_equal(dparallel.reduce_add([x, x]).detach().numpy(), 2 * x.detach().numpy())

@@ -352,7 +352,7 @@ def test_one_rank_that_evaluates_alone(on_ranks):
             model.module.train()
             evaluate(model, [(ag.rand(2, 2), ag.zeros(2))], {"loss": lambda y, t: y.mean(1)}, comm=Devices(1))
         comm.barrier()
-        with pytest.raises(CollectiveError, match=r"(?s)evaluate alone, call model.module.*forward_in_evaluation_mode"):
+        with pytest.raises(CollectiveError, match=r"(?s)on some ranks only, call model.module.*forward_in_evaluation_mode"):
             if comm.rank == 0:
                 model.eval()
                 model(ag.rand(2, 2))

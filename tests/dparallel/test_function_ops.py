@@ -175,13 +175,13 @@ def test_any_dim(on_places, name, dim, form):
 
 MISTAKES = {
     "dim too large": (lambda go, c, x: go(AllGather, x, comm=c, dim=2 if c.rank else 0), "dim"),
-    "dim no number": (lambda go, c, x: go(Gather, x, comm=c, dim="rows" if c.rank else 0), "not the number of a dimension"),
+    "dim no number": (lambda go, c, x: go(Gather, x, comm=c, dim="rows" if c.rank else 0), "is not an integer"),
     "dims differ": (lambda go, c, x: go(AllGather, x, comm=c, dim=min(c.rank, 1)), "different dims"),
     "dims differ by sign": (lambda go, c, x: go(AllToAll, x, comm=c, dim=-1 if c.rank else 0), "different dims"),
-    "MPI's op": (lambda go, c, x: go(AllReduce, x, comm=c, op=object() if c.rank else "sum"), "go by their names here"),
+    "MPI's op": (lambda go, c, x: go(AllReduce, x, comm=c, op=object() if c.rank else "sum"), "pass the operation's name"),
     "ops differ": (lambda go, c, x: go(AllReduce, x, comm=c, op="mean" if c.rank else "sum"), "different ops"),
     "ties": (lambda go, c, x: go(AllReduce, x, comm=c, op="max", ties="last" if c.rank else "first"), "ties 'last' is not one of"),
-    "ties differ": (lambda go, c, x: go(ReduceScatter, x, comm=c, op="max", ties="split" if c.rank else "first"), "break ties differently"),
+    "ties differ": (lambda go, c, x: go(ReduceScatter, x, comm=c, op="max", ties="split" if c.rank else "first"), "ranks pass different ties"),
     "mean of integers": (lambda go, c, x: go(AllReduce, ag.tensor([1, 2]), comm=c, op="mean"), "convert to floats"),
     "integers among floats": (lambda go, c, x: go(AllReduce, ag.tensor([1, 2]) if c.rank else x, comm=c), "differ"),
     "None on the root": (lambda go, c, x: go(Scatter, None, comm=c), "None instead of an array"),

@@ -53,7 +53,7 @@ def test_outputs_come_to_the_chosen_place(output):
     x = ag.randn(5, 3)
     y = DataParallel(net, devices=[4, 9], output_device=output)(x)
     np.testing.assert_allclose(y.tolist(), net(x).tolist(), rtol=1e-6)
-    with pytest.raises(ValueError, match=r"output_device=5 is not one of the places \[4, 9\]"):
+    with pytest.raises(ValueError, match=r"output_device=5 is not one of the devices \[4, 9\]"):
         DataParallel(net, devices=[4, 9], output_device=5)
 
 

@@ -406,7 +406,7 @@ def test_what_was_answered_with_zeros_is_refused_afterwards():
             if own_pass:
                 (y * 3).sum().backward()
             else:
-                with pytest.raises(RuntimeError, match=r"Recv: message 0 from place 0 at .*test_message_passes.py:\d+.*own_pass=True"):
+                with pytest.raises(RuntimeError, match=r"Recv: message 0 from rank 0 at .*test_message_passes.py:\d+.*own_pass=True"):
                     (y * 3).sum().backward()
 
     for own_pass in (False, True):

@@ -279,7 +279,7 @@ def test_shapes_dtypes_and_recording(on_places):
         for place in comm.held:
             Send.apply(ag.ones(2), comm=comm, dest=(place + 1) % n, place=place)
         for place in comm.held:
-            with pytest.raises(CollectiveError, match=r"float32 \(2,\) came, where like= asks for float64 \(2,\)"):
+            with pytest.raises(CollectiveError, match=r"received float32 \(2,\), but like= requires float64 \(2,\)"):
                 Recv.apply(comm=comm, source=(place - 1) % n, like=np.ones(2), place=place)
 
     on_places(check)
@@ -303,7 +303,7 @@ def test_the_receiver_does_not_record(on_ranks):
     def check(comm):
         w = ag.ones(2, requires_grad=True)
         token = Send.apply(w, comm=comm, dest=(comm.rank + 1) % comm.size)
-        with ag.no_grad(), pytest.raises(RuntimeError, match=r"place \d sent a tensor that requires grad, .* not recorded here"):
+        with ag.no_grad(), pytest.raises(RuntimeError, match=r"rank \d sent a tensor that requires grad, .* not recorded here"):
             Recv.apply(comm=comm, source=(comm.rank - 1) % comm.size)
         messages.pending.messages.clear()
         del token
@@ -344,7 +344,7 @@ def test_a_message_that_an_earlier_pass_took_up():
         (w * 2).sum().backward()                     # nothing uses it yet
         assert w.grad.tolist() == [2, 2]
         comm.barrier()
-        name = "Recv: message 0 from place 0" if comm.rank else "Send: message 0 to place 1"
+        name = "Recv: message 0 from rank 0" if comm.rank else "Send: message 0 to rank 1"
         with pytest.raises(RuntimeError, match=f"{name} at .* took part in an earlier backward pass"):
             result.sum().backward()
 
@@ -393,14 +393,14 @@ def test_join_and_forward_mode_and_wrong_arguments():
     token = Send.apply(x * 2, comm=comm, dest=0)
     Recv.apply(comm=comm, source=0)
     assert "SendBackward" in str(join(x, [token], None).grad_fn.next_functions)
-    with pytest.raises(TypeError, match="or a handle.s wait"):
+    with pytest.raises(TypeError, match="or of a handle.s wait"):
         join(x, Isend.apply(x.detach(), comm=comm, dest=0))
     Recv.apply(comm=comm, source=0)
     with pytest.raises(TypeError, match="one of torch.int64"):
         join(ag.tensor([1]))
     with pytest.raises(TypeError, match="not float"):
         join(1.0)
-    with pytest.raises(ValueError, match="dest=1 is not one of the places 0 to 0"):
+    with pytest.raises(ValueError, match="dest=1 is not one of the ranks 0 to 0"):
         Send.apply(x, comm=comm, dest=1)
     with pytest.raises(ValueError, match="tag=-1 is not one of"):
         Send.apply(x, comm=comm, dest=0, tag=-1)

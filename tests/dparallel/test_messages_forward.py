@@ -84,7 +84,7 @@ def test_a_tangent_for_a_rank_without_a_level_is_an_error():
             with fwAD.dual_level():
                 Send.apply(fwAD.make_dual(ag.ones(2), ag.ones(2)), dest=1, comm=comm)
         else:
-            with pytest.raises(RuntimeError, match="place 0 sent a tensor with a tangent, but no dual level"):
+            with pytest.raises(RuntimeError, match="rank 0 sent a tensor with a tangent, but no dual level"):
                 Recv.apply(source=0, comm=comm)
 
     run_ranks(2, check)

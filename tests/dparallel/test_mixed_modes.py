@@ -28,7 +28,7 @@ def test_one_rank_in_evaluation_mode(on_ranks, net, buffers, run):
         PASSES[run](model(x(comm)))
         if comm.rank == comm.size - 1:
             model.eval()
-        with pytest.raises(CollectiveError, match=rf"(?s)eval\(\) on some places, in train\(\) on others.*place {comm.size - 1}: (for|back)ward_in_evaluation_mode\(\)"):
+        with pytest.raises(CollectiveError, match=rf"(?s)eval\(\) on some ranks, in train\(\) on others.*rank {comm.size - 1}: (for|back)ward_in_evaluation_mode\(\)"):
             PASSES[run](model(x(comm)))
         model.zero_grad()
         model.train()
@@ -58,7 +58,7 @@ def test_autograd_grad_in_evaluation_mode_on_one_rank(on_ranks):
         model = DataParallel(NETS["synchronised"](), comm=comm)
         if comm.rank == 0:
             model.eval()
-        with pytest.raises(CollectiveError, match=r"place 0: backward_in_evaluation_mode\(\)"):
+        with pytest.raises(CollectiveError, match=r"rank 0: backward_in_evaluation_mode\(\)"):
             ag.grad(model(x(comm)).sum(), list(model.parameters()))
 
     on_ranks(check)

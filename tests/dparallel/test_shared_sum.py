@@ -166,7 +166,7 @@ def test_a_rank_that_can_not_add_up_is_an_error_on_all(comm):
     vector, after = (comm.persistent_sum(1000, np.float32) for _ in range(2))
     if comm.rank == comm.size - 1:
         vector._parts = None
-    with pytest.raises(CollectiveError, match=f"rank {comm.size - 1} could not add up its part"):
+    with pytest.raises(CollectiveError, match=f"rank {comm.size - 1} could not compute its slice"):
         vector.start().wait()
     after.array[...] = 1
     after.start().wait()
@@ -200,7 +200,7 @@ def test_a_communicator_that_has_failed_leaves_others_alone(comm):
         handles[-1] = vectors[-1].start()
     handles[-1].wait()
     for handle in handles[:2]:
-        with pytest.raises(CollectiveError, match=r"could not go on: RuntimeError: MPI_ERR_COMM"):
+        with pytest.raises(CollectiveError, match=r"failed: RuntimeError: MPI_ERR_COMM"):
             handle.wait()
     barrier.Wait()
     dead.free()
@@ -211,7 +211,7 @@ def test_ranks_at_different_vectors_are_told_so(comm):
     if comm.size == 1:
         return
     one, two = (comm.persistent_sum(10, np.float32) for _ in range(2))
-    with pytest.raises(CollectiveError, match="at the sums of different vectors"):
+    with pytest.raises(CollectiveError, match="sum different vectors"):
         (two if comm.rank == 0 else one).start().wait()
     for vector in (one, two):                        # and they go on
         vector.array[...] = comm.rank
@@ -226,7 +226,7 @@ def test_sums_over_messages_of_different_vectors_are_an_error(on_ranks, dtype, v
     def check(comm):
         vectors = [PersistentSum(comm, 10, dtype) for _ in range(41)]
         if comm.size > 1:
-            with pytest.raises(CollectiveError, match=rf"at the sums of different vectors: .* {dtype} \(10,\), vector \d+"):
+            with pytest.raises(CollectiveError, match=rf"sum different vectors: .* {dtype} \(10,\), vector \d+"):
                 vectors[vector_of(comm.rank, comm.size)].start().wait()
         for vector in vectors[::10]:                 # and they go on
             vector.array[...] = comm.rank
@@ -284,7 +284,7 @@ def test_a_rank_that_caught_its_own_error_and_goes_on(comm):
     step(3)
     if failed:
         step(1)                                      # its exception came here
-    with pytest.raises(CollectiveError, match="at the sums of different vectors"):
+    with pytest.raises(CollectiveError, match="sum different vectors"):
         step(3)
     for _ in range(2):
         for vector in vectors:

@@ -72,7 +72,7 @@ def test_what_is_left_is_what_one_process_has(ulfm, tmp_path, scenario, options,
 
 @pytest.mark.parametrize("scenario, code, told", [
     ("error", 1, ["ValueError: a mistake", "dprun: rank 1 of 3 failed with exit code 1"]),
-    ("outside", 1, ["AbandonedError: this communicator lost a rank", "make in the function whatever communicates"]),
+    ("outside", 1, ["AbandonedError: this communicator lost a rank", "create inside the function every object that communicates"]),
     ("twice", 1, ["RuntimeError: keep() is called once"]),
     ("by_hand", 1, ["UserWarning: survive(): loader= has other samples", "the first death will be an error", "so training can't continue"]),
     ("leaving", 0, ["rank 1 died; 2 ranks go on after step", "the others have ended well"]),
@@ -123,7 +123,7 @@ def test_no_spare_is_left_and_another_job_goes_on(ulfm):
 def test_too_few_ranks_and_another_job(ulfm, tmp_path):
     code, out, err = dprun("--survive", "-n", 3, "--min-n", 2, "--restarts", 1, SCRIPT, "restarted", tmp_path / "state")
     assert code == 0 and out.count("well") == 2, out + err
-    assert "1 of 3 ranks are left, and the least number is 2 (--min-n)" in err, err
+    assert "1 of 3 ranks are left, fewer than the minimum of 2 (--min-n)" in err, err
     assert "job 1 of 3 from 6" in out and "restart 1 of 1" in err, out + err
 
 

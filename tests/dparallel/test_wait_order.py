@@ -143,7 +143,7 @@ def test_ranks_whose_passes_come_by_different_collectives_are_told(on_ranks, go,
         for _ in range(2):                           # and all is well afterwards
             ys = [go(x * (k + 1), comm) for k in range(comm.size)]
             if comm.size > 1:
-                with pytest.raises(CollectiveError, match="backward passes come by different collectives") as caught:
+                with pytest.raises(CollectiveError, match="backward passes reach different collectives") as caught:
                     ag.grad(ys[comm.rank].sum(), x, create_graph=create)
                 assert "the gradient of recorded collective" in str(caught.value)
             ys = [go(x * (k + 1), comm) for k in range(2)]

@@ -1,7 +1,7 @@
-"""Collectives with more elements than an MPI call can count (2**31 - 1, in C ints), in rounds.
+"""Collectives in rounds, for more elements than an MPI call can count (2**31 - 1, in C ints).
 
-In each round every place sends or receives at most its share of what one call can count. Counts are in elements; all
-arrays are flat. `comm` is mpi4py's communicator, `kind` MPI's type of an element.
+In each round every rank sends or receives at most its share of what one call can count. Counts are in elements; all arrays
+are flat. `comm` is mpi4py's communicator, `kind` MPI's type of an element.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 def gather(comm: Intracomm, x: Array, out: Array, counts: Sequence[int], kind: Datatype, limit: int,
            root: int | None) -> None:
-    """Concatenate all places' x in out, on root or (None) on all; counts[p] elements come from place p."""
+    """Concatenate all ranks' x in out, on root or (None) on all; counts[r] elements come from rank r."""
     starts = offsets(counts)
     for start, sizes in rounds(counts, limit, comm.size):
         sent = [x[start:start + sizes[comm.rank]], sizes[comm.rank], kind]
@@ -34,7 +34,7 @@ def gather(comm: Intracomm, x: Array, out: Array, counts: Sequence[int], kind: D
 
 
 def scatter(comm: Intracomm, x: Array, out: Array, counts: Sequence[int], kind: Datatype, limit: int, root: int) -> None:
-    """Split root's x: counts[p] elements go to place p; this place's go into out."""
+    """Split root's x: counts[r] elements go to rank r; this rank's go into out."""
     starts = offsets(counts)
     for start, sizes in rounds(counts, limit, comm.size):
         sent = None
@@ -45,12 +45,12 @@ def scatter(comm: Intracomm, x: Array, out: Array, counts: Sequence[int], kind: 
 
 def alltoall(comm: Intracomm, x: Array, out: Array, send: Sequence[int], receive: Sequence[int], kind: Datatype,
              limit: int) -> None:
-    """send[p] elements of x go to place p; receive[p] elements come from it, into out."""
+    """send[r] elements of x go to rank r; receive[r] elements come from it, into out."""
     largest = np.array([max(send)], np.int64)
-    largest_of_places = np.empty(comm.size, np.int64)
-    comm.Allgather(largest, largest_of_places)
+    largest_of_ranks = np.empty(comm.size, np.int64)
+    comm.Allgather(largest, largest_of_ranks)
     step = max(1, limit // comm.size)
-    for start in range(0, int(largest_of_places.max()), step):
+    for start in range(0, int(largest_of_ranks.max()), step):
         sent_counts, received_counts = ([min(step, max(0, n - start)) for n in counts] for counts in (send, receive))
         received = np.empty(sum(received_counts), x.dtype)
         comm.Alltoallv([_concatenate(x, [first + start for first in offsets(send)], sent_counts), sent_counts, None, kind],
@@ -59,15 +59,15 @@ def alltoall(comm: Intracomm, x: Array, out: Array, send: Sequence[int], receive
 
 
 def rounds(counts: Sequence[int], limit: int, size: int) -> Iterator[tuple[int, list[int]]]:
-    """For each round the number of elements of each part that were sent before, and the numbers sent now, by place."""
+    """For each round the number of elements of each part that were sent before, and the numbers sent now, by rank."""
     step = max(1, limit // size)
     for start in range(0, max(counts), step):
         yield start, [min(step, max(0, n - start)) for n in counts]
 
 
 def offsets(counts: Sequence[int]) -> list[int]:
-    """The offset of each place's part."""
-    return [sum(counts[:place]) for place in range(len(counts))]
+    """The offset of each rank's part."""
+    return [sum(counts[:rank]) for rank in range(len(counts))]
 
 
 def _concatenate(x: Array, starts: Sequence[int], sizes: Sequence[int]) -> Array:

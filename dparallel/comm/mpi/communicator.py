@@ -1,4 +1,4 @@
-"""Ranks as MPI processes. Importing this starts MPI, since it imports mpi4py."""
+"""Ranks as MPI processes. Importing this module imports mpi4py, which starts MPI."""
 
 from __future__ import annotations
 
@@ -77,18 +77,17 @@ class CallSummary(NamedTuple):
     """What all ranks know of a collective after they have compared their calls."""
 
     calls: list[Call]
-    rows: list[int]                  # of each place's array; 0-d counts as one
+    rows: list[int]                  # of each rank's array; 0-d counts as one
     shape: tuple[int, ...]           # of the root's array, or the first one with rows
     dtype: Any
     width: int                       # elements in a row
 
 
 class MpiComm(MpiMessages, Communicator):
-    """One rank of an MPI communicator, which is duplicated so that our messages never match the user's. Default:
-    COMM_WORLD.
+    """One rank of an MPI communicator, which is duplicated so that our messages never match the user's. Default: COMM_WORLD.
 
-    Collective: all ranks of `comm` construct it together. More than `max_count` elements (MPI 3 counts in C ints) are
-    sent in pieces of whole rows, or in rounds; these collectives are complete when they have been started.
+    Collective: all ranks of `comm` construct it together. More than `max_count` elements (MPI 3 counts in C ints) are sent
+    in pieces of whole rows, or in rounds; these collectives are complete when they have been started.
     """
 
     kind = "mpi"
@@ -100,7 +99,7 @@ class MpiComm(MpiMessages, Communicator):
         base = MPI.COMM_WORLD if comm is None else checked_intracomm(comm)
         base = surviving(base) if environment.survive_size else base
         self.entered = self.messages = 0             # collectives so far; messages
-        self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
+        self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if it does not wait
         self.watch: Watch = watch(MPI)
         self.key: str = f"new {id(self)}"
         self.members: Sequence[int] = members_of(base, MPI.COMM_WORLD)
@@ -121,9 +120,9 @@ class MpiComm(MpiMessages, Communicator):
         self._header_backward_of = np.ndarray(self.size, np.int64, self._all_headers, BACKWARD_OF_AT, HEADER.size)
         self._values_received: list[float] = []             # the numbers of the last any() or total()
         self._known_summaries: dict[bytes, CallSummary] = {}         # by the headers of all ranks
-        self._pending: dict[int, Any] = {}           # what MPI is working on
+        self._pending: dict[int, Any] = {}           # operations in progress
         self._history = History()                    # in check mode
-        self._abandoned: list[Any] = []              # requests of messages that nobody received
+        self._abandoned: list[Any] = []              # requests of messages that were never received
         self._row_types: dict[Any, Any] = {}
         self._shared = SharedSums(self)
         self.max_tag: int = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
@@ -141,7 +140,7 @@ class MpiComm(MpiMessages, Communicator):
         self.watch.join(self)
 
     def free(self) -> None:
-        """Complete what is in progress and free the duplicated communicator. A second call does nothing. Collective.
+        """Complete pending operations and free the duplicated communicator. A second call does nothing. Collective.
 
         CollectiveError on all ranks if a message was never received.
         """
@@ -165,12 +164,13 @@ class MpiComm(MpiMessages, Communicator):
         raise_if_lost(lost)
 
     def shared_file(self, nbytes: int) -> tuple[int, Any] | None:
-        """A file of nbytes zeros in memory that the ranks share: its descriptor and its map. None on several hosts.
-        Collective."""
+        """A file of nbytes zeros in memory shared by the ranks: its descriptor and map. None on several hosts.
+        Collective.
+        """
         return shared_file(self.comm, nbytes)
 
     def abandon(self) -> None:
-        """Leave what is in progress, after a rank has died: all calls of all ranks on this communicator are errors."""
+        """Abort pending operations after a rank has died: all calls of all ranks on this communicator raise errors."""
         if self.freed:
             return
         self.freed = self.abandoned = True
@@ -190,13 +190,13 @@ class MpiComm(MpiMessages, Communicator):
             outlive_python(self._pending)
 
     def flight(self) -> int:
-        """The number of the last collective, and of the communicator's name among the names of spans."""
+        """The number of the last collective, combined with the number of the communicator's name in spans."""
         return self.flights + self.entered
 
     # --- comparing calls -------------------------------------------------------------------------------------------------
 
     def _compare_calls(self, call: Call) -> CallSummary:
-        """Show the call to all ranks; CollectiveError on all of them if the calls do not match."""
+        """Send the call to all ranks; CollectiveError on all of them if the calls do not match."""
         obligations.before_waiting()
         self.entered += 1
         self.waiting = self.watch.latest = call
@@ -228,8 +228,8 @@ class MpiComm(MpiMessages, Communicator):
     def reject_bfloat16(self, call: Call) -> None:
         """Mark a call with a bfloat16 array as an error, which all ranks raise, if some ranks lack the dtype."""
         if call.dtype is not None and call.dtype.kind == "V":
-            call.error = call.error or (f"bfloat16 needs the package ml_dtypes, which rank {self.without_bfloat16[0]} does "
-                                        "not have: pip install ml_dtypes there")
+            call.error = call.error or (f"bfloat16 requires the package ml_dtypes, which rank {self.without_bfloat16[0]} "
+                                        "lacks: pip install ml_dtypes there")
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
         try:
@@ -326,8 +326,8 @@ class MpiComm(MpiMessages, Communicator):
         out = np.empty((sizes[self.rank], *x.shape[1:]), sent.dtype)
         if x.size > self.max_count:
             start = 0
-            for place, rows in enumerate(sizes):
-                self._reduce_pieces(sent[start:start + rows], out if place == self.rank else None, op, place)
+            for rank, rows in enumerate(sizes):
+                self._reduce_pieces(sent[start:start + rows], out if rank == self.rank else None, op, rank)
                 start += rows
             return Handle(None, value=[back(out)])
         kind = TYPES[sent.dtype]
@@ -374,9 +374,7 @@ class MpiComm(MpiMessages, Communicator):
         return MpiHandle(self, getattr(self.comm, "I" + name.lower())(*args), finish, buffers)
 
     def _row_type(self, summary: CallSummary, rows: int) -> tuple[Any, int]:
-        """MPI's type to count in, and how many of it make a row: elements, or whole rows if there are too many
-        elements.
-        """
+        """MPI's type to count in, and how many of it make a row: elements, or whole rows if there are too many elements."""
         if rows * summary.width <= self.max_count:
             return TYPES[summary.dtype], summary.width
         key = summary.dtype, summary.width
@@ -405,8 +403,7 @@ class MpiComm(MpiMessages, Communicator):
             self.comm.Reduce(_spec(source), None if target is None else _spec(target), op, root)
 
     def hold_buffers(self, request: Request, buffers: Any, message: str | None = None) -> None:
-        """Hold the memory that MPI reads and writes until release_buffers(), or until an abandoned request is
-        complete.
+        """Hold the memory that MPI reads and writes until release_buffers(), or until an abandoned request is complete.
 
         message: what the request sends to another rank; empty for a receive, None for a collective.
         """
@@ -448,7 +445,7 @@ class MpiComm(MpiMessages, Communicator):
             self.waiting = None
 
     def persistent_sum(self, size: int, dtype: DTypeLike) -> PersistentSum:
-        """A PersistentSum; its vector lies in memory that the ranks share, if all are on one host."""
+        """A PersistentSum; its vector is in memory shared by the ranks, if all are on one host."""
         return self._shared.vector(size, dtype) or PersistentSum(self, size, dtype)
 
     def duplicate(self) -> MpiComm:
@@ -476,7 +473,7 @@ class MpiComm(MpiMessages, Communicator):
         return bool(MPI.Query_thread() == MPI.THREAD_MULTIPLE)
 
     def all_here(self, seconds: float) -> bool:
-        """Whether all ranks come here within some seconds. Collective; if not, nothing else can be done on this one."""
+        """Whether all ranks call this within some seconds. Collective; if not, the communicator is not usable afterwards."""
         request, until = self.comm.Ibarrier(), time.monotonic() + seconds
         while not request.Test():
             if time.monotonic() > until:
@@ -499,7 +496,7 @@ class MpiComm(MpiMessages, Communicator):
         return bool(self.check)
 
     def enter_sum(self, array: Array, compared: bool = False) -> None:
-        """Enter a sum in place. In check mode the ranks compare their calls first, unless `compared`: they compare
+        """Enter an in-place sum. In check mode the ranks compare their calls first, unless `compared`: they compare
         elsewhere.
         """
         obligations.before_waiting()
@@ -512,7 +509,7 @@ class MpiComm(MpiMessages, Communicator):
                 self.watch.latest_site = self._history.record(self.entered, Call("sum_in_place", self.size, array))
 
     def _refused(self, reason: str, call: Call) -> CollectiveError:
-        """The error of a mismatch: what all ranks called and where, and in check mode where they first diverged.
+        """The error of a mismatch: all ranks' calls and their lines, and in check mode where they first diverged.
         Collective.
         """
         text_and_history = f"{call}{at_site(user_site())}{self._history.waiting_time()}", self._history.earlier_calls()
@@ -542,13 +539,13 @@ def _headers(buffer: bytes) -> list[bytes]:
 
 
 def _spec(x: Array) -> list[Any]:
-    """x as mpi4py takes it without inspecting it; bfloat16, which the buffer protocol lacks, as 16-bit integers."""
+    """x in the form that mpi4py uses without inspection; bfloat16, which the buffer protocol lacks, as 16-bit integers."""
     return [x.view(BITS) if x.dtype.kind == "V" else x, x.size, TYPES[x.dtype]]
 
 
 def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array], Array]]:
-    """x in a form that MPI can reduce, MPI's operation, and the function that makes the result over `size` places of
-    MPI's.
+    """x in a form that MPI can reduce, MPI's operation, and the function from MPI's result to the result over `size`
+    ranks.
     """
     dtype = x.dtype
     if dtype.kind in "fV" and op in ("max", "min"):

@@ -1,10 +1,10 @@
-"""Who takes part in a job that outlives its ranks (`dprun --survive`).
+"""Membership: the active ranks of a job that survives failed ranks (`dprun --survive`).
 
-`everyone` is the communicator of all processes that live. Those at work have another one among them, that of world(); the
-others are spares (`--grow`), which wait until one is needed. When a rank has died, whoever notices it revokes all
-communicators. So all leave what they wait in, shrink `everyone`, tell each other what they are, and those that go on get a
-communicator of their own. If another one dies meanwhile they begin again: each step ends with an agreement
-(MPIX_Comm_agree), whose answer is the same on all that live.
+`everyone` is the communicator of all live processes. The active ones also share another one, that of world(); the others are
+spares (`--grow`), which wait until they are needed. The first process to notice a failed rank revokes all communicators. So
+all abort pending communication, shrink `everyone`, exchange their states, and the new members create a communicator. If
+another process fails meanwhile, they start again: each step ends with an agreement (MPIX_Comm_agree), whose result is the
+same on all live processes.
 """
 
 from __future__ import annotations
@@ -24,39 +24,41 @@ from .communicator import MpiComm
 from .surviving import SurvivingComm, deaths, surviving
 
 FINISHED = 1                                         # the tag of the message that dismisses a spare
-NAP = 0.01                                           # seconds between two looks of a spare
+NAP = 0.01                                           # seconds between two polls of a spare
 
 
 class Member(NamedTuple):
-    """What a process tells the others: its rank in COMM_WORLD, whether it is at work, its last membership's number, its
-    host."""
+    """A process's state, sent to the others: its rank in COMM_WORLD, whether it is active, the number of its last
+    membership, its host.
+    """
 
     number: int
-    at_work: bool
+    active: bool
     generation: int
     host: str
 
 
 class Membership:
-    """This process's part in a job of `size` ranks at work, `least` at least."""
+    """This process's part in a job of `size` active ranks, at least `least`."""
 
     def __init__(self, size: int, least: int) -> None:
         self.size: int = size
         self.least: int = least
         self.number: int = int(MPI.COMM_WORLD.rank)
-        self.at_work: bool = self.number < size
-        self.generation: int = -1                    # of the present membership: how many there were before it
-        self.members: list[int] = []                 # those at work, by their ranks in COMM_WORLD
-        self.spares: int = 0                         # how many others live
-        self.lost: list[int] = []                    # those at work before that are not now
-        self.comm: MpiComm | None = None             # of those at work
+        self.active: bool = self.number < size
+        self.generation: int = -1                    # the number of earlier memberships
+        self.members: list[int] = []                 # active ranks, as ranks in COMM_WORLD
+        self.spares: int = 0                         # the number of other live processes
+        self.lost: list[int] = []                    # ranks that were active before and are not now
+        self.comm: MpiComm | None = None             # of the active ranks
         self._everyone: SurvivingComm = surviving(MPI.COMM_WORLD)
         self._raw: SurvivingComm | None = None       # self.comm's, before it was duplicated
-        self._agrees = False                         # nobody has said no in an agreement of this membership
+        self._agrees = False                         # no rank has voted False in an agreement of this membership
 
     def settle(self) -> MpiComm:
-        """The communicator of those at work, once all agree on who they are. A spare waits here until it is one of them; if
-        it never is, SystemExit. RankLost if fewer than `least` are left."""
+        """The communicator of the active ranks, once all agree on them. A spare waits here until it is one of them, or
+        raises SystemExit if it never is. RankLost if fewer than `least` are left.
+        """
         while True:
             try:
                 comm = self._settle()
@@ -68,19 +70,19 @@ class Membership:
             self._wait_until_needed()
 
     def recover(self) -> MpiComm:
-        """Leave everything that is under way, after a rank was lost; then settle()."""
+        """Abort pending communication after a rank was lost, then settle()."""
         self.leave()
         return self.settle()
 
     def leave(self) -> None:
-        """Abandon all communicators of this process, after all at work have agreed that they leave."""
+        """Abandon all communicators of this process, after all active ranks have agreed to do so."""
         self._abandon()
         if self._agrees and self._raw is not None:
             self._agrees = self._raw.agreed(False)
         obligations.settle = None
 
     def _abandon(self) -> None:
-        """Make whatever waits in a communicator of this process an error."""
+        """Make every pending operation of this process's communicators an error."""
         with contextlib.suppress(RankLost):
             self._everyone.abandon()
         for comm in watch(MPI).communicators():
@@ -89,22 +91,25 @@ class Membership:
             self._raw.abandon()
 
     def entered(self) -> int:
-        """How many collectives and messages this process has begun, on the communicators there are."""
+        """The number of collectives and messages that this process has started, on its present communicators."""
         return sum(comm.entered + comm.messages for comm in watch(MPI).communicators())
 
     def clock(self) -> int:
-        """How many collectives all at work have entered together: after each, the same number on all of them."""
+        """The number of collectives that all active ranks have entered together, the same on all of them after each."""
         return sum(comm.entered for comm in watch(MPI).communicators() if comm.size == len(self.members))
 
     def agreed(self) -> bool:
-        """Whether all at work live and have come here: the same answer on all that live. Collective; those that do not come
-        here come to leave(), and say no, since an agreement waits for all that live, whatever is revoked."""
+        """Whether all active ranks are alive and have called this; the same answer on all live ranks. Collective.
+
+        Ranks that do not call this call leave(), which votes False: an agreement waits for all live ranks, even on a revoked
+        communicator.
+        """
         assert self._raw is not None
         self._agrees = self._raw.agreed(True)
         return self._agrees
 
     def finish(self) -> bool:
-        """Whether all at work have come to the end, so that none needs another any more; then spares are dismissed."""
+        """Whether all active ranks have finished, so that none needs another any more; spares are then dismissed."""
         assert self.comm is not None
         self.comm.entered, self.comm.waiting = self.comm.entered + 1, "the end of the function under survive()"
         agreed = self.agreed()
@@ -122,20 +127,22 @@ class Membership:
     # --- one attempt ----------------------------------------------------------------------------------------------------
 
     def _settle(self) -> MpiComm | None:
-        """Agree on who is at work; their communicator, None for a spare. RankLost if a process dies meanwhile."""
+        """Agree on the active ranks. Returns their communicator, or None on a spare. RankLost if a process dies
+        meanwhile.
+        """
         everyone = self._everyone = self._everyone.survivors()
         deaths.known = MPI.COMM_WORLD.size - everyone.size
-        mine = Member(self.number, self.at_work, self.generation, MPI.Get_processor_name())
+        mine = Member(self.number, self.active, self.generation, MPI.Get_processor_name())
         table: list[Member] = self._together(lambda: everyone.allgather(mine))
         self._numbers = [member.number for member in table]
         generation = max(member.generation for member in table) + 1
         members, begun = self._chosen(table), generation > 0
         self.spares = len(table) - len(members)
-        if len(members) < self.least or (begun and not any(member.at_work for member in table)):
+        if len(members) < self.least or (begun and not any(member.active for member in table)):
             self._too_few(members)
         self._together(lambda: watch(MPI).share(MPI, everyone, again=begun))
         here = self.number in members
-        # a death while a communicator is made can crash Open MPI 5.0.11 (Split in 7 of 34 tries): as few as possible are
+        # a failure while a communicator is created can crash Open MPI 5.0.11 (Split in 7 of 34 tries): create few
         raw = everyone if members == self._numbers else self._together(
             lambda: everyone.Split(0 if here else MPI.UNDEFINED, members.index(self.number) if here else 0))
         self._raw, self._agrees = raw if here else None, here
@@ -144,42 +151,44 @@ class Membership:
             self.generation, self.members = generation, members
             return None
         self.lost = [number for number in self.members if number not in members]
-        self.members, self.generation, self.at_work, self.comm = members, generation, True, comm
+        self.members, self.generation, self.active, self.comm = members, generation, True, comm
         hosts = {member.number: member.host for member in table}
         local = [number for number in members if hosts[number] == mine.host]
         environment.set_rank(members.index(self.number), len(members), local.index(self.number), len(local))
         return comm
 
     def _together(self, step: Any) -> Any:
-        """What a collective step returns, if it succeeds on all; else RankLost on all."""
+        """The result of a collective step, if it succeeds on all; else RankLost on all."""
         result, done = None, False
         try:
             result, done = step(), True
         except RankLost:
             self._everyone.abandon()                 # others may wait in it
         if not self._everyone.agreed(done):
-            raise RankLost("a process died while the ranks of a job agreed on who is left")
+            raise RankLost("a process died while the surviving ranks agreed on the new membership")
         return result
 
     def _chosen(self, table: list[Member]) -> list[int]:
-        """Those at work, in their order, then as many spares as they lack."""
-        members = [member.number for member in table if member.at_work]
-        spares = [member.number for member in table if not member.at_work]
+        """The active ranks, in order, then as many spares as are missing."""
+        members = [member.number for member in table if member.active]
+        spares = [member.number for member in table if not member.active]
         return members + spares[:max(0, self.size - len(members))]
 
     def _too_few(self, members: list[int]) -> None:
         """End the job."""
         if self._everyone.rank == 0:
-            text = (f"dparallel: {len(members)} of {self.size} ranks are left, and the least number is {self.least} "
+            text = (f"dparallel: {len(members)} of {self.size} ranks are left, fewer than the minimum of {self.least} "
                     "(--min-n)")
             if not write_report(self.number, text):
                 sys.stderr.write(text + "\n")
                 sys.stderr.flush()
-        time.sleep(0.2)                              # in which the report is read
+        time.sleep(0.2)                              # dprun reads the report
         end_job(1)
 
     def _wait_until_needed(self) -> None:
-        """A spare's life: return when those at work begin to settle; SystemExit when they are done, or all dead."""
+        """Wait as a spare: return when the active ranks begin to settle; SystemExit when they have finished or all
+        failed.
+        """
         working = set(self.members)
         while True:
             time.sleep(NAP)
@@ -192,7 +201,7 @@ class Membership:
                 return
             failed = self._everyone.Get_failed()
             if failed.size:
-                self._everyone.Ack_failed()          # else Iprobe is an error from now on
+                self._everyone.Ack_failed()          # else Iprobe raises from now on
                 gone = {self._numbers[rank] for rank in failed.Translate_ranks(range(failed.size),
                                                                                self._everyone.Get_group())}
                 if working <= gone:
@@ -200,7 +209,7 @@ class Membership:
 
 
 def launched_membership() -> Membership | None:
-    """The membership of this job, if `dprun --survive` has started it."""
+    """The membership of this job if `dprun --survive` started it."""
     size = environment.survive_size
     return Membership(size, environment.survive_least) if size else None
 

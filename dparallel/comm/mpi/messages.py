@@ -1,7 +1,7 @@
 """Messages over MPI: a synchronous send of the header with the user's tag, and of the data with a separate tag.
 
-The receiver posts its receive of the header at once, so that MPI matches headers in order, and the receive of the data
-when the header is there. This module does not import mpi4py; communicator.py does.
+The receiver posts its receive of the header at once, so that MPI matches headers in order, and the receive of the data when
+the header has arrived. communicator.py imports mpi4py; this module does not.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class MpiMessages:
         self.messages += 1
         header = np.empty(HEADER.size, np.uint8)
         call.pack_into(header)
-        # Issend: complete when it is received, so that free() can tell which never was
+        # Issend completes when the message is received, so that free() knows which never was
         requests = [self.comm.Issend(self.spec(header), peer, self._mpi_tag(tag))]
         requests += [self.comm.Isend(self.spec(piece), peer, self._mpi_tag(call.key, "data")) for piece in self._pieces(x)]
         what = "" if may_stay_unreceived(tag, call.value) else str(call) + (f", tag {tag}" if tag >= 0 else "")
@@ -114,8 +114,8 @@ class MpiMessages:
             self.waiting = None
 
     def _complete(self, requests: list[Request], what: str, result: Any = None) -> Any:
-        """Wait for requests that may never complete: by polling, so that signals are handled, with `waiting` set for
-        the watchdog.
+        """Wait for requests that may never complete: by polling, so that signals are handled, with `waiting` set for the
+        watchdog.
         """
         self.waiting = what
         try:
@@ -136,8 +136,8 @@ class MpiMessages:
         return number % (self.max_tag + 1) * len(KINDS) + KINDS.index(kind)
 
     def _lost_messages(self) -> list[str]:
-        """This rank's messages that nobody has received, after a while for the receivers; receives without a message
-        are cancelled. Called when no rank will receive any more.
+        """This rank's messages that were never received, after a grace period; receives without a message are cancelled.
+        Called when no rank will receive any more.
         """
         self.comm.Barrier()
         lost = self._incomplete_after(1.0)
@@ -148,8 +148,8 @@ class MpiMessages:
         return sorted({what for _, what in lost if what})
 
     def _incomplete_after(self, seconds: float) -> list[tuple[Any, str]]:
-        """The requests of messages, with what they send, that are not complete when all sends are, or after some
-        seconds.
+        """The requests of messages, with what they send, that are still incomplete when all sends are complete, or after
+        some seconds.
         """
         deadline = time.monotonic() + seconds
         waiting = [(request, what) for request, _, what in self._pending.values() if what is not None]
@@ -158,16 +158,16 @@ class MpiMessages:
         return [(request, what) for request, what in waiting if not request.Test()]
 
     def _report_unreceived(self) -> None:
-        """At the end of this rank: write to standard error which of its messages nobody has received."""
+        """At the end of this rank: write to standard error which of its messages were never received."""
         texts = sorted({what for _, what in self._incomplete_after(2.0) if what})
         if texts:
-            sys.stderr.write(f"dparallel: rank {self.rank} of {self.comm.size} ends, but what it sent has not been "
+            sys.stderr.write(f"dparallel: rank {self.rank} of {self.comm.size} ended, but messages that it sent were never "
                              f"received: {'; '.join(texts)}\n")
             sys.stderr.flush()
 
 
 def raise_if_lost(lost: list[list[str]]) -> None:
-    """CollectiveError if a message of any place was never received; lost: the messages of each place."""
+    """CollectiveError if a message of any rank was never received; lost: the messages of each rank."""
     if any(lost):
         raise CollectiveError("free(): messages were never received: " + "; ".join(
-            f"place {place}: {text}" for place, texts in enumerate(lost) for text in texts))
+            f"rank {rank}: {text}" for rank, texts in enumerate(lost) for text in texts))

@@ -1,4 +1,4 @@
-"""Names for the types of mpi4py in annotations. To import mpi4py starts MPI."""
+"""Names for the types of mpi4py in annotations. Importing mpi4py would start MPI."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Floats as integers of the same order, so that max and min over places are exact and do not depend on the order.
+"""Floats as integers of the same order, so that max and min over ranks are exact and independent of the order.
 
-MPI's max of floats is `a > b ? a : b`: with a nan, ranks that combine in another order get another result. As integers,
-nan is above all for max and below all for min (as in np.maximum and np.minimum: nan wins), and -0 is below +0.
+MPI's max of floats is `a > b ? a : b`: with a nan, ranks that combine in another order get another result. As integers, nan
+is above all for max and below all for min (as in np.maximum and np.minimum: nan wins), and -0 is below +0.
 """
 
 from __future__ import annotations
@@ -28,5 +28,5 @@ def decoded(keys: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _flipped(bits: Array) -> Array:
-    """Negative floats grow downwards in their bits: all but the sign flipped, they grow upwards. Its own inverse."""
+    """Flip all bits but the sign of negative floats, whose bits order in reverse. Its own inverse."""
     return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)

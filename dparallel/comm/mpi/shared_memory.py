@@ -1,5 +1,5 @@
-"""Memory shared by processes of one host. It has no name once all have opened it, so nothing is left behind however
-the job ends.
+"""Memory shared by processes of one host. Its name is removed once all have opened it, so nothing is left behind however the
+job ends.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .mpi_types import Intracomm
 
 if TYPE_CHECKING:
     from launch import private
-else:                                                # dprun.py: ROS 2 has a package launch too
+else:                                                # dprun.py: ROS 2 has a package launch, too
     from dprun import private
 
 TOKEN = 16                                           # bytes after the memory, which identify the file
@@ -24,7 +24,7 @@ def shared_file(comm: Intracomm, nbytes: int) -> tuple[int, Any] | None:
     """The descriptor and the map of a file of nbytes zeros that all ranks of an MPI communicator share. Collective.
 
     None on all ranks if they can't share one, as on several hosts, or if a rank has no descriptors left. On Linux the file
-    lives in memory and takes no room in /dev/shm, which is small in containers; other ranks open it through /proc.
+    is in memory and uses no space in /dev/shm, which is small in containers; other ranks open it through /proc.
     """
     location: tuple[str, bytes] = ("", b"")
     file: int | None = None
@@ -41,7 +41,7 @@ def shared_file(comm: Intracomm, nbytes: int) -> tuple[int, Any] | None:
             file = opened(path)
         if file is not None and token != b"" and os.pread(file, TOKEN, nbytes) == token:
             memory = mmap.mmap(file, nbytes)
-    on_all_ranks = all(comm.allgather(memory is not None))         # all have opened it by now
+    on_all_ranks = all(comm.allgather(memory is not None))         # now all have opened it
     with contextlib.suppress(OSError):
         if comm.rank == 0 and path and not path.startswith("/proc/"):
             os.unlink(path)
@@ -60,8 +60,9 @@ def _create() -> tuple[int, str]:
 
 
 def opened(path: str) -> int:
-    """The descriptor of another rank's file. PermissionError if it is not this user's: the rank may have died since, and
-    another user's process may have its number now."""
+    """The descriptor of another rank's file. PermissionError if it belongs to another user: the rank may have died, and
+    another user's process may have got its number.
+    """
     file = os.open(path, os.O_RDWR | private.CLOSED)             # a link of /proc leads to a file in memory
     try:
         private.check(path, os.fstat(file))

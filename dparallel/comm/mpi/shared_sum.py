@@ -1,11 +1,10 @@
-"""Persistent sums of ranks that share memory: each rank sums one slice of all vectors, in place, and writes it into all of
-them.
+"""Persistent sums of ranks that share memory: each rank sums one slice of all vectors, and writes it into all of them.
 
-2.7 MB on 2 ranks take 60 us, and 250 us by MPI's allreduce, which copies the data through its own buffers; 69 kB take 7
-us, not 13. Two barriers synchronise the ranks: after all have started, and after all have written. No thread works in the
-background: a rank does its part of a sum when done() is called, as the reducer does between nodes, or while it waits, for
-that sum or for another communicator. So the second barrier of a sum, and the first one of the next, start at different
-moments on different ranks. Therefore the barriers have a separate MPI communicator, on which nothing else starts.
+2.7 MB on 2 ranks take 60 us, and 250 us by MPI's allreduce, which copies the data through its own buffers; 69 kB take 7 us
+instead of 13. Two barriers synchronize the ranks: after all have started, and after all have written. There is no background
+thread: a rank does its part of a sum when done() is called (the reducer does so between nodes), or while it waits for that
+sum or for another communicator. So the second barrier of a sum and the first one of the next start at different moments on
+different ranks. Therefore the barriers have a separate MPI communicator, on which nothing else starts.
 """
 
 from __future__ import annotations
@@ -51,9 +50,8 @@ _in_progress = _InProgress()
 
 
 class SharedSums:
-    """The shared sums of one communicator (an MpiComm). They run one after another, in the order of their starts, so
-    that the barriers come in one order on all ranks. If one fails, all started sums of this communicator fail, and no
-    other communicator's.
+    """The shared sums of one communicator (an MpiComm). They run one after another, in the order of their starts, so that
+    the barriers come in one order on all ranks. If one fails, all started sums of this communicator fail, and no other's.
     """
 
     started: int
@@ -83,14 +81,14 @@ class SharedSums:
         return SharedSum(self, memory, np.dtype(dtype))
 
     def free(self) -> None:
-        """Complete what was started and free the communicator of the barriers. Collective."""
+        """Complete started sums and free the communicator of the barriers. Collective."""
         self.complete()
         if self._barriers is not None:
             self._barriers.Free()
             self._barriers = Freed()
 
     def abandon(self) -> None:
-        """Forget what was started: a rank has died."""
+        """Discard started sums: a rank has died."""
         self._queue.clear()
         if self in _in_progress.sums:
             _in_progress.sums.remove(self)
@@ -113,7 +111,7 @@ class SharedSums:
 
     def complete(self, vector: SharedSum | None = None) -> None:
         """Block until a vector's sum, or all started sums, are complete. Ranks may wait for communicators in different
-        orders: while sums of several are in progress, none is waited for alone.
+        orders: while sums of several are in progress, progress() advances all of them.
         """
         self.comm.waiting = vector or (self._queue[-1] if self._queue else None)
         try:
@@ -131,8 +129,8 @@ class SharedSums:
         return vector in self._queue if vector is not None else bool(self._queue)
 
     def progress(self, waits: bool = False) -> None:
-        """Advance as far as possible without blocking. waits: whether the caller waits, and has started all that it
-        will start.
+        """Advance as far as possible without blocking. waits: the caller waits, and has started all sums that it will
+        start.
         """
         while self._queue and self._run_step(self._after_testing, waits):
             pass
@@ -145,8 +143,8 @@ class SharedSums:
         return self._barrier.Test() and self._advance(waits)
 
     def _run_step(self, step: Callable[[bool], bool], waits: bool) -> bool:
-        """What a step returns. After an exception all started sums have failed, and the error is raised where one of
-        them is waited for: the current caller may wait for another communicator's.
+        """The result of a step. After an exception all started sums have failed, and a wait for one of them raises the
+        error: the current caller may wait for another communicator's.
         """
         try:
             return step(waits)
@@ -154,13 +152,13 @@ class SharedSums:
             raise
         except Exception as error:
             for vector in self._queue:
-                vector.problem = f"{vector}: rank {self.rank} could not go on: {type(error).__name__}: {error}"
+                vector.problem = f"{vector}: rank {self.rank} failed: {type(error).__name__}: {error}"
             self._queue.clear()
             self._active.remove(self)
             return False
 
     def _advance(self, waits: bool) -> bool:
-        """All ranks are at the barrier: do the next step of the first sum in the queue. False: it must wait until all
+        """All ranks are at the barrier: run the next step of the first sum in the queue. False: it must wait until all
         ranks wait.
         """
         first = self._queue[0]
@@ -173,7 +171,7 @@ class SharedSums:
             first.add()
         elif waits:
             self._report_mismatch(first)
-        else:                                        # sums that this pass has still to start would match the next pass's
+        else:                                        # sums that this pass has yet to start would match the next pass's
             return False
         self._step = 1 - self._step if self._queue else 0
         if self._queue:
@@ -183,8 +181,8 @@ class SharedSums:
         return True
 
     def _report_mismatch(self, first: SharedSum) -> None:
-        """The ranks sum different vectors, and all see it: fail all started sums, on all ranks. Counters are made
-        equal, so that the watchdog sees later which rank has not come.
+        """The ranks sum different vectors, and all detect it: fail all started sums, on all ranks. Counters are made equal,
+        so that the watchdog sees later which rank is missing.
         """
         text = f"{first}, vector {first.vector_number} of the communicator{at_site(user_site())}"
         started, entered, texts = zip(*self._barriers.allgather((self.started, self.comm.entered, text)), strict=True)
@@ -210,7 +208,7 @@ class SharedSum(PersistentSum):
         size, line = len(self.array), LINE // self.array.dtype.itemsize
         step = -(-size // (sums.size * line)) * line
         slices = [slice(min(rank * step, size), min((rank + 1) * step, size)) for rank in range(sums.size)]
-        self._first = slices[sums.rank].start        # of the elements that this rank adds up
+        self._first = slices[sums.rank].start        # of the elements that this rank sums
         self._parts = [vector[slices[sums.rank]] for vector in vectors]
         self._other_parts = [part for rank, part in enumerate(self._parts) if rank != sums.rank]
         self.number = 0                              # of the sum, for the watchdog
@@ -240,8 +238,8 @@ class SharedSum(PersistentSum):
             raise CollectiveError(self.problem)
 
     def add(self) -> None:
-        """Compute this rank's slice of the sum. If that fails, for want of memory for instance, all ranks are told:
-        they wait for this one at the next barrier.
+        """Compute this rank's slice of the sum. If that fails, for example for lack of memory, notify all ranks, which wait
+        for this one at the next barrier.
         """
         try:
             self._add()
@@ -251,18 +249,18 @@ class SharedSum(PersistentSum):
                 failed[0] = 1 + self._sums.rank
 
     def end(self) -> None:
-        """After the barrier at which all have written: note whether one of them failed. Each rank reads its own
-        memory, which nobody writes to before it has started the next sum.
+        """After the second barrier: record whether a rank failed. Each rank reads its own memory, which no rank writes
+        before this one has started the next sum.
         """
         rank = self.failed[self._sums.rank][0] - 1
         if rank >= 0:
-            self.problem = f"{self}: rank {rank} could not add up its part" + (f": {self.problem}" if self.problem else "")
+            self.problem = f"{self}: rank {rank} could not compute its slice" + (f": {self.problem}" if self.problem else "")
 
     def _add(self) -> None:
         """Sum this rank's slice, in rank order, into all vectors: no other rank reads or writes that slice."""
         first, *middle, last = self._parts
         out, divided = self._parts[self._sums.rank], self._divided - self._first
-        with np.errstate(all="ignore"):              # an overflow is in one rank's slice, and the others would wait for ever
+        with np.errstate(all="ignore"):              # an overflow on one rank only: others would wait for ever
             total = float(functools.reduce(np.add, self._lasts)[0]) if self._divided else 0.0
             for start in range(0, len(out), BLOCK):
                 block = slice(start, start + BLOCK)

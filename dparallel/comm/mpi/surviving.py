@@ -1,8 +1,8 @@
 """MPI communicators and requests that raise RankLost when a rank has died (under Open MPI's --with-ft ulfm).
 
-ULFM is MPI Forum's proposal "User Level Failure Mitigation" (Bland et al., 2013): an operation that needs a dead rank is an
-error, so is every operation on a communicator that was revoked, and Shrink() and Agree() work among those that are left.
-Only `dprun --survive` uses these classes: a call costs 0.2 us more.
+ULFM is MPI Forum's proposal "User Level Failure Mitigation" (Bland et al., 2013). An operation that needs a dead rank raises
+an error, as does every operation on a revoked communicator; Shrink() and Agree() work among the survivors. Only
+`dprun --survive` uses these classes: a call costs 0.2 us more.
 """
 
 from __future__ import annotations
@@ -27,31 +27,32 @@ CALLS = ("Allgather", "Allreduce", "Barrier", "Bcast", "Iprobe", "Recv", "Send",
 REQUESTS = ("Iallgather", "Iallgatherv", "Iallreduce", "Ialltoall", "Ialltoallv", "Ibarrier", "Ibcast", "Iexscan",
             "Igatherv", "Irecv", "Ireduce", "Ireduce_scatter", "Iscan", "Iscatterv", "Isend", "Issend", "isend")
 MADE = ("Dup", "Split", "Split_type")
-# Open MPI 5.0.11's blocking Allgatherv returns without an error and with nothing received when a rank has died (3 runs of
-# 3); the non-blocking ones did not in as many. So of the blocking ones only those are used that did not either.
+# Open MPI 5.0.11's blocking Allgatherv returns without an error and without data when a rank has died (3 runs of 3); the
+# non-blocking ones did not (0 of 3). So blocking calls are used only where they passed the same test.
 STARTED = ("Allgatherv", "Alltoall", "Alltoallv", "Exscan", "Gatherv", "Reduce", "Reduce_scatter", "Scan", "Scatterv")
 
 
 class Deaths:
-    """What this process knows of dead ranks. known: how many there were when the present membership was settled."""
+    """This process's knowledge of dead ranks. known: their number when the present membership was settled."""
 
     def __init__(self) -> None:
         self.known = 0
 
     def count(self) -> int:
-        """How many ranks of the job have died, as far as MPI has heard."""
+        """The number of dead ranks of the job that MPI has detected."""
         return int(MPI.COMM_WORLD.Get_failed().size)
 
     def behind(self, error: Any) -> bool:
-        """Whether an error of MPI comes from a death. Over TCP some are "other" errors at first: then it is one if MPI hears
-        of a death within PATIENCE seconds."""
+        """Whether a death caused an error of MPI. Over TCP some are "other" errors at first: then wait up to PATIENCE
+        seconds for MPI to detect a death.
+        """
         kind = error.Get_error_class()
         if kind in LOSSES:
             return True
         until = time.monotonic() + (PATIENCE if kind in VAGUE else 0)
         while kind in VAGUE and self.count() <= self.known and time.monotonic() < until:
             with contextlib.suppress(MPI.Exception):
-                MPI.COMM_WORLD.Iprobe(MPI.ANY_SOURCE, 0)         # lets MPI hear
+                MPI.COMM_WORLD.Iprobe(MPI.ANY_SOURCE, 0)         # lets MPI progress
             time.sleep(0.001)
         return kind in VAGUE and self.count() > self.known
 
@@ -60,16 +61,16 @@ deaths: Deaths = Deaths()
 
 
 def lost() -> RankLost:
-    """The error of a rank that finds that others have died."""
+    """The error of a rank that detects that others have died."""
     dead = MPI.COMM_WORLD.Get_failed()
     numbers = dead.Translate_ranks(range(dead.size), MPI.COMM_WORLD.Get_group())
     who = f"rank{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}" if numbers else "a rank"
-    return RankLost(f"{who} died, and this communicator can't be used any more: a function under dparallel.survive is "
-                    "called again on those that are left; a script without one can be started again (dprun --restarts)")
+    return RankLost(f"{who} died, and this communicator is no longer usable: dparallel.survive calls its function again "
+                    "on the surviving ranks; a script without it can be restarted (dprun --restarts)")
 
 
 def guarded(call: Callable[..., Any], wrap: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
-    """The call, which raises RankLost for a loss; wrap: what makes of its result one whose calls do, too."""
+    """The call, raising RankLost for a loss; wrap: applied to its result, to guard its calls, too."""
     def guard(self: Any, *args: Any, **settings: Any) -> Any:
         try:
             result = call(self, *args, **settings)
@@ -83,11 +84,10 @@ def guarded(call: Callable[..., Any], wrap: Callable[[Any], Any] | None = None) 
 
 
 def made(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Dup, Split or Split_type, which succeeds on no rank that others could wait for in vain.
+    """Dup, Split or Split_type, guarded so that no rank waits in the new communicator for one that failed to create it.
 
-    ULFM lets it fail on some ranks only. Those leave, and revoke what they have: not the new communicator, in which the
-    others would wait for them. So nobody gets it before a collective on the old one, which they do revoke, has shown that
-    all have it.
+    ULFM lets the call fail on some ranks only. Those revoke the old communicator, but can't revoke the new one, in which the
+    others would wait for them. So every rank first confirms the creation with a collective on the old communicator.
     """
     def make(self: Any, *args: Any, **settings: Any) -> Any:
         new = call(self, *args, **settings)
@@ -114,7 +114,9 @@ class SurvivingComm(MPI.Intracomm):
     """A communicator whose calls raise RankLost."""
 
     def agreed(self, flag: bool) -> bool:
-        """Whether all ranks of it live and say True: the same answer on all that live. Collective, also after a loss."""
+        """Whether all its ranks are alive and pass True: the same answer on all live ranks. Collective, also after a
+        loss.
+        """
         try:
             return bool(self.Agree(int(flag)))
         except MPI.Exception as error:
@@ -123,11 +125,11 @@ class SurvivingComm(MPI.Intracomm):
             raise
 
     def survivors(self) -> SurvivingComm:
-        """A communicator of the ranks that live, in their order here. Collective among them."""
+        """A communicator of the live ranks, in order. Collective among them."""
         return surviving(self.Shrink())
 
     def abandon(self) -> None:
-        """Make every call of every rank on it an error, those that wait in one too."""
+        """Make every call of every rank on it an error, including pending ones."""
         try:
             self.Revoke()
         except MPI.Exception as error:
@@ -146,7 +148,7 @@ class SurvivingComm(MPI.Intracomm):
 
 
 def started(name: str) -> Callable[..., Any]:
-    """A blocking collective as the non-blocking one and a wait."""
+    """A blocking collective implemented as the non-blocking one and a wait."""
     def call(self: Any, *args: Any, **settings: Any) -> None:
         getattr(self, "I" + name.lower())(*args, **settings).Wait()
 
@@ -154,7 +156,7 @@ def started(name: str) -> Callable[..., Any]:
 
 
 def surviving(comm: Any) -> Any:
-    """The same communicator, whose errors are exceptions; COMM_NULL for none."""
+    """The same communicator, with errors as exceptions; COMM_NULL for none."""
     if comm == MPI.COMM_NULL:
         return comm
     made = SurvivingComm(comm)

@@ -1,1 +1,1 @@
-"""Finds ranks that wait for each other in vain, and says which line of the user's each waits at."""
+"""Detects ranks that wait for each other in vain, and reports the user's line at which each waits."""

@@ -1,7 +1,6 @@
-"""The board: memory that the ranks of one host share, in which each writes what it is doing and reads the others'
-states.
+"""The board: memory shared by the ranks of one host, in which each writes its state and reads the others'.
 
-It has one slot for each rank of the job, and works while ranks are blocked in MPI or gone. The relay fills in the
+It has one slot for each rank of the job, and works while ranks are blocked in MPI or have exited. The relay fills in the
 slots of other hosts' ranks.
 """
 
@@ -22,7 +21,7 @@ try:
 except ImportError:                                  # Windows
     fcntl = None                                     # type: ignore[assignment]
 
-SLOT = 16384                                         # bytes for one rank; pages that nobody writes take no room
+SLOT = 16384                                         # bytes for one rank; pages that are never written use no memory
 HEAD = struct.Struct("=II")                          # length and checksum
 CLAIM = struct.Struct("=d")                          # when the last report was made
 
@@ -43,7 +42,7 @@ class Board:
         return None if shared is None else cls(*shared, size, local_ranks)
 
     def write(self, item: dict[str, Any]) -> None:
-        """Write a rank's state into its slot; without the counts if it is too long."""
+        """Write a rank's state into its slot, without the counts if it is too long."""
         data = json.dumps(item).encode()
         if len(data) > SLOT - HEAD.size:
             data = json.dumps({**item, "counts": {}}).encode()[:SLOT - HEAD.size]
@@ -54,7 +53,7 @@ class Board:
         HEAD.pack_into(self._memory, start, len(data), zlib.crc32(data))
 
     def read(self) -> dict[int, dict[str, Any]]:
-        """The last state of each rank; slots that are being written, or never were, are left out."""
+        """The last state of each rank, except slots that are empty or being written."""
         states = {}
         others = self._memory[self.size * SLOT + CLAIM.size]         # of other hosts: reading a slot allocates its page
         for rank in range(self.size) if others else sorted(self.local_ranks):

@@ -1,6 +1,4 @@
-"""The line of the user's own files that a thread is at: the first frame outside these packages, mpi4py and installed
-libraries.
-"""
+"""The user's line that a thread executes: the first frame outside these packages, mpi4py and installed libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-ROOT = Path(os.path.abspath(__file__)).parents[3]           # where the packages lie
+ROOT = Path(os.path.abspath(__file__)).parents[3]           # the folder of the packages
 OWN = tuple(str(ROOT / name) + os.sep for name in ("autograd", "dparallel", "launch"))
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 STANDARD = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
@@ -53,9 +51,7 @@ def _shown(file: str) -> str:
 
 
 def site_of(frame: FrameType | None) -> Site | None:
-    """The user's line that led to this frame; else that of a library that uses these packages; None if there is
-    neither.
-    """
+    """The user's line that led to this frame; else that of a library that uses these packages; else None."""
     spare = None
     while frame is not None and hasattr(frame, "f_code"):    # while another thread's frame ends CPython 3.11 may give a cell
         code = frame.f_code
@@ -70,7 +66,7 @@ def site_of(frame: FrameType | None) -> Site | None:
 
 
 def _at_line(frame: FrameType) -> Site:
-    """The Site of a frame. Another thread's frame may be between lines and have no number: then its function's first
+    """The Site of a frame. Another thread's frame may be between lines and have no number; then use its function's first
     line.
     """
     code = frame.f_code
@@ -79,7 +75,7 @@ def _at_line(frame: FrameType) -> Site:
 
 
 def user_site() -> Site | None:
-    """The user's line that the calling thread is at."""
+    """The user's line that the calling thread executes."""
     return site_of(sys._getframe(1))
 
 
@@ -90,10 +86,10 @@ def at_site(site: Any) -> str:
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """A short block in which no other Python thread runs: CPython 3.11 may crash if a thread's frames are followed
-    while it returns from them.
+    """A short block in which no other Python thread runs: CPython 3.11 may crash if a thread's frames are followed while it
+    returns from them.
 
-    sleep(0) begins a new time slice, in which other threads ask for the lock after 0.1 s instead of 5 ms.
+    sleep(0) begins a new time slice, in which other threads request the lock after 0.1 s instead of 5 ms.
     """
     time.sleep(0)
     before = sys.getswitchinterval()
@@ -112,7 +108,7 @@ def blocked_site(folder: str) -> Site | None:
 
 def _blocked_site(folder: str) -> Site | None:
     frames = sys._current_frames()
-    del frames[threading.get_ident()]                # a cycle: what other threads' frames hold would stay, a step's tensors
+    del frames[threading.get_ident()]                # a cycle would keep what other threads' frames hold: a step's tensors
     main = threading.main_thread().ident
     order = sorted(frames, key=lambda ident: ident != main)
     waiting = [ident for ident in order if frames[ident].f_code.co_filename.startswith(folder)]

@@ -1,5 +1,5 @@
-"""The last calls of a communicator in check mode, with time and line; and the first call that ranks made from
-different lines.
+"""The last calls of a communicator in check mode, with time and line, and the first call that ranks made from different
+lines.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class History:
         return site
 
     def waiting_time(self) -> str:
-        """The time that the last call has waited for the other ranks, as text."""
+        """How long the last call has waited for the other ranks, as text."""
         return f" (waited {time.monotonic() - self.calls[-1][-1]:.1f} s)" if self.calls else ""
 
     def earlier_calls(self) -> list[tuple[int, str, str]]:
@@ -37,13 +37,13 @@ class History:
 
 
 def first_divergence(histories: Sequence[Sequence[Any]]) -> str:
-    """The text that names the first call that the places made from different lines; "" if there is none.
+    """The text that names the first call that ranks made from different lines; "" if there is none.
 
-    histories: each place's earlier_calls(). These calls matched; but a place that leaves one out matches the others' call
-    with its next one, until one does not match.
+    histories: each rank's earlier_calls(). These calls matched; but if a rank skips a call, its next one is matched with the
+    others' skipped one, until one does not match.
     """
     for entries in zip(*histories, strict=False):
         if len({line for _, _, line in entries}) > 1:
-            lines = [f"\n  place {place}: {call} at {line}" for place, (_, call, line) in enumerate(entries)]
-            return f"\nthe places first came from different lines in collective number {entries[0][0]}:" + "".join(lines)
+            lines = [f"\n  rank {rank}: {call} at {line}" for rank, (_, call, line) in enumerate(entries)]
+            return f"\nranks first diverged in collective number {entries[0][0]}:" + "".join(lines)
     return ""

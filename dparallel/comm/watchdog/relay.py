@@ -1,8 +1,8 @@
 """The relay: exchange of ranks' states between hosts, which share no board, by messages of the watchdog threads.
 
 The first rank of each host sends its host's states to the first ranks of the other hosts, but only while some rank has
-waited for long: nothing is sent while all goes well. A rank that leaves its script tells all hosts. While someone watches
-the job, the first rank of dprun's host asks the others how far their ranks are.
+waited for long. A rank that leaves its script notifies all hosts. While `dprun --top` watches the job, the first rank of
+dprun's host requests the other hosts' progress.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 from ..handle import outlive_python
 from ..mpi.mpi_types import Intracomm, MPIModule
 
-FAREWELL = 0.5                                       # seconds that a rank which leaves gives its last messages
+FAREWELL = 0.5                                       # seconds that an exiting rank waits for its last messages
 
 
 class Relay:
-    """One rank's end of the relay. others: the first ranks of the other hosts. is_leader: whether this is the first
-    rank of its own.
+    """One rank's end of the relay. others: the first ranks of the other hosts. is_leader: this is the first rank of its
+    host.
     """
 
     def __init__(self, mpi: MPIModule, comm: Intracomm, others: Sequence[int], is_leader: bool) -> None:
@@ -42,11 +42,12 @@ class Relay:
         return cls(mpi, world.Dup(), sorted(firsts - {own_first}), world.rank == own_first)
 
     def send(self, items: Sequence[dict[str, Any]], now: float, to: Sequence[int] | None = None) -> None:
-        """Send states to the other hosts (or `to` some), with their age instead of their time: hosts have clocks of their
-        own."""
+        """Send states to the other hosts (or some, `to`), with their age instead of their time, because hosts have
+        different clocks.
+        """
         if self.mpi.Is_finalized():                  # by the user
             return
-        if self._on_their_way() < 2 * len(self.others):        # else they do not receive
+        if self._in_flight() < 2 * len(self.others):           # else they do not receive
             aged = [{**item, "time": now - item["time"]} for item in items]
             self._sending += [self.comm.isend(aged, first) for first in (self.others if to is None else to)]
 
@@ -58,14 +59,14 @@ class Relay:
         return items
 
     def announce_exit(self, item: dict[str, Any], now: float) -> None:
-        """Send this rank's last state, and give the messages FAREWELL seconds."""
+        """Send this rank's last state, and wait up to FAREWELL seconds for delivery."""
         self.send([item], now)
         until = time.monotonic() + FAREWELL
-        while self._on_their_way() and time.monotonic() < until:
+        while self._in_flight() and time.monotonic() < until:
             pass
         if self._sending:
             outlive_python(self._sending)
 
-    def _on_their_way(self) -> int:
+    def _in_flight(self) -> int:
         self._sending = [request for request in self._sending if not request.Test()]
         return len(self._sending)

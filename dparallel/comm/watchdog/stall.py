@@ -1,17 +1,17 @@
-"""The watchdog of a process that is one of many MPI ranks: it says who waits where when a job stands still.
+"""The watchdog of an MPI rank: it reports which rank waits where when a job stalls.
 
-One daemon thread wakes about once a second, looks at what the communicators of this process wait in (one attribute each,
-so that waiting itself costs next to nothing), and puts it on the board that the ranks of a host share. A rank that has
-waited for a collective longer than the limit reports where every rank is, once for all of them. It ends the job after ten
-times the limit, at the limit if it was asked to; and always if a rank that is waited for has left its script, or ranks wait
-for each other: then nobody will come.
+One daemon thread wakes about once a second, reads what the communicators of this process wait in (one attribute each, so
+that waiting itself costs next to nothing), and writes it to the board that the ranks of a host share. A rank that has waited
+for a collective longer than the limit reports every rank's position, once for all of them. It ends the job after ten times
+the limit, or at the limit if configured so. It also ends the job if a rank that is waited for has left its script, or if
+ranks wait for each other: then waiting is hopeless.
 
     DPARALLEL_STALL_SECONDS   the limit (default 60; 0: no watchdog)
     DPARALLEL_STALL_ABORT     1: end a stalled job at the limit; 0: never; default: after ten times the limit
-    DPARALLEL_CHECK=1         check every collective, and end a deadlock at once; a stall too, if a limit was set
+    DPARALLEL_CHECK=1         check every collective, and end a deadlock at once; a stall, too, if a limit is set
 
-In a job that outlives its ranks it also kills a process of its host that has put nothing on the board for some time (stopped
-by SIGSTOP, or swapped out): then it is dead, and the others go on.
+In a job that survives failed ranks it also kills a process of its host that has not updated the board for some time (stopped
+by SIGSTOP, or swapped out), so that the others can continue.
 """
 
 from __future__ import annotations
@@ -41,21 +41,22 @@ from .vitals import vitals
 from .waits import State, Wait, deadlock, departed_rank, is_certain, report
 
 LIMIT = 60.0                         # seconds
-FROZEN = 30.0                        # seconds without a sign of life, after which a process is taken for dead (--survive)
-UNHEARD = 5.0                        # seconds that MPI has to tell of a process that is gone (it takes 0.1)
+FROZEN = 30.0                        # seconds without a sign of life, after which a process counts as dead (--survive)
+UNHEARD = 5.0                        # seconds in which MPI must report a process that is gone (it takes 0.1)
 PATIENCE = 10                        # times the limit, after which a stall ends the job
 # threads that call no collective
 HARMLESS = ("MainThread", "dparallel watchdog", "dparallel grace", "tqdm_monitor", "TMonitor")
-SETTLED = 5.0                        # seconds that a message on its way is given before its wait counts as hopeless
-TOLD_EVERY = 0.95                    # seconds between two signs of how far a rank is: each second
-LONG = 2.0                           # seconds of waiting from which hosts tell each other
+SETTLED = 5.0                        # seconds for a message in flight, before its wait counts as hopeless
+PUBLISH_EVERY = 0.95                 # seconds between two reports of a rank's progress: each second
+LONG = 2.0                           # seconds of waiting from which hosts exchange states
 FOLDER = str(Path(os.path.abspath(__file__)).parents[1]) + os.sep       # dparallel/comm, where threads wait
 MESSAGE = re.compile(r"(?:recv|send)\((?:source|dest)=(\d+)(?:.*?tag[ =](\d+))?")
 
 
 class StallSettings:
-    """What the environment says: limit (seconds, 0 for none), abort (at the limit; None: after PATIENCE times), check.
-    ValueError for a limit that is no number."""
+    """Settings from the environment: limit (seconds, 0 for none), abort (at the limit; None: after PATIENCE times), check.
+    ValueError if a limit is not a number.
+    """
 
     def __init__(self) -> None:
         text = environment.stall_seconds
@@ -87,19 +88,18 @@ def stall_settings() -> StallSettings:
 def stall_limit(seconds: float, abort: bool | None = None) -> None:
     """Make this rank report a stall after `seconds` in one collective.
 
-    Overrides DPARALLEL_STALL_SECONDS and DPARALLEL_STALL_ABORT; may be called at any time, on each rank separately.
+    Overrides DPARALLEL_STALL_SECONDS and DPARALLEL_STALL_ABORT; it may be called at any time, on each rank separately.
 
     Args:
         seconds (float): How long a rank may wait; 0: no report.
-        abort (bool): True: the job is ended then; False: never. Default: as DPARALLEL_STALL_ABORT says; without it, the
-            job is ended after ten times as long.
+        abort (bool): True: end the job then; False: never. Default: DPARALLEL_STALL_ABORT; without it, the job ends after
+            ten times as long.
 
     Raises:
-        ValueError: seconds is no number of seconds.
+        ValueError: seconds is not a number of seconds.
 
     Example:
-        >>> import dparallel
-        >>> dparallel.stall_limit(600)                   # before a collective that has to wait for one slow rank
+        >>> dparallel.stall_limit(600)                   # before a collective that waits for one slow rank
         >>> dparallel.stall_limit(60)                    # afterwards
     """
     settings = stall_settings()
@@ -112,8 +112,8 @@ def stall_seconds(value: Any) -> float:
     with contextlib.suppress(TypeError, ValueError):
         if 0 <= float(value) < math.inf:
             return float(value)
-    raise ValueError(f"a stall limit is a number of seconds, 0 for no watchdog, not {value!r} (DPARALLEL_STALL_SECONDS, "
-                     "dprun --stall, stall_limit())")
+    raise ValueError(f"a stall limit must be a number of seconds, 0 for no watchdog, not {value!r} "
+                     "(DPARALLEL_STALL_SECONDS, dprun --stall, stall_limit())")
 
 
 class ObservedWait:
@@ -131,8 +131,9 @@ class ObservedWait:
 
     @classmethod
     def observe(cls, comm: Any, now: float) -> ObservedWait | None:
-        """What a communicator waits in; None if it waits in nothing, or went on during this call: the text of one collective
-        with the number of the next would look like a mismatch with other ranks."""
+        """The wait of a communicator; None if it does not wait, or continued during this call: the text of one collective
+        with the number of the next would look like a mismatch with other ranks.
+        """
         entered, waiting = comm.entered, comm.waiting
         if waiting is None:
             return None
@@ -146,21 +147,21 @@ class ObservedWait:
         return self
 
     def wait(self, now: float) -> Wait:
-        """The wait as the other ranks read it. If the text names no other place, the peers are unknown."""
+        """The wait in the form sent to other ranks. If the text names no other rank, the peers are unknown."""
         if isinstance(self.token, int):
             return Wait(self.what, self.key, self.token, self.members, now - self.since)
-        place = MESSAGE.match(self.what)
-        peers = [self.members[int(place[1])]] if place and int(place[1]) < len(self.members) else []
-        tag = (place and place[2]) or ""
+        message = MESSAGE.match(self.what)
+        peers = [self.members[int(message[1])]] if message and int(message[1]) < len(self.members) else []
+        tag = (message and message[2]) or ""
         return Wait(self.what, self.key, self.entered, self.members, now - self.since, peers, tag)
 
 
 class Watch:
     """The watchdog of rank `rank` of `size`. `end(code)` ends the job.
 
-    A communicator that joins has a `key` (the same on all its ranks, and of no other), `members` (its ranks by their
-    number in the job), `entered` (collectives so far), and `waiting`: None, or what it waits in: a Call, a handle with
-    the `number` of its collective, an array that is summed; or a text, made for this wait, such as "recv(source=1)".
+    A communicator that joins has a `key` (the same on all its ranks, and unique), `members` (its ranks by their number in
+    the job), `entered` (collectives so far), and `waiting`: None, or what it waits in: a Call, a handle with the `number` of
+    its collective, an array that is summed; or a text, created for this wait, such as "recv(source=1)".
     """
 
     def __init__(self, rank: int, size: int, end: Callable[[int], None]) -> None:
@@ -175,16 +176,16 @@ class Watch:
         self.latest: Any = None                      # the last collective that was entered, and where in check mode
         self.latest_site: Any = None
         self._comms: dict[str, Any] = {}
-        self._seen: dict[str, ObservedWait] = {}             # the waits of the last look, by communicator
+        self._seen: dict[str, ObservedWait] = {}             # the waits of the last check, by communicator
         self._checked_at = time.monotonic()              # when that was
-        self._told: dict[str, Any] = {}                  # how far this rank is, as it has last told
-        self._told_at = self._relayed_at = -math.inf     # when; when the other hosts' ranks were asked, or told about these
-        self._asks = (0, -math.inf)                      # the rank of another host that asks for these, and when it has
+        self._published: dict[str, Any] = {}             # this rank's progress as last published
+        self._published_at = self._relayed_at = -math.inf    # when; when progress was last exchanged with other hosts
+        self._requested = (0, -math.inf)                 # the rank of another host that requested progress, and when
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self._process = os.getpid()
         self._started = start_of(self._process)
-        self._gone: dict[int, float] = {}            # since when processes of this host are seen to be gone
+        self._gone: dict[int, float] = {}            # when processes of this host were first seen to be gone
 
     def join(self, comm: Any) -> None:
         """Watch a communicator; the first one starts the thread."""
@@ -192,7 +193,9 @@ class Watch:
         self._begin()
 
     def _begin(self) -> None:
-        """Start the thread, if it does not run, and there are others, or a dprun that may be asked how far this one is."""
+        """Start the thread if it does not run, and if there are other ranks or a dprun that may request this one's
+        progress.
+        """
         if self._thread is None and (self.size > 1 or environment.report_folder):
             self._thread = threading.Thread(target=self._run, name="dparallel watchdog", daemon=True)
             self._thread.start()
@@ -203,14 +206,14 @@ class Watch:
         self._comms.pop(comm.key, None)
 
     def communicators(self) -> list[Any]:
-        """Those that are watched: all of this process that are not freed."""
+        """The watched communicators: all of this process that are not freed."""
         return list(self._comms.values())
 
     def share(self, mpi: MPIModule, comm: Intracomm, again: bool = False) -> None:
         """Let the ranks see each other's states: create the board and the relay. comm: all ranks of the job. Collective; a
-        second call does nothing. again: a rank has died, and `comm` is of those that live; the relay is made anew.
+        second call does nothing. again: a rank has died, and `comm` has the survivors; create a new relay.
         """
-        if self._shared and not (again and self._spread):        # not: no board, which may be so on some ranks only
+        if self._shared and not (again and self._spread):        # not `board is None`, which may hold on some ranks only
             return
         node = comm.Split_type(mpi.COMM_TYPE_SHARED)
         if not self._shared:
@@ -219,7 +222,7 @@ class Watch:
         self._spread = self._spread or self._relay is not None
         self._shared = True
         self._publish(State(self.rank, time.monotonic(), process=os.getpid(), started=self._started))
-        self._begin()                                # a spare has no communicator, and is to show that it lives
+        self._begin()                                # a spare has no communicator, but must show that it is alive
         node.Free()
 
     # --- the thread ---------------------------------------------------------------------------------------------------
@@ -231,11 +234,11 @@ class Watch:
                     self._check()
                 else:
                     now = time.monotonic()
-                    self._tell(State(self.rank, now), now)
+                    self._publish_progress(State(self.rank, now), now)
             except RankLost:                         # of the relay, until the next membership
                 self._relay = None
-            except Exception as error:               # a watchdog that fails must not take the job with it
-                sys.stderr.write(f"dparallel: the stall watchdog of rank {self.rank} has ended: {error!r}\n")
+            except Exception as error:               # a failing watchdog must not end the job
+                sys.stderr.write(f"dparallel: the stall watchdog of rank {self.rank} failed: {error!r}\n")
                 return
 
     def _check(self) -> None:
@@ -244,7 +247,7 @@ class Watch:
         between = now - self._checked_at
         mine = self._state(now)
         leave_mark("place", mine.line(now, math.inf))
-        self._tell(mine, now)
+        self._publish_progress(mine, now)
         states = self._publish(mine)
         if self.settings.survives:
             beside = self._beside()
@@ -275,43 +278,44 @@ class Watch:
         outlook = "; the job is ended" if ends else f" (after {last:.0f} s the job is ended)" if last < math.inf else ""
         self._report(reason + outlook, states, now, ends)
 
-    def _tell(self, mine: State, now: float) -> None:
-        """Tell those who watch how far this rank is, at most once a second."""
-        if now - self._told_at < TOLD_EVERY:
-            mine.vitals = self._told
+    def _publish_progress(self, mine: State, now: float) -> None:
+        """Publish this rank's progress, at most once a second."""
+        if now - self._published_at < PUBLISH_EVERY:
+            mine.vitals = self._published
             return
-        self._told_at = now
-        wait = mine.wait.seconds if mine.wait is not None else 0.0       # which is not counted before it ends
+        self._published_at = now
+        wait = mine.wait.seconds if mine.wait is not None else 0.0       # not counted before it ends
         inside = "" if mine.wait is None else ("in " if wait < 1 else f"waits {wait:.0f} s in ") + mine.wait.what
         doing = (inside + at_site(mine.site)).strip()
-        self._told = mine.vitals = {**vitals.measure(now, wait), "doing": doing}
+        self._published = mine.vitals = {**vitals.measure(now, wait), "doing": doing}
         leave_mark("top", json.dumps({**mine.vitals, "time": time.time()}))
 
     def _beside(self) -> dict[int, dict[str, Any]]:
-        """What the other ranks of this host have on the board, that have not left."""
+        """The board's entries of this host's other ranks that have not left."""
         return {} if self.board is None else {rank: item for rank, item in self.board.read().items() if rank != self.rank
                                               and rank in self.board.local_ranks and not item["left"]}
 
     def _end_if_unheard(self, beside: dict[int, dict[str, Any]], states: dict[int, State], now: float) -> None:
-        """End the job if a process of this host is gone and MPI does not say so: one that C's exit(n) or _exit(n) has ended
-        with n above 0 (seen with Open MPI 5.0.11, whose mpirun then neither ends the job nor tells the others)."""
+        """End the job if a process of this host is gone and MPI does not report it: one ended by C's exit(n) or _exit(n)
+        with n above 0 (observed with Open MPI 5.0.11, whose mpirun then neither ends the job nor notifies the others).
+        """
         for rank, item in beside.items():
             if item["started"] < 0 or is_ours(item["process"], item["started"]):
                 continue
             since = self._gone.setdefault(rank, now)
             if now - since >= UNHEARD and rank not in dead_ranks():
-                self._report(f"rank {rank} has ended, by C's exit() or _exit(), and MPI does not tell the others, which "
-                             "would wait for it for ever; the job is ended", states, now, True)
+                self._report(f"rank {rank} has ended by C's exit() or _exit(), which MPI does not report to the others: "
+                             "they would wait for ever; the job is ended", states, now, True)
 
     def _kill_frozen(self, beside: dict[int, dict[str, Any]], now: float) -> None:
-        """Kill the processes of this host that have shown no life for longer than the limit."""
+        """Kill the processes of this host that have shown no sign of life for longer than the limit."""
         for rank, item in beside.items():
             silent = now - item["time"]
             if silent > self.settings.frozen and is_ours(item["process"], item["started"]):
                 with contextlib.suppress(OSError):
                     os.kill(item["process"], signal.SIGKILL)
                     if self.board is not None and self.board.claim(now, min(1.0, self.settings.frozen)):
-                        sys.stderr.write(f"dparallel: rank {rank} has shown no life for {silent:.0f} s, and was killed "
+                        sys.stderr.write(f"dparallel: killed rank {rank}, which showed no sign of life for {silent:.0f} s "
                                          "(--frozen)\n")
                         sys.stderr.flush()
 
@@ -322,7 +326,7 @@ class Watch:
             rank in states and (states[rank].left or states[rank].time >= since) for rank in local_ranks)
 
     def _exchange(self, relay: Relay, now: float, between: float) -> None:
-        """Put the states of other hosts' ranks on the board; if some rank has waited for long, send this host's.
+        """Write the states of other hosts' ranks to the board; if some rank has waited for long, send this host's.
 
         between: seconds since the last check.
         """
@@ -331,14 +335,14 @@ class Watch:
         for item in relay.received(now):
             if "claimed" in item:
                 self.board.claim(now, 0.0)
-            elif "asks" in item:
-                self._asks = (item["asks"], now)
-            elif "told" in item:
-                told = {**item["told"], "time": time.time() - now + item["time"]}
-                leave_mark("top", json.dumps(told), str(item["told_by"]))
-            else:                                    # older rather than newer than it is: it has lain here since then
+            elif "requests" in item:
+                self._requested = (item["requests"], now)
+            elif "progress" in item:
+                progress = {**item["progress"], "time": time.time() - now + item["time"]}
+                leave_mark("top", json.dumps(progress), str(item["of_rank"]))
+            else:                                    # older rather than newer than it is: it was stored since then
                 self.board.write({**item, "time": item["time"] - between})
-        if now - self._relayed_at >= TOLD_EVERY:
+        if now - self._relayed_at >= PUBLISH_EVERY:
             self._relay_vitals(relay, now)
         items, fresh = self.board.read(), now - 3 * self.settings.period
         long = min(LONG, self.settings.limit / 4)
@@ -346,24 +350,24 @@ class Watch:
             relay.send([item for rank, item in items.items() if rank in self.board.local_ranks], now)
 
     def _relay_vitals(self, relay: Relay, now: float) -> None:
-        """Ask the other hosts how far their ranks are, if someone watches here; tell the host that asks."""
-        self._relayed_at, (asker, asked_at) = now, self._asks
+        """Request the other hosts' progress, if `dprun --top` runs here; send this host's to a host that requests it."""
+        self._relayed_at, (asker, asked_at) = now, self._requested
         if environment.is_watched:
-            relay.send([{"time": now, "asks": relay.comm.rank}], now)
-        if self.board is not None and now - asked_at < 3 * TOLD_EVERY:
-            relay.send([{"time": item["time"], "told": item["vitals"], "told_by": rank}
+            relay.send([{"time": now, "requests": relay.comm.rank}], now)
+        if self.board is not None and now - asked_at < 3 * PUBLISH_EVERY:
+            relay.send([{"time": item["time"], "progress": item["vitals"], "of_rank": rank}
                         for rank, item in self.board.read().items() if rank in self.board.local_ranks], now, [asker])
 
     def _grace_seconds(self, states: dict[int, State]) -> float:
-        """Seconds that this host leaves to another one, with a lower rank that waits, to make the report."""
+        """Extra seconds in which another host, with a lower waiting rank, may make the report."""
         waiting = [state.rank for state in states.values() if state.wait is not None]
         return 0.0 if self.board is None or min(waiting) in self.board.local_ranks else 3 * self.settings.period
 
     def _state(self, now: float) -> State:
-        """This rank's state: its longest wait, or the line that its main thread is at."""
+        """This rank's state: its longest wait, or the line that its main thread executes."""
         lost, self._checked_at = now - self._checked_at - self.settings.period, now
-        if lost > min(self.settings.limit, SETTLED) / 2:         # stopped, as by Ctrl-Z: that is no time of waiting
-            for old in self._seen.values():                      # a message that has come since is still to be taken
+        if lost > min(self.settings.limit, SETTLED) / 2:         # stopped, as by Ctrl-Z: this does not count as waiting
+            for old in self._seen.values():                      # a message that has arrived since is still to be received
                 old.since = now if isinstance(old.token, str) else old.since + lost
         comms = list(self._comms.values())
         new = [wait for comm in comms if (wait := ObservedWait.observe(comm, now)) is not None]
@@ -383,7 +387,7 @@ class Watch:
         if self.board is None:
             return {self.rank: mine}
         self.board.write({**vars(mine), "wait": mine.wait and vars(mine.wait)})
-        if mine.wait is None:                        # nothing to decide here
+        if mine.wait is None:                        # no decision is needed
             return {self.rank: mine}
         items = self.board.read().values()
         states = [State(**{**item, "wait": item["wait"] and Wait(**item["wait"])}) for item in items]
@@ -406,7 +410,7 @@ class Watch:
             self._end(1)
 
     def _announce_exit(self) -> None:
-        """At Python's end: publish that this rank has left."""
+        """When Python exits: publish that this rank has left."""
         if os.getpid() != self._process:             # a forked child's end
             return
         self._stop.set()
@@ -430,19 +434,21 @@ def watch(mpi: MPIModule) -> Watch:
 
 
 def dead_ranks() -> set[int]:
-    """The ranks of the job of whose deaths MPI has heard; all that could be, where another thread may not ask it."""
+    """The ranks of the job whose deaths MPI has detected; all ranks, if this thread may not call MPI."""
     mpi = sys.modules["mpi4py.MPI"]
     world = mpi.COMM_WORLD
     if mpi.Query_thread() != mpi.THREAD_MULTIPLE:
         return set(range(world.size))
     with contextlib.suppress(mpi.Exception):
-        world.Iprobe(mpi.ANY_SOURCE, 0)              # lets MPI hear
+        world.Iprobe(mpi.ANY_SOURCE, 0)              # lets MPI progress
     failed = world.Get_failed()
     return set(failed.Translate_ranks(range(failed.size), world.Get_group()))
 
 
 def start_of(process: int) -> int:
-    """When a process was started, in the system's ticks, which tells it from a later one of its number; -1 if not known."""
+    """When a process was started, in the system's ticks, which distinguishes it from a later one with its number; -1 if
+    unknown.
+    """
     try:
         with open(f"/proc/{process}/stat", encoding="utf-8") as file:
             return int(file.read().rpartition(")")[2].split()[19])
@@ -451,12 +457,12 @@ def start_of(process: int) -> int:
 
 
 def is_ours(process: int, started: int) -> bool:
-    """Whether the process of that number is still the one that was started then."""
+    """Whether the process with that number is still the one that was started then."""
     return started >= 0 and start_of(process) == started
 
 
 def end_job(code: int) -> None:
-    """End all ranks from a thread, while the main one may be blocked in MPI; by the end of this one where MPI forbids it."""
+    """End all ranks from a thread, while the main one may be blocked in MPI; if MPI does not allow it, end this process."""
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized() and mpi.Query_thread() == mpi.THREAD_MULTIPLE:
         mpi.COMM_WORLD.Abort(code)
@@ -464,21 +470,22 @@ def end_job(code: int) -> None:
 
 
 def description(waiting: Any) -> str:
-    """What is waited in, as text: a call, a handle, a text, or the array of an unchecked sum."""
+    """What a rank waits in, as text: a call, a handle, a text, or the array of an unchecked sum."""
     if hasattr(waiting, "dtype") and hasattr(waiting, "nbytes"):
         return f"sum_in_place of {waiting.dtype} {waiting.shape}"
     return str(waiting)[:400]
 
 
 def one_line(error: BaseException) -> str:
-    """An exception in one line; its message may be a worker's traceback, whose last line is what was raised."""
+    """An exception in one line; if its message is a worker's traceback, with the last line, which names the error."""
     first, *more = str(error).strip().splitlines() or [""]
     return type(error).__name__ + (f": {first}" if first else "") + (f" ... {more[-1]}" if more else "")
 
 
 def write_report(rank: int, text: str, code: int = 1) -> bool:
-    """Write a text where dprun shows it last, and the job's exit code; False if dprun did not start this job, or not on this
-    machine."""
+    """Write a text that dprun shows last, and the job's exit code; False if dprun did not start this job, or not on this
+    machine.
+    """
     folder = environment.report_folder
     if not folder:
         return False

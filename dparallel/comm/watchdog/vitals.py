@@ -1,4 +1,4 @@
-"""vitals: how far the training of this process has come, as `dprun --top` shows it.
+"""vitals: the training progress of this process, as `dprun --top` shows it.
 
 The training counts steps (autograd/optim/optimizer.py), waiting (comm/waiting.py) and the loss (observe/logs/logger.py);
 the watchdog's thread reads the counters once a second.
@@ -20,7 +20,7 @@ WINDOW = 10.0                                        # seconds over which rates 
 
 
 class Reading(NamedTuple):
-    """The counters at the look that first saw a step done."""
+    """The counters when a step was first seen."""
 
     time: float
     steps: int
@@ -28,16 +28,17 @@ class Reading(NamedTuple):
 
 
 class Vitals:
-    """The figures of this process. loss: the last one that a Logger was given; None before."""
+    """The figures of this process. loss: the last one passed to a Logger; None before."""
 
     def __init__(self) -> None:
         self.loss: float | None = None
         self._readings: deque[Reading] = deque()
 
     def measure(self, now: float, waiting_now: float) -> dict[str, Any]:
-        """The figures now: steps of optimisers; steps a second, and the share of time that was waiting for other ranks,
-        both over WINDOW or the last step (None: not known yet); loss; bytes of memory. waiting_now: seconds of a wait
-        that has not ended, which the counter does not have yet."""
+        """The figures now: optimizer steps; steps per second, and the share of time spent waiting for other ranks, both over
+        WINDOW or the last step (None: not known yet); loss; bytes of memory. waiting_now: seconds of the current wait,
+        which the counter does not include yet.
+        """
         readings, steps, so_far = self._readings, every_optimizer.steps, waited.ns / 1e9 + waiting_now
         if not readings or steps != readings[-1].steps:
             readings.append(Reading(now, steps, so_far))

@@ -1,8 +1,7 @@
-"""What each rank of a job is doing, whether it can still make progress, and the text that reports it.
+"""Each rank's state, whether it can still make progress, and the text that reports it.
 
 A rank that waits in a collective needs those members of its communicator that have not entered the collective of that
-number. If one of them has left its script, or waits itself for a rank that needs it, it will never come: that is
-known, not guessed.
+number. If one of them has left its script, or itself waits for a rank that needs it, it will certainly never arrive.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import Any
 
 @dataclass
 class Wait:
-    """A rank's wait in a collective: its text, the communicator's key, the collective's number there, the ranks that
-    take part (by their number in the job), and for how long; of a message also the peers, if known, and the tag.
+    """A rank's wait in a collective: its text, the communicator's key, the collective's number there, the participating
+    ranks (by their number in the job), and for how long; of a message also the peers, if known, and the tag.
     """
 
     what: str
@@ -34,14 +33,14 @@ class Wait:
 
 @dataclass
 class State:
-    """What one rank was doing at `time` (seconds, one clock for all ranks of a host).
+    """A rank's state at `time` (seconds, one clock for all ranks of a host).
 
-    counts   collectives entered so far, by communicator; one that is missing is not known
-    site     the line of the user's file        last   the last collective, where it is not waiting
+    counts   collectives entered so far, by communicator; a missing one is unknown
+    site     the line of the user's file        last   the last collective, if it is not waiting
     left     how it ended, if it did
-    threads  whether other threads of it might go on while it waits
-    process, started   its number in the system, and when the system started it
-    vitals   how far it is, for those who watch
+    threads  whether other threads of it might continue while it waits
+    process, started   its process number, and when the system started it
+    vitals   its progress, for `dprun --top`
     """
 
     rank: int
@@ -57,8 +56,8 @@ class State:
     vitals: Mapping[str, Any] = field(default_factory=dict)
 
     def line(self, now: float, silent_after: float, numbered: bool = False) -> str:
-        """The state as a line of a report. silent_after: seconds after which the line says that the rank was not heard
-        from; numbered: name the collective's number and communicator.
+        """The state as a line of a report. silent_after: seconds after which the line says that the rank was not heard from;
+        numbered: name the collective's number and communicator.
         """
         place = f" at {self.site}" if self.site else ""
         last = f" (last collective: {self.last})" if self.last else ""
@@ -66,7 +65,7 @@ class State:
             return f"rank {self.rank} {self.left}{last}"
         quiet = f"; not heard from for {now - self.time:.0f} s" if now - self.time > silent_after else ""
         if self.wait is None:
-            return f"rank {self.rank} is not in a collective; it is{place or ' somewhere'}{last}{quiet}"
+            return f"rank {self.rank} is not in a collective; it is{place or ' at an unknown line'}{last}{quiet}"
         seconds = self.wait.seconds + now - self.time
         which = f" (number {self.wait.number} of communicator {self.wait.key})" if numbered else ""
         long = f"{seconds:.{0 if seconds > 9.9 else 1}f} s"
@@ -95,22 +94,22 @@ def _match_each_other(state: State, other: State | None) -> bool:
 
 
 def departed_rank(states: States, settle_seconds: float) -> str:
-    """The text that says which rank, needed by a waiting one, has left; "" if there is none.
+    """The text that names a rank that has left and that a waiting one needs; "" if there is none.
 
-    settle_seconds: the time that a message on its way is given, also after its sender has left: the receiver's state
-    may be older.
+    settle_seconds: how long to wait for a message in flight, also after its sender has left: the receiver's state may be
+    older.
     """
     for state in states.values():
         for rank in needed(state, states):
             other = states.get(rank)
             if other is not None and other.left and state.wait is not None \
                     and (state.wait.peers is None or min(state.wait.seconds, state.time - other.time) >= settle_seconds):
-                return f"rank {rank} {other.left}, and will never come where rank {state.rank} waits for it"
+                return f"rank {rank} {other.left}, but rank {state.rank} still waits for it"
     return ""
 
 
 def deadlock(states: States, settle_seconds: float) -> str:
-    """The text that says why ranks that wait for each other can't continue; "" if they can, or if it is not certain."""
+    """The text that explains why ranks that wait for each other can't continue; "" if they can, or if it is not certain."""
     clash = _clash(states)
     if clash:
         return clash
@@ -123,14 +122,14 @@ def deadlock(states: States, settle_seconds: float) -> str:
 
 
 def is_certain(states: States) -> bool:
-    """Whether ranks that wait for each other will do so for ever: none of those that wait has a thread that could come."""
+    """Whether ranks that wait for each other will do so for ever: no waiting rank has another thread that could
+    communicate.
+    """
     return not any(state.threads for state in states.values() if state.wait is not None)
 
 
 def _clash(states: States) -> str:
-    """The text that names two ranks in different collectives under one number; only unchecked collectives get that
-    far.
-    """
+    """The text that names two ranks in different collectives under one number; only unchecked collectives can get there."""
     first: dict[tuple[str, int], State] = {}
     for state in states.values():
         if state.wait is not None and state.wait.peers is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...autograd import Tensor, cat, stack
 from ...comm import Communicator
 from ...functions import AllGather, AllReduce, AllToAll, Broadcast, Gather, Reduce, ReduceScatter, Scatter
-from ..collectives import ReduceOp, array_of, arrays_of, op_name, split_sizes
+from ..arguments import ReduceOp, array_of, arrays_of, op_name, split_sizes
 from ..groups import Group, ProcessGroup, get_group_rank, member_of
 
 
@@ -26,20 +26,14 @@ def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Group = None)
 
     Args:
         tensor (Tensor): Of the same shape and dtype on all ranks.
-        op (ReduceOp): The operation.
-        group (ProcessGroup): The ranks that take part; the default group if None.
-
-    Returns:
-        A new Tensor of tensor's shape.
+        op (ReduceOp): The operation. Default: SUM.
+        group (ProcessGroup): The participating ranks. Default: the default group.
 
     Example:
-        >>> import dparallel, dparallel.distributed as dist
-        >>> from dparallel.distributed.nn import all_reduce
+        >>> import dparallel.distributed as dist
         >>> def main(comm):
         ...     dist.init_process_group(comm=comm)
-        ...     result = all_reduce(ag.tensor([1.0 + comm.rank])).tolist()
-        ...     dist.destroy_process_group()
-        ...     return result
+        ...     return dist.nn.all_reduce(ag.tensor([1.0 + comm.rank])).tolist()
         >>> dparallel.run_ranks(2, main)
         [[3.0], [3.0]]
     """
@@ -51,25 +45,17 @@ def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Group = None)
 
 
 def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: Group = None) -> Tensor:
-    """The reduction of the tensors of all ranks, on rank dst; on other ranks the detached tensor.
+    """The reduction of the tensors of all ranks, on rank dst; on other ranks the detached tensor. For op and group, see
+    all_reduce().
 
     Args:
-        tensor (Tensor): Of the same shape and dtype on all ranks.
         dst (int): The global rank that receives.
-        op (ReduceOp): The operation.
-        group (ProcessGroup): The ranks that take part; the default group if None.
-
-    Returns:
-        A new Tensor of tensor's shape.
 
     Example:
-        >>> import dparallel, dparallel.distributed as dist
-        >>> from dparallel.distributed.nn import reduce
+        >>> import dparallel.distributed as dist
         >>> def main(comm):
         ...     dist.init_process_group(comm=comm)
-        ...     result = reduce(ag.tensor([1.0 + comm.rank]), dst=0).tolist()
-        ...     dist.destroy_process_group()
-        ...     return result
+        ...     return dist.nn.reduce(ag.tensor([1.0 + comm.rank]), dst=0).tolist()
         >>> dparallel.run_ranks(2, main)[0]
         [3.0]
     """
@@ -78,28 +64,20 @@ def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: Group =
         array_of(tensor, "tensor")
         root, name = get_group_rank(pg, dst), op_name(op)
     result = Reduce.apply(tensor, comm=comm, op=name, root=root)
-    return result if comm.rank == root else tensor.detach() + result.sum()     # of an empty result: for backward only
+    return result if comm.rank == root else tensor.detach() + result.sum()     # an empty sum, for backward only
 
 
 def broadcast(tensor: Tensor, src: int, group: Group = None) -> Tensor:
-    """The tensor of rank src, on each rank.
+    """The tensor of rank src, on each rank. For group, see all_reduce().
 
     Args:
-        tensor (Tensor): Of the same shape and dtype on all ranks.
         src (int): The global rank that sends.
-        group (ProcessGroup): The ranks that take part; the default group if None.
-
-    Returns:
-        A new Tensor of tensor's shape.
 
     Example:
-        >>> import dparallel, dparallel.distributed as dist
-        >>> from dparallel.distributed.nn import broadcast
+        >>> import dparallel.distributed as dist
         >>> def main(comm):
         ...     dist.init_process_group(comm=comm)
-        ...     result = broadcast(ag.tensor([1.0 + comm.rank]), src=1).tolist()
-        ...     dist.destroy_process_group()
-        ...     return result
+        ...     return dist.nn.broadcast(ag.tensor([1.0 + comm.rank]), src=1).tolist()
         >>> dparallel.run_ranks(2, main)
         [[2.0], [2.0]]
     """
@@ -111,24 +89,16 @@ def broadcast(tensor: Tensor, src: int, group: Group = None) -> Tensor:
 
 
 def gather(tensor: Tensor, dst: int = 0, group: Group = None) -> tuple[Tensor, ...]:
-    """The tensors of all ranks, on rank dst; tensors of zeros on other ranks.
+    """The tensors of all ranks, on rank dst; tensors of zeros on other ranks. For group, see all_reduce().
 
     Args:
-        tensor (Tensor): Of the same shape and dtype on all ranks.
         dst (int): The global rank that receives. Default: 0.
-        group (ProcessGroup): The ranks that take part; the default group if None.
-
-    Returns:
-        One Tensor for each rank.
 
     Example:
-        >>> import dparallel, dparallel.distributed as dist
-        >>> from dparallel.distributed.nn import gather
+        >>> import dparallel.distributed as dist
         >>> def main(comm):
         ...     dist.init_process_group(comm=comm)
-        ...     result = [x.item() for x in gather(ag.tensor([1.0 + comm.rank]))]
-        ...     dist.destroy_process_group()
-        ...     return result
+        ...     return [x.item() for x in dist.nn.gather(ag.tensor([1.0 + comm.rank]))]
         >>> dparallel.run_ranks(2, main)
         [[1.0, 2.0], [0.0, 0.0]]
     """
@@ -141,24 +111,18 @@ def gather(tensor: Tensor, dst: int = 0, group: Group = None) -> tuple[Tensor, .
 
 
 def scatter(tensors: list[Tensor], src: int = 0, group: Group = None) -> Tensor:
-    """This rank's tensor in the list of rank src. Other ranks' lists are not read, and get gradients of zeros.
+    """This rank's tensor in the list of rank src. Other ranks' lists are ignored, and get zero gradients. For group, see
+    all_reduce().
 
     Args:
-        tensors (list[Tensor]): One for each rank, of one shape and dtype on all ranks.
+        tensors (list of Tensor): One for each rank, of one shape and dtype on all ranks.
         src (int): The global rank that sends. Default: 0.
-        group (ProcessGroup): The ranks that take part; the default group if None.
-
-    Returns:
-        A new Tensor.
 
     Example:
-        >>> import dparallel, dparallel.distributed as dist
-        >>> from dparallel.distributed.nn import scatter
+        >>> import dparallel.distributed as dist
         >>> def main(comm):
         ...     dist.init_process_group(comm=comm)
-        ...     result = scatter([ag.tensor([1.0]), ag.tensor([2.0])]).tolist()
-        ...     dist.destroy_process_group()
-        ...     return result
+        ...     return dist.nn.scatter([ag.tensor([1.0]), ag.tensor([2.0])]).tolist()
         >>> dparallel.run_ranks(2, main)
         [[1.0], [2.0]]
     """
@@ -171,26 +135,7 @@ def scatter(tensors: list[Tensor], src: int = 0, group: Group = None) -> Tensor:
 
 
 def all_gather(tensor: Tensor, group: Group = None) -> tuple[Tensor, ...]:
-    """The tensors of all ranks, on each rank.
-
-    Args:
-        tensor (Tensor): Of the same shape and dtype on all ranks.
-        group (ProcessGroup): The ranks that take part; the default group if None.
-
-    Returns:
-        One Tensor for each rank.
-
-    Example:
-        >>> import dparallel, dparallel.distributed as dist
-        >>> from dparallel.distributed.nn import all_gather
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     result = [x.item() for x in all_gather(ag.tensor([1.0 + comm.rank]))]
-        ...     dist.destroy_process_group()
-        ...     return result
-        >>> dparallel.run_ranks(2, main)
-        [[1.0, 2.0], [1.0, 2.0]]
-    """
+    """The tensors of all ranks, on each rank: a tuple. For the arguments, see all_reduce()."""
     pg, comm = _group_and_comm(group, "all_gather")
     with pg.raise_on_all_ranks("all_gather"):
         array_of(tensor, "tensor")
@@ -198,25 +143,17 @@ def all_gather(tensor: Tensor, group: Group = None) -> tuple[Tensor, ...]:
 
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: ReduceOp = ReduceOp.SUM, group: Group = None) -> Tensor:
-    """The reduction of all ranks' input_list[i], on rank i. `output` is not written.
+    """The reduction of all ranks' input_list[i], on rank i. `output` is not written. For op and group, see all_reduce().
 
     Args:
-        output (Tensor): Gives the shape.
-        input_list (list[Tensor]): One for each rank, of output's shape and dtype.
-        op (ReduceOp): The operation.
-        group (ProcessGroup): The ranks that take part; the default group if None.
-
-    Returns:
-        A new Tensor of output's shape.
+        output (Tensor): Has the result's shape.
+        input_list (list of Tensor): One for each rank, of output's shape and dtype.
 
     Example:
-        >>> import dparallel, dparallel.distributed as dist
-        >>> from dparallel.distributed.nn import reduce_scatter
+        >>> import dparallel.distributed as dist
         >>> def main(comm):
         ...     dist.init_process_group(comm=comm)
-        ...     result = reduce_scatter(ag.zeros(1), [ag.tensor([1.0]), ag.tensor([2.0])]).tolist()
-        ...     dist.destroy_process_group()
-        ...     return result
+        ...     return dist.nn.reduce_scatter(ag.zeros(1), [ag.tensor([1.0]), ag.tensor([2.0])]).tolist()
         >>> dparallel.run_ranks(2, main)
         [[2.0], [4.0]]
     """
@@ -228,24 +165,18 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: ReduceOp = Redu
 
 
 def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: Group = None) -> tuple[Tensor, ...]:
-    """The tensors that all ranks have for this rank in their input_tensor_list, in the shapes of output_tensor_list,
-    which is not written.
+    """Every rank's tensor for this rank, in the shapes of output_tensor_list, which is not written. For group, see
+    all_reduce().
 
     Args:
-        output_tensor_list (list[Tensor]): One for each rank; they give the shapes.
-        input_tensor_list (list[Tensor]): What is sent to each rank, of one dtype.
-        group (ProcessGroup): The ranks that take part; the default group if None.
-
-    Returns:
-        One new Tensor for each rank.
+        output_tensor_list (list of Tensor): One for each rank, of the result's shape.
+        input_tensor_list (list of Tensor): A tensor for each rank, of one dtype.
 
     Example:
-        >>> import dparallel, dparallel.distributed as dist
-        >>> from dparallel.distributed.nn import all_to_all
+        >>> import dparallel.distributed as dist
         >>> def main(comm):
         ...     dist.init_process_group(comm=comm)
-        ...     result = all_to_all([ag.zeros(1)] * 2, [ag.tensor([10.0 * comm.rank + i]) for i in range(2)])
-        ...     dist.destroy_process_group()
+        ...     result = dist.nn.all_to_all([ag.zeros(1)] * 2, [ag.tensor([10.0 * comm.rank + i]) for i in range(2)])
         ...     return [x.item() for x in result]
         >>> dparallel.run_ranks(2, main)
         [[0.0, 10.0], [1.0, 11.0]]
@@ -263,26 +194,20 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
 
 def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[int] | None = None,
                       input_split_sizes: list[int] | None = None, group: Group = None) -> Tensor:
-    """The rows that all ranks send to this rank, in rank order, in the shape of `output`, which is not written.
+    """The rows that all ranks send to this rank, in rank order, in the shape of `output`, which is not written. For group,
+    see all_reduce().
 
     Args:
-        output (Tensor): Gives the shape.
+        output (Tensor): Has the result's shape.
         input (Tensor): Its rows are sent.
-        output_split_sizes (list[int]): How many rows come from each rank; evenly many if None.
-        input_split_sizes (list[int]): How many rows go to each rank; evenly many if None.
-        group (ProcessGroup): The ranks that take part; the default group if None.
-
-    Returns:
-        A new Tensor of output's shape.
+        output_split_sizes (list of int): Rows from each rank. Default: an even split.
+        input_split_sizes (list of int): Rows for each rank. Default: an even split.
 
     Example:
-        >>> import dparallel, dparallel.distributed as dist
-        >>> from dparallel.distributed.nn import all_to_all_single
+        >>> import dparallel.distributed as dist
         >>> def main(comm):
         ...     dist.init_process_group(comm=comm)
-        ...     result = all_to_all_single(ag.zeros(2), ag.tensor([1.0, 2.0]) + 10 * comm.rank).tolist()
-        ...     dist.destroy_process_group()
-        ...     return result
+        ...     return dist.nn.all_to_all_single(ag.zeros(2), ag.tensor([1.0, 2.0]) + 10 * comm.rank).tolist()
         >>> dparallel.run_ranks(2, main)
         [[1.0, 11.0], [2.0, 12.0]]
     """
@@ -296,10 +221,10 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[in
 
 
 def _check_room(received: Tensor, room: int, name: str) -> None:
-    """RuntimeError, on this rank alone, if other ranks have sent another number of elements than it has room for."""
+    """RuntimeError, on this rank alone, if it receives another number of elements than it expects."""
     if received.numel() != room:
-        raise RuntimeError(f"{name}: {received.numel()} elements came, and this rank has room for {room}; the sizes that "
-                           "ranks send must be those that others expect")
+        raise RuntimeError(f"{name}: {received.numel()} elements were received, but this rank expects {room}; ranks must "
+                           "send the sizes that others expect")
 
 
 __all__ = ["all_gather", "all_reduce", "all_to_all", "all_to_all_single", "broadcast", "gather", "reduce", "reduce_scatter",
