@@ -1,11 +1,11 @@
-"""Key-value stores under torch.distributed's names, for small values that processes share.
+"""Key-value stores under torch.distributed's names, for small values shared by processes.
 
 Keys are strings, values bytes (strings are encoded). get() and wait() wait until keys are set, and raise DistStoreError
 after the store's timeout. Received data are never unpickled. init_process_group() does not need a store here.
 
-A TCPStore's server and its clients prove to each other that they have the same token, without sending it: greeting and
-proof have fixed lengths, and nothing else is read from a connection before. After that each message has its length in
-front, and so has each of its parts. A length that does not fit, and anything else that is no request, ends the connection.
+A TCPStore's server and clients prove to each other that they have the same token, without sending it: greeting and proof
+have fixed lengths, and nothing else is read from a connection before. Each later message starts with its length, as does
+each of its parts. An invalid length, or anything that is no request, closes the connection.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from threading import Condition
 
     from launch import private
-else:                                                # dprun.py: ROS 2 has a package launch too
+else:                                                # dprun.py: ROS 2 has a package launch, too
     from dprun import private
 
 try:
@@ -40,24 +40,23 @@ except ImportError:                                  # Windows
     fcntl = None                                     # type: ignore[assignment]
 
 POLL_SECONDS = 0.01                                        # seconds between two reads of a file
-GONE_SECONDS = 0.5                                   # seconds between looks at whether a client that waits is still there
+GONE_SECONDS = 0.5                                   # seconds between checks whether a waiting client is still connected
 LIMIT = 1 << 28                                      # bytes of a message
 PROOF_SECONDS = 5.0                                  # in which both ends prove their tokens
 SILENT_SECONDS = 10.0                                # for each piece of a message that has begun
-ANSWER_SECONDS = 60.0                                # in which a server answers what it need not wait for
-UNPROVED = 64                                        # connections that have not; one of more is closed
+ANSWER_SECONDS = 60.0                                # in which a server answers requests without a wait
+UNPROVED = 64                                        # most connections without proof; one of more is closed
 TOKEN, OPEN, PROOF = b"dparallel: token", b"dparallel: open.", b"dparallel: proof"       # how greetings and proofs begin
 NONCE = 32
 VALUES = {"get": 0, "wait": 0, "check": 0, "count": 0, "delete": 0, "add": 1, "append": 1, "compare_set": 2}
-SEVERAL = ("get", "wait", "check")                   # requests about any number of keys; count is about none, set of pairs
+SEVERAL = ("get", "wait", "check")                   # requests with any number of keys; count has none, set has pairs
 
 
 class DistError(RuntimeError):
-    """The base class of errors of communication.
+    """The base class of communication errors.
 
     Example:
-        >>> import dparallel.distributed as dist
-        >>> issubclass(dist.DistStoreError, dist.DistError)
+        >>> issubclass(dparallel.distributed.DistStoreError, dparallel.distributed.DistError)
         True
     """
 
@@ -66,27 +65,25 @@ class DistNetworkError(DistError):
     """A store's server can't be reached.
 
     Example:
-        >>> import dparallel.distributed as dist
         >>> from datetime import timedelta
         >>> try:
-        ...     dist.TCPStore('localhost', 1, timeout=timedelta(0))
-        ... except dist.DistNetworkError as error:
+        ...     dparallel.distributed.TCPStore('localhost', 1, timeout=timedelta(0))
+        ... except dparallel.distributed.DistNetworkError as error:
         ...     print(str(error)[:33])
         TCPStore: no server at localhost:
     """
 
 
 class DistStoreError(DistError):
-    """A key was not set in time.
+    """A key was not set within the timeout.
 
     Example:
-        >>> import dparallel.distributed as dist
         >>> from datetime import timedelta
-        >>> store = dist.HashStore()
+        >>> store = dparallel.distributed.HashStore()
         >>> store.set_timeout(timedelta(0))
         >>> try:
         ...     store.get('key')
-        ... except dist.DistStoreError as error:
+        ... except dparallel.distributed.DistStoreError as error:
         ...     print(error)
         wait timeout after 0 s, keys not set: key
     """
@@ -96,8 +93,7 @@ class DistBackendError(DistError):
     """For except clauses of PyTorch's scripts only: collectives raise dparallel.CollectiveError.
 
     Example:
-        >>> import dparallel.distributed as dist
-        >>> issubclass(dist.DistBackendError, RuntimeError)
+        >>> issubclass(dparallel.distributed.DistBackendError, RuntimeError)
         True
     """
 
@@ -107,13 +103,15 @@ class Store(ABC):
 
     Args:
         timeout (timedelta): How long get() and wait() wait for keys. Default: 300 s.
+        key (str): A key, in all methods.
+        keys (sequence of str): Keys, in all methods.
+        value (str or bytes): A value, in all methods.
 
     Raises:
         TypeError: timeout is not a timedelta.
 
     Example:
-        >>> import dparallel.distributed as dist
-        >>> store = dist.HashStore()                    # or another subclass
+        >>> store = dparallel.distributed.HashStore()                    # or another subclass
         >>> store.set('key', 'value')
         >>> store.get('key'), store.add('count', 2), store.num_keys()
         (b'value', 2, 2)
@@ -122,12 +120,9 @@ class Store(ABC):
         (True, b'new', True)
         >>> store.multi_set(['a', 'b'], ['1', '2'])
         >>> store.wait(['a', 'b'])
-        >>> store.multi_get(['a', 'b']), store.has_extended_api()
-        ([b'1', b'2'], True)
-        >>> from datetime import timedelta
-        >>> store.set_timeout(timedelta(seconds=10))
-        >>> store.timeout
-        datetime.timedelta(seconds=10)
+        >>> store.multi_get(['a', 'b'])
+        [b'1', b'2']
+        >>> store.set_timeout(store.timeout)
     """
 
     def __init__(self, timeout: timedelta = timedelta(seconds=300)) -> None:
@@ -139,16 +134,9 @@ class Store(ABC):
         return self._timeout
 
     def set_timeout(self, timeout: timedelta) -> None:
-        """Set the timeout.
-
-        Args:
-            timeout (timedelta): How long get() and wait() wait.
-
-        Raises:
-            TypeError: it is not a timedelta.
-        """
+        """Set the timeout of get() and wait(). TypeError if it is not a timedelta."""
         if not isinstance(timeout, timedelta):
-            raise TypeError(f"a store's timeout is a datetime.timedelta, not {timeout!r}")
+            raise TypeError(f"a store's timeout must be a datetime.timedelta, not {timeout!r}")
         self._timeout = timeout
 
     @abstractmethod
@@ -156,34 +144,18 @@ class Store(ABC):
         """Send a request of apply_request() and return its result. DistStoreError if keys are not set within the timeout."""
 
     def set(self, key: str, value: str | bytes) -> None:
-        """Set a key, also one that has a value.
-
-        Args:
-            key (str): The key.
-            value (str or bytes): The value.
-
-        Raises:
-            TypeError: value is neither a string nor bytes.
-        """
+        """Set a key, or overwrite it. TypeError if value is neither a string nor bytes."""
         self._request("set", [key], [_bytes(value)])
 
     def get(self, key: str) -> bytes:
-        """Wait until a key is set, and return its value.
-
-        Args:
-            key (str): The key.
-
-        Raises:
-            DistStoreError: the key was not set within the timeout.
-        """
+        """Wait until a key is set, and return its value. DistStoreError after the timeout."""
         return self._request("get", [key], timeout=self._timeout.total_seconds())[0]
 
     def add(self, key: str, amount: int) -> int:
-        """Add to the number of a key, which is 0 at first, and return the sum.
+        """Add to the number of a key, initially 0, and return the sum.
 
         Args:
-            key (str): The key.
-            amount (int): What is added.
+            amount (int): The summand.
 
         Raises:
             ValueError: the key's value is not a number.
@@ -191,51 +163,34 @@ class Store(ABC):
         return int(self._request("add", [key], [str(int(amount)).encode()])[0])
 
     def append(self, key: str, value: str | bytes) -> None:
-        """Append to the value of a key, which is empty at first.
-
-        Args:
-            key (str): The key.
-            value (str or bytes): What is appended.
-        """
+        """Append to the value of a key, initially empty."""
         self._request("append", [key], [_bytes(value)])
 
     def compare_set(self, key: str, expected_value: str | bytes, desired_value: str | bytes) -> bytes:
-        """Set a key to `desired_value` if its value is `expected_value`, or if it is not set and `expected_value` is
-        empty. Returns the key's value afterwards (`expected_value` if it is not set).
+        """Set a key if it has the expected value, or if it is not set and the expected value is empty.
+
+        Returns the key's value afterwards (`expected_value` if it is not set).
 
         Args:
-            key (str): The key.
-            expected_value (str or bytes): What the key must have.
-            desired_value (str or bytes): What it then gets.
+            expected_value (str or bytes): The value to compare with.
+            desired_value (str or bytes): The new value.
         """
         return self._request("compare_set", [key], [_bytes(expected_value), _bytes(desired_value)])[0]
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
-        """Wait until all keys are set.
+        """Wait until all keys are set. DistStoreError after the timeout.
 
         Args:
-            keys (sequence of str): The keys.
-            timeout (timedelta): In place of the store's.
-
-        Raises:
-            DistStoreError: a key was not set within the timeout.
+            timeout (timedelta): Overrides the store's.
         """
         self._request("wait", list(keys), timeout=(self._timeout if timeout is None else timeout).total_seconds())
 
     def check(self, keys: Sequence[str]) -> bool:
-        """Whether all keys are set.
-
-        Args:
-            keys (sequence of str): The keys.
-        """
+        """Whether all keys are set."""
         return self._request("check", list(keys))[0] == b"1"
 
     def delete_key(self, key: str) -> bool:
-        """Delete a key. Returns whether it was set.
-
-        Args:
-            key (str): The key.
-        """
+        """Delete a key. Returns whether it was set."""
         return self._request("delete", [key])[0] == b"1"
 
     def num_keys(self) -> int:
@@ -243,25 +198,17 @@ class Store(ABC):
         return int(self._request("count", [])[0])
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
-        """Wait until all keys are set, and return their values.
-
-        Args:
-            keys (sequence of str): The keys.
-
-        Raises:
-            DistStoreError: a key was not set within the timeout.
-        """
+        """Wait until all keys are set, and return their values. DistStoreError after the timeout."""
         return self._request("get", list(keys), timeout=self._timeout.total_seconds())
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
-        """Set several keys.
+        """Set several keys. ValueError if the numbers of keys and values differ.
 
         Args:
-            keys (sequence of str): The keys.
-            values (Sequence[str or bytes]): One for each key.
+            values (sequence): A value for each key.
 
         Raises:
-            ValueError: there are more keys than values, or fewer.
+            ValueError: the numbers of keys and values differ.
         """
         if len(keys) != len(values):
             raise ValueError(f"multi_set: {len(keys)} keys, but {len(values)} values")
@@ -278,7 +225,7 @@ def _bytes(value: str | bytes) -> bytes:
         return value.encode()
     if isinstance(value, (bytes, bytearray)):
         return bytes(value)
-    raise TypeError(f"a store's values are strings or bytes, not {type(value).__name__}")
+    raise TypeError(f"a store's values must be strings or bytes, not {type(value).__name__}")
 
 
 class KeyTable:
@@ -290,8 +237,9 @@ class KeyTable:
 
     def answer(self, request: str, keys: Sequence[str], values: Sequence[bytes], timeout: float,
                check: Callable[[], None] = lambda: None) -> list[bytes]:
-        """apply_request() under a lock. DistStoreError if the keys that a request waits for are not set in time. check() is
-        called while it waits, and may raise."""
+        """apply_request() under a lock. DistStoreError if keys are not set within the timeout. check() is called while it
+        waits, and may raise.
+        """
         deadline = time.monotonic() + timeout
         with self.condition:
             while request in ("get", "wait") and not all(k in self.data for k in keys):
@@ -306,16 +254,15 @@ class KeyTable:
 
 
 def timeout_text(keys: Sequence[str], data: Container[str], timeout: float) -> str:
-    """The text of the error of a request that has waited for keys for `timeout` seconds."""
+    """The error text of a request that has waited for keys for `timeout` seconds."""
     return f"wait timeout after {timeout:g} s, keys not set: {', '.join(key for key in keys if key not in data)}"
 
 
 def apply_request(data: dict[str, bytes], request: str, keys: Sequence[str], values: Sequence[bytes]) -> list[bytes]:
-    """Apply a request to the data of a store and return its result. The keys that it waits for are set. ValueError for what
-    is no request."""
-    wanted = len(keys) if request == "set" else VALUES.get(request, -1)
-    if len(values) != wanted or (request not in (*SEVERAL, "set") and len(keys) != (request != "count")):
-        raise ValueError(f"{request!r:.40} of {len(keys)} keys and {len(values)} values is no request of a store")
+    """Apply a request to the data of a store and return its result; its keys are set. ValueError for an invalid request."""
+    expected = len(keys) if request == "set" else VALUES.get(request, -1)
+    if len(values) != expected or (request not in (*SEVERAL, "set") and len(keys) != (request != "count")):
+        raise ValueError(f"{request!r:.40} with {len(keys)} keys and {len(values)} values is not a valid request")
     if request == "get":
         return [data[key] for key in keys]
     if request == "set":
@@ -342,8 +289,7 @@ class HashStore(Store):
     """A store for threads of one process.
 
     Example:
-        >>> import dparallel.distributed as dist
-        >>> store = dist.HashStore()
+        >>> store = dparallel.distributed.HashStore()
         >>> store.set('key', 'value')
         >>> store.get('key')
         b'value'
@@ -358,22 +304,21 @@ class HashStore(Store):
 
 
 class FileStore(Store):
-    """A store in a file that processes share, on a file system with locks. world_size is ignored.
+    """A store in a file shared by processes, on a file system with locks.
 
     Args:
-        file_name (str): The path; the file is made if it is not there.
-        world_size (int): Ignored. Default: -1.
+        file_name (str): The path; the file is created if it does not exist.
+        world_size (int): Ignored.
 
     Raises:
         NotImplementedError: the system has no flock(), as Windows.
         OSError: the file can't be opened, or is a link, FIFO, socket, device or folder.
 
     Example:
-        >>> import dparallel.distributed as dist
         >>> import os, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     dist.FileStore(os.path.join(folder, 'keys')).set('key', 'value')
-        ...     dist.FileStore(os.path.join(folder, 'keys')).get('key')
+        ...     dparallel.distributed.FileStore(os.path.join(folder, 'keys')).set('key', 'value')
+        ...     dparallel.distributed.FileStore(os.path.join(folder, 'keys')).get('key')
         b'value'
     """
 
@@ -393,7 +338,7 @@ class FileStore(Store):
                     parts = unpack(file.read())
                     data = {key.decode(): value for key, value in zip(parts[::2], parts[1::2], strict=True)}
                 except ValueError as error:
-                    raise DistStoreError(f"{self.path} is no file of a FileStore: {error}") from error
+                    raise DistStoreError(f"{self.path} is not a file of a FileStore: {error}") from error
                 if request not in ("get", "wait") or all(key in data for key in keys):
                     before = dict(data)
                     results = apply_request(data, request, keys, values)
@@ -411,13 +356,12 @@ class PrefixStore(Store):
     """Another store with a prefix before each key. num_keys() counts all keys of that store.
 
     Args:
-        prefix (str): What stands before each key, with a "/".
-        store (Store): The store of the keys.
+        prefix (str): Put before each key, with a "/".
+        store (Store): The underlying store.
 
     Example:
-        >>> import dparallel.distributed as dist
-        >>> store = dist.HashStore()
-        >>> dist.PrefixStore('run1', store).set('key', 'value')
+        >>> store = dparallel.distributed.HashStore()
+        >>> dparallel.distributed.PrefixStore('run1', store).set('key', 'value')
         >>> store.get('run1/key')
         b'value'
     """
@@ -432,34 +376,32 @@ class PrefixStore(Store):
 
 
 class TCPStore(Store):
-    """A store that one process (is_master) serves to others at host_name:port. port 0: a free port, see the attribute port.
+    """A store that one process (is_master) serves to others at host_name:port.
 
-    With world_size and wait_for_workers the server waits until world_size processes, including itself, have connected. It
-    listens at the address of host_name only, and serves processes that have its token.
+    The server listens at the address of host_name only, and serves only processes that have its token.
 
     Args:
         host_name (str): The host of the server.
-        port (int): Its port.
-        world_size (int): How many processes the server waits for. Default: None, none.
-        is_master (bool): Whether this process is the server. Default: False.
+        port (int): Its port; 0: a free port, see the attribute port.
+        world_size (int): The number of processes, including itself, whose connections the server waits for. Default: none.
+        is_master (bool): This process is the server. Default: False.
         timeout (timedelta): How long get() and wait() wait for keys, and a client for the server. Default: 300 s.
-        wait_for_workers (bool): Whether the server waits. Default: True.
-        multi_tenant (bool): Use a server that is at this port already. Default: False.
-        master_listen_fd: Not implemented. Default: None.
-        use_libuv (bool): Ignored. Default: True.
-        token (str): A secret of the processes that share the store. Default: DPARALLEL_TOKEN, which `dprun` draws for each
-            job; without it a random word that this user's processes find in the user's cache folder. "": none, as in
-            PyTorch: every process that can connect may read and write.
+        wait_for_workers (bool): Wait for world_size processes. Default: True.
+        multi_tenant (bool): Use a server that already listens at this port. Default: False.
+        master_listen_fd: Not implemented.
+        use_libuv (bool): Ignored.
+        token (str): A secret shared by the processes; "": none, as in PyTorch, so that every process that can connect may
+            read and write. Default: DPARALLEL_TOKEN, which `dprun` draws for each job; without it a random word in the
+            user's cache folder.
 
     Raises:
         DistNetworkError: the server can't listen at the port, can't be reached, or has another token.
-        DistStoreError: not all processes came in time.
-        NotImplementedError: master_listen_fd is given.
+        DistStoreError: not all processes have connected within the timeout.
+        NotImplementedError: master_listen_fd is passed.
 
     Example:
-        >>> import dparallel.distributed as dist
-        >>> server = dist.TCPStore('localhost', 0, is_master=True)
-        >>> client = dist.TCPStore('localhost', server.port)
+        >>> server = dparallel.distributed.TCPStore('localhost', 0, is_master=True)
+        >>> client = dparallel.distributed.TCPStore('localhost', server.port)
         >>> client.set('key', 'value')
         >>> server.get('key')
         b'value'
@@ -470,9 +412,9 @@ class TCPStore(Store):
                  master_listen_fd: int | None = None, use_libuv: bool = True, token: str | None = None) -> None:
         super().__init__(timeout)
         if master_listen_fd is not None:
-            raise NotImplementedError("TCPStore(master_listen_fd=...): it opens a socket of its own here")
+            raise NotImplementedError("TCPStore(master_listen_fd=...): not implemented; the store opens its own socket")
         if token is not None and not isinstance(token, str):
-            raise TypeError(f"TCPStore(token={token!r}): a string, or None for the job's")
+            raise TypeError(f"TCPStore(token={token!r}): token must be a string, or None for the job's")
         self.host: str = host_name
         self.port: int = port
         self._token = (environment.token or private.user_word("token") if token is None else token).encode()
@@ -485,15 +427,15 @@ class TCPStore(Store):
                 threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
             except OSError as error:                 # multi_tenant: use the server of another store at this port
                 if not multi_tenant:
-                    raise DistNetworkError(f"TCPStore can't listen at {host_name}:{port}: {error}; host_name is a name or "
-                                           "address of this host, or 0.0.0.0 for all of its addresses") from error
+                    raise DistNetworkError(f"TCPStore can't listen at {host_name}:{port}: {error}; host_name must be a name "
+                                           "or address of this host, or 0.0.0.0 for all of its addresses") from error
         self._socket = self._connect()
         self.add("init/", 1)
         if world_size and wait_for_workers and is_master:
             deadline = time.monotonic() + timeout.total_seconds()
             while self.add("init/", 0) < world_size:
                 if time.monotonic() > deadline:
-                    raise DistStoreError(f"TCPStore: {self.add('init/', 0)} of {world_size} processes came in time")
+                    raise DistStoreError(f"TCPStore: {self.add('init/', 0)} of {world_size} processes connected in time")
                 time.sleep(POLL_SECONDS)
 
     def _connect(self) -> socket.socket:
@@ -508,7 +450,7 @@ class TCPStore(Store):
             time.sleep(0.05)
 
     def _connected(self) -> socket.socket:
-        """A connection at whose other end a process has the same token."""
+        """A connection to a process that has the same token."""
         family, address = _address(self.host, self.port)
         connection = socket.socket(family)
         until = time.monotonic() + PROOF_SECONDS
@@ -517,7 +459,7 @@ class TCPStore(Store):
             connection.connect(address)
             greeting = _receive_exactly(connection, len(TOKEN) + NONCE, until)
             if greeting[:len(TOKEN)] != (TOKEN if self._token else OPEN):
-                which = {TOKEN: "wants a token", OPEN: "has no token"}.get(greeting[:len(TOKEN)], "is not one of a TCPStore")
+                which = {TOKEN: "requires a token", OPEN: "has no token"}.get(greeting[:len(TOKEN)], "is not a TCPStore")
                 raise DistNetworkError(f"TCPStore: the server at {self.host}:{self.port} {which}, and this process "
                                        f"{'has one' if self._token else 'has none'}: {REMEDY}")
             if self._token:
@@ -535,14 +477,14 @@ class TCPStore(Store):
         parts = [request.encode(), repr(timeout).encode(), str(len(keys)).encode(), *[k.encode() for k in keys], *values]
         size = sum(len(part) + 8 for part in parts)
         if size > LIMIT:
-            raise ValueError(f"TCPStore: a request of {size} bytes; at most {LIMIT} are sent")
+            raise ValueError(f"TCPStore: a request of {size} bytes exceeds the limit of {LIMIT}")
         with self._lock:
             try:
                 self._socket.settimeout(min(timeout, 1e8) + ANSWER_SECONDS)
                 send(self._socket, parts)
                 kind, *results = receive(self._socket)
             except (OSError, ValueError) as error:
-                raise DistNetworkError(f"TCPStore: the server at {self.host}:{self.port} has gone ({error})") from error
+                raise DistNetworkError(f"TCPStore: lost the server at {self.host}:{self.port} ({error})") from error
         if kind == b"error":
             raise DistStoreError(results[0].decode())
         return results
@@ -554,9 +496,9 @@ class _Handler(socketserver.BaseRequestHandler):
     server: _Server
 
     def handle(self) -> None:
-        """Serve the client until it goes, or sends what is no request."""
+        """Serve the client until it disconnects, or sends an invalid request."""
         with contextlib.suppress(OSError, ValueError):
-            self.request.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)           # a host that has gone
+            self.request.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)           # detects a failed host
             try:
                 self.greet()
             finally:
@@ -570,7 +512,9 @@ class _Handler(socketserver.BaseRequestHandler):
                 send(self.request, results)
 
     def greet(self) -> None:
-        """Let the client prove that it has the token, and prove it to the client. ValueError if it has not."""
+        """Let the client prove that it has the token, and prove it to the client. ValueError if the client does not have
+        it.
+        """
         token, nonce, until = self.server.token, os.urandom(NONCE), time.monotonic() + PROOF_SECONDS
         self.request.settimeout(PROOF_SECONDS)
         self.request.sendall((TOKEN if token else OPEN) + nonce)
@@ -583,12 +527,12 @@ class _Handler(socketserver.BaseRequestHandler):
                 raise ValueError("no client of a TCPStore")
         theirs = _receive_exactly(self.request, NONCE, until)
         if not hmac.compare_digest(_receive_exactly(self.request, NONCE, until), _proof(token, b"client", nonce, theirs)):
-            self.request.sendall(bytes(NONCE))       # no proof: the client is told that the tokens differ
+            self.request.sendall(bytes(NONCE))       # no proof: so the client learns that the tokens differ
             raise ValueError("another token")
         self.request.sendall(_proof(token, b"server", nonce, theirs))
 
     def next_request(self) -> tuple[str, float, list[str], list[bytes]]:
-        """The next message, taken apart. ValueError if it is no request."""
+        """The next message, parsed. ValueError for an invalid request."""
         self.request.settimeout(None)
         self.request.recv(1, socket.MSG_PEEK)        # a client may be silent for long, but not within a message
         self.request.settimeout(SILENT_SECONDS)
@@ -601,7 +545,7 @@ class _Handler(socketserver.BaseRequestHandler):
         return parts[0].decode(), timeout, [key.decode() for key in parts[3:3 + count]], parts[3 + count:]
 
     def check(self) -> None:
-        """ConnectionError if the client has gone, whose request waits for a key."""
+        """ConnectionError if the client, whose request waits for a key, has disconnected."""
         self.request.settimeout(0)
         with contextlib.suppress(BlockingIOError):   # it is silent, and waits
             if not self.request.recv(1, socket.MSG_PEEK):
@@ -624,10 +568,11 @@ class _Server(socketserver.ThreadingTCPServer):
         super().__init__(address, _Handler)
 
     def verify_request(self, request: Any, client_address: object) -> bool:
-        """Take a connection. If too many have not proved yet that they have the token, a random one of these is closed.
+        """Accept a connection. If too many have not yet proved that they have the token, close a random one of these.
 
-        So a process that opens many and proves nothing does not keep others out, and of many clients at once most get
-        through."""
+        So a process that opens many connections without proof does not lock others out, and most of many simultaneous
+        clients get through.
+        """
         with self._counts:
             if len(self._unproved) >= UNPROVED:
                 other = secrets.choice(list(self._unproved))
@@ -651,22 +596,22 @@ class _Server(socketserver.ThreadingTCPServer):
             self._unproved.discard(request)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Nothing is written for a client that fails: others could fill the output."""
+        """Write nothing for a failing client: others could fill the output."""
 
 
 REMEDY = ("start all processes by one dprun, set DPARALLEL_TOKEN to the same random word for all, or pass token='' to every "
-          "TCPStore, which then serves all who can connect")
+          "TCPStore, which then serves every process that can connect")
 
 
 def _address(host: str, port: int) -> tuple[int, tuple[str, int]]:
-    """The family and the address of a host: IPv4 where it has one. OSError if it has none."""
+    """The family and the address of a host: IPv4 if it has one. OSError if it has none."""
     found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=0 if host else socket.AI_PASSIVE)
     family, _, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
     return family, address                           # type: ignore[return-value]
 
 
 def _proof(token: bytes, who: bytes, servers: bytes, clients: bytes) -> bytes:
-    """What only a process with the token can compute of both random numbers."""
+    """A value that only a process with the token can compute from both random numbers."""
     return hmac.digest(token, who + servers + clients, "sha256")
 
 
@@ -684,13 +629,13 @@ def pack(parts: Sequence[bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> list[bytes]:
-    """The inverse of pack(). ValueError if a length does not fit."""
+    """The inverse of pack(). ValueError for an invalid length."""
     parts, at = [], 0
     while at < len(data):
         rest = len(data) - at - 8
         length = struct.unpack_from("=q", data, at)[0] if rest >= 0 else -1
         if not 0 <= length <= rest:
-            raise ValueError(f"a part of {length} bytes, where {max(0, rest)} are left")
+            raise ValueError(f"a part of {length} bytes, but {max(0, rest)} are left")
         parts.append(data[at + 8:at + 8 + length])
         at += 8 + length
     return parts
@@ -703,17 +648,17 @@ def send(connection: socket.socket, parts: Sequence[bytes]) -> None:
 
 
 def receive(connection: socket.socket) -> list[bytes]:
-    """The byte strings of the next message; OSError at the end of the connection, ValueError for a length that no message
-    has."""
+    """The byte strings of the next message; OSError at the end of the connection, ValueError for an invalid length."""
     (length,) = struct.unpack("=q", _receive_exactly(connection, 8))
     if not 0 <= length <= LIMIT:
-        raise ValueError(f"a message of {length} bytes; they have {LIMIT} at most")
+        raise ValueError(f"a message of {length} bytes exceeds the limit of {LIMIT}")
     return unpack(_receive_exactly(connection, length))
 
 
 def _receive_exactly(connection: socket.socket, length: int, until: float = math.inf) -> bytes:
-    """The next `length` bytes; ConnectionError if the connection ends before, TimeoutError if they have not come at
-    time.monotonic() == until. Without `until` the connection's timeout holds for each piece."""
+    """The next `length` bytes; ConnectionError if the connection ends before, TimeoutError at time.monotonic() == until.
+    Without `until` the connection's timeout applies to each piece.
+    """
     data = bytearray()
     while len(data) < length:
         if until < math.inf:

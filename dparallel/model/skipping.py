@@ -166,7 +166,7 @@ def all_finite(x: Any) -> bool:
 def reason_of(error: BaseException) -> str:
     """The lines of the failed ranks in a refused collective's text."""
     lines = [line.strip() for line in str(error).splitlines() if MARK in line]
-    return "; ".join(line.replace("barrier(): ", "").replace(f"{MARK}: ", "") for line in lines).replace("place ", "rank ")
+    return "; ".join(line.replace("barrier(): ", "").replace(f"{MARK}: ", "") for line in lines)
 
 
 __all__ = ["Skipping", "Step"]

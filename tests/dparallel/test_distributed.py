@@ -533,7 +533,7 @@ def test_messages_that_cannot_be(on_group):
             with pytest.raises(CollectiveError, match="could not send it: send: TypeError"):
                 dist.recv(full(1), (rank - 1) % size)
             dist.send(full(3), (rank + 1) % size)
-            with pytest.raises(RuntimeError, match=r"float32 \(3,\) came"):
+            with pytest.raises(RuntimeError, match=r"received float32 \(3,\)"):
                 dist.recv(full(2), (rank - 1) % size)
 
     on_group(check)

@@ -98,7 +98,7 @@ def test_replicas_differentiate_to_any_order(places):
 
 @pytest.mark.parametrize("wrong", [0, -1, True, [], [0, 0], [0, -1], "two", 1.5])
 def test_devices_are_a_number_or_different_numbers(wrong):
-    with pytest.raises(ValueError, match="places"):
+    with pytest.raises(ValueError, match="devices"):
         Devices(wrong)
 
 
@@ -142,7 +142,7 @@ def test_bound_places_run_on_their_cores_forward_and_backward():
 
 
 @pytest.mark.skipif(not LINUX, reason="binding needs sched_setaffinity")
-@pytest.mark.parametrize("wrong, text", [([0], "1 entries for 2 places"), ([0, 10**6], "this process may use"),
+@pytest.mark.parametrize("wrong, text", [([0], "1 entries for 2 devices"), ([0, 10**6], "this process may use"),
                                          ([[], 0], "asks for")])
 def test_wrong_cores_are_refused(wrong, text):
     with pytest.raises(ValueError, match=text):
