@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from types import CellType, FunctionType
 from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 from ..base.dtypes import can_cast
@@ -274,12 +275,13 @@ def differentiated(level: Level, func: Callable[..., Any], args: tuple[Any, ...]
     _leave(level)
     level.paused = True
     try:
-        outs = _each(lambda *args: func(*args[:-1], **args[-1]), (*args, kwargs), batches, dims, {}, level.size,
+        each = iter(_by_sample(func, level, {}) or [func] * level.size)
+        outs = _each(lambda *args: next(each)(*args[:-1], **args[-1]), (*args, kwargs), batches, dims, {}, level.size,
                      level.randomness)
         if any(not isinstance(x, Tensor) or level.has(x) for x in _leaves(outs)):
             raise level.refusal(level.known[key])
         out, values = _stacked(outs)
-    except NeedsLoop as reason:                      # func has batches in its closure
+    except NeedsLoop as reason:                      # func has batches elsewhere, in attributes for example
         if reason.level is level:
             level.known.pop(key, None)
         raise
@@ -287,6 +289,51 @@ def differentiated(level: Level, func: Callable[..., Any], args: tuple[Any, ...]
         level.paused = False
         _enter(level)
     return _like(out, [level.wrapped(x) for x, _ in values])
+
+
+def _by_sample(value: Any, level: Level, seen: dict[int, Any]) -> list[Any] | None:
+    """For each sample what a value is for it; None if it holds no batches. A function gets a closure and defaults of its own
+    for each. seen: the answers by id, None while one is being found."""
+    if level.has(value):
+        return list(unbind(level.raw(value), 0))
+    if not isinstance(value, (FunctionType, functools.partial, list, tuple, dict)):
+        return None
+    if id(value) in seen:
+        return seen[id(value)]                       # type: ignore[no-any-return]
+    seen[id(value)] = None
+    cells: Sequence[CellType] = ()
+    if isinstance(value, FunctionType):
+        cells = value.__closure__ or ()
+        parts = [*map(_content, cells), value.__defaults__, value.__kwdefaults__]
+    else:
+        parts = [value.func, value.args, value.keywords] if isinstance(value, functools.partial) else _leaves(value)
+    columns = [_by_sample(part, level, seen) for part in parts]
+    if all(column is None for column in columns):
+        return None
+    found = seen[id(value)] = []
+    for sample in zip(*[[part] * level.size if column is None else column
+                        for part, column in zip(parts, columns, strict=True)], strict=True):
+        if isinstance(value, FunctionType):
+            own = [cell if column is None and part is not value else CellType(part)
+                   for cell, column, part in zip(cells, columns, sample, strict=False)]
+            found.append(FunctionType(value.__code__, value.__globals__, value.__name__, sample[-2], tuple(own)))
+            found[-1].__kwdefaults__ = sample[-1]
+            for cell, part in zip(own, sample, strict=False):
+                if part is value:                    # which calls itself
+                    cell.cell_contents = found[-1]
+        elif isinstance(value, functools.partial):
+            found.append(functools.partial(sample[0], *sample[1], **sample[2]))
+        else:
+            found.append(_like(value, sample))
+    return found
+
+
+def _content(cell: CellType) -> Any:
+    """What a variable of a closure is; None before it is assigned."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
 
 
 class Watch(Interceptor):

@@ -497,6 +497,20 @@ def middle(w, x, scale=1.0):
     return ag.quantile((w["a"] * x).tanh() * scale, 0.3) + w["b"] * x.sum()
 
 
+def recursive(w, x):
+    def again(w, times=2):
+        return again(w, times - 1) * x.sum() if times else middle(w, x)
+    return again
+
+
+class Holder:
+    def __init__(self, x):
+        self.x = x
+
+    def __call__(self, w):
+        return middle(w, self.x)
+
+
 LOOPED = {
     "grad": lambda v: v(ag.func.grad(middle), (None, 0)),
     "of both": lambda v: v(ag.func.grad(middle, (0, 1)), (None, 0)),
@@ -505,6 +519,13 @@ LOOPED = {
     "aux": lambda v: v(ag.func.grad(lambda w, x: (middle(w, x), x * 2), has_aux=True), (None, 0)),
     "other aux": lambda v: v(lambda w, x: ag.func.grad(lambda w, x: (middle(w, x), "words"), has_aux=True)(w, x)[0], (None, 0)),
     "a closure": lambda v: v(lambda w, x: ag.func.grad(lambda w: middle(w, x))(w), (None, 0)),
+    "closures in a closure": lambda v: v(lambda w, x: (lambda f, xs: ag.func.grad(lambda w: f(w) * xs["x"][0][0])(w))(
+        lambda w: middle(w, x), {"x": [x * 2]}), (None, 0)),
+    "a partial": lambda v: v(lambda w, x: ag.func.grad(functools.partial(lambda y, w, *, z: middle(w, y) * z, x, z=x.sum()))(w), (None, 0)),
+    "defaults": lambda v: v(lambda w, x: ag.func.grad(lambda w, x=x, *, y=x * 2: middle(w, x + y))(w), (None, 0)),
+    "computed in a closure": lambda v: v(lambda w, x: ag.func.grad(lambda y: middle(w, y * x))(x.cos()), (None, 0)),
+    "recursion": lambda v: v(lambda w, x: ag.func.grad(recursive(w, x))(w), (None, 0)),
+    "an attribute": lambda v: v(lambda w, x: ag.func.grad(Holder(x))(w), (None, 0)),
     "a shape in a closure": lambda v: v(lambda w, x: ag.func.grad(lambda w, y: middle(w, y) * x.shape[0])(w, x), (None, 0)),
     "jacrev": lambda v: v(ag.func.jacrev(lambda w, x: ag.stack([middle(w, x), x[0] * w["b"]])), (None, 0)),
     "jacfwd": lambda v: v(ag.func.jacfwd(middle, 1), (None, 0)),
@@ -543,6 +564,14 @@ def test_derivatives_of_functions_that_are_called_for_each_sample(name):
     for found in (mapped(w, x), mapped(w, x), LOOPED[name](functools.partial(ag.func.vmap, chunk_size=2))(w, x)):
         for one, other in zip(flat(found), expected, strict=True):
             assert one.shape == other.shape and ag.allclose(one, other)
+    if name in ("grad", "a closure", "closures in a closure", "a partial", "defaults", "computed in a closure", "recursion", "an attribute"):
+        calls = []
+
+        def counting(f, dims):
+            return ag.func.vmap(lambda *args: (calls.append(f), f(*args))[1], dims)
+        mapped_too = LOOPED[name](counting)
+        mapped_too(w, x), calls.clear(), mapped_too(w, x)
+        assert len(calls) == (5 if name == "an attribute" else 1)            # or one backward pass for each sample
     if name != "from outside":
         y = ag.randn(2, 5, 4, dtype=ag.float64)
         for one, other in zip(flat(ag.func.vmap(mapped, (None, 0))(w, y)), flat(stacked([mapped(w, each) for each in y])), strict=True):
