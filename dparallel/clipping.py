@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from autograd.base.arguments import listed
+from autograd.kernels.halves import converted
 from autograd.nn.utils import clip_grad_norm_ as clip_local_grad_norm_
 from autograd.nn.utils import clip_grads_with_norm_, get_total_norm
 
@@ -57,7 +58,8 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
         for g in grads:
             if g.dtype.kind not in "fcV":
                 raise RuntimeError(f"clip_grad_norm_: expected floating point or complex gradients, not {g.dtype}")
-        wide_grads, order = [as_tensor(g.array.astype(np.result_type(g.array, np.float64))) for g in grads], float(norm_type)
+        wide_grads = [as_tensor(converted(g.array, np.result_type(g.array, np.float64))) for g in grads]
+        order = float(norm_type)
         check_order(order)
         local_norm = float(get_total_norm(wide_grads, order)) if wide_grads else None
     total = as_tensor(np.asarray(norm_over_ranks(local_norm, order, comm)))

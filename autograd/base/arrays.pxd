@@ -8,6 +8,14 @@ cdef inline bint is_bfloat16(object x):
         return False
     return hasattr(x, "present") and x.dtype.num > 255         # an AbsentArray
 
+cdef inline bint is_float16(object x):
+    return isinstance(x, ndarray) and PyArray_TYPE(x) == 23
+
+cdef inline bint is_half(object x):
+    if isinstance(x, ndarray):
+        return PyArray_TYPE(x) > 22                            # float16 has the highest number of NumPy's own
+    return is_bfloat16(x)
+
 cdef inline bint alike(object x, object y):
     cdef ndarray a, b
     cdef int i, n

@@ -19,4 +19,14 @@ def is_bfloat16(a: Any) -> bool:
     return isinstance(a, (ndarray, AbsentArray)) and a.dtype.num > 255
 
 
-__all__ = ["alike", "is_bfloat16"]
+def is_float16(a: Any) -> bool:
+    """Whether a is an array of float16."""
+    return isinstance(a, ndarray) and a.dtype.num == 23
+
+
+def is_half(a: Any) -> bool:
+    """Whether a is an array of float16 or bfloat16."""
+    return isinstance(a, (ndarray, AbsentArray)) and a.dtype.num > 22
+
+
+__all__ = ["alike", "is_bfloat16", "is_float16", "is_half"]

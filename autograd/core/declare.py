@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from ..base import arrays
-from ..base.dtypes import bool_, category, default, float32, for_number, result_type
+from ..base.dtypes import bool_, category, default, float16, float32, for_number, result_type
 from ..base.errors import explain, unsupported
 from ..base.frames import framed
 from ..kernels.blocks import owns_memory
+from ..kernels.halves import ARITHMETIC, converted, in_single, rounded_once
 from . import modes as thread_modes
 from . import spans
 from .batching import elementwise as elementwise_rule
@@ -57,10 +58,11 @@ def elementwise(name: str, forward: Callable[..., Any], *rules: Callable[..., An
     forward = for_real(name, forward) if real else forward
     if not rules:
         return constant(name, framed(forward), getattr(forward, "nin", 1) if inputs is None else inputs)
+    of_halves = functools.partial(rounded_once, forward) if forward in ARITHMETIC else None
     forward = framed(forward)
     if len(rules) == 1:
-        return unary(name, forward, rules[0], floats, joins)
-    return binary(name, forward, rules[0], rules[1], floats, check, joins)
+        return unary(name, forward, rules[0], of_halves or forward, floats, joins)
+    return binary(name, forward, rules[0], rules[1], of_halves or forward, floats, check, joins)
 
 
 def for_real(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,6 +99,9 @@ class UnaryNode(OperationNode):
             return (self.rule(g),)
         if saved is FREED:
             raise RuntimeError(MSG_FREED)
+        if arrays.is_float16(g):
+            values = in_single(g, *[unpack_one(self, k, create) for k in range(len(saved))])
+            return (converted(self.rule(*values), float16, copy=False),)
         if len(saved) == 2:
             return (self.rule(g, unpack_one(self, 0, create), unpack_one(self, 1, create)),)
         return (self.rule(g, unpack_one(self, 0, create)),)
@@ -131,8 +136,8 @@ def node_type(name: str, base: Any, joins: Any = None, **rules: Any) -> Any:
                                              **{key: staticmethod(rule) for key, rule in rules.items()}})
 
 
-def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], floats: bool = False,
-          joins: Any = None) -> Any:
+def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], of_halves: Callable[[Any], Any],
+          floats: bool = False, joins: Any = None) -> Any:
     """elementwise() of one input."""
     names = reads(rule)
     assert names in ((), ("x",), ("z",), ("z", "x"), ("z", "out")), f"{name}: a rule reads g, then z, then x, not {names}"
@@ -152,10 +157,11 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
         a = x.array
         if floats and a.dtype.kind not in "fcV":
             a = a.astype(default.dtype)
-        if arrays.is_bfloat16(a):
+        half = arrays.is_half(a)
+        if half and arrays.is_bfloat16(a):
             return in_float32(op, (narrowed(x, a),), {})
         try:
-            out = result(forward(a))
+            out = result(of_halves(a) if half else forward(a))
         except TypeError as error:
             explain(error)
             raise
@@ -199,9 +205,15 @@ class BinaryNode(OperationNode):
                 x = unpack_one(self, 1, create)
             if y is not None:
                 y = unpack_one(self, 2, create)
+        half = arrays.is_float16(g)
+        if half or (self.meta is not None and g.__class__ is ndarray):
+            g, z, x, y = in_single(g, z, x, y)
         edge_x, edge_y = self.edges
         gx = None if edge_x is None else self.give_x(g, z, x, y)
         gy = None if edge_y is None else self.give_y(g, z, x, y)
+        if half:
+            gx = None if gx is None else converted(gx, float16, copy=False)
+            gy = None if gy is None else converted(gy, float16, copy=False)
         if self.meta is not None:
             (shape_x, dtype_x), (shape_y, dtype_y) = self.meta
             if gx is not None:
@@ -212,7 +224,8 @@ class BinaryNode(OperationNode):
 
 
 def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., Any], rule_y: Callable[..., Any],
-           floats: bool = False, check: Callable[..., None] | None = None, joins: Any = None) -> Any:
+           of_halves: Callable[[Any, Any], Any], floats: bool = False, check: Callable[..., None] | None = None,
+           joins: Any = None) -> Any:
     """elementwise() of two inputs, which broadcast."""
     node_class = node_type(name, BinaryNode, joins, give_x=positional(rule_x), give_y=positional(rule_y))
     x_reads, y_reads = reads(rule_x), reads(rule_y)
@@ -246,10 +259,11 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
         # forward, in the operation's dtype
         if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fcV":
             a, b, plain = np.asarray(a).astype(default.dtype), np.asarray(b).astype(default.dtype), False
-        if arrays.is_bfloat16(a) or (plain is None and arrays.is_bfloat16(b)):
+        half = arrays.is_half(a) or (plain is None and arrays.is_half(b))
+        if half and (arrays.is_bfloat16(a) or arrays.is_bfloat16(b)):
             return in_float32(op, (narrowed(x, a), narrowed(y, b)), {})
         try:
-            z = forward(a, b)
+            z = of_halves(a, b) if half else forward(a, b)
         except (TypeError, ValueError, OverflowError) as error:
             explain(error, a, b)
             raise
@@ -304,7 +318,12 @@ class Number(TensorBase):
 def matched(a: Any, b: Any) -> tuple[Any, Any]:
     """Two arrays in the dtype of their result."""
     dtype = result_type(a, b)
-    return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    return in_dtype(a, dtype), in_dtype(b, dtype)
+
+
+def in_dtype(a: Any, dtype: Any) -> Any:
+    """An operand in this dtype."""
+    return converted(a, dtype, copy=False) if arrays.is_half(a) or dtype is float16 else a.astype(dtype, copy=False)
 
 
 def narrowed(x: TensorBase, a: Any) -> Any:
@@ -346,7 +365,7 @@ def operands(x: Any, y: Any, name: str, forward: Callable[..., Any],
     if isinstance(other, ndarray):
         other = result(other)
         dtype = result_type(tensor.array, other.array)
-        a, b = tensor.array.astype(dtype, copy=False), other.array.astype(dtype, copy=False)
+        a, b = matched(tensor.array, other.array)
     elif isinstance(other, NUMBERS):
         number: Any = other.item() if isinstance(other, np.generic) else other
         a = tensor.array

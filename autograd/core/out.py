@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..base.dtypes import can_cast
+from ..kernels.halves import copy_into
 from .casting import casting, suspended
 from .forward_mode import tangent_of
 from .graph import shared_counter
@@ -60,7 +61,7 @@ def into(out: Any, value: Any, *inputs: Any, name: str = "", dtype: Any = None) 
                           f"does not match the required output shape {list(array.shape)}.", UserWarning, stacklevel=3)
         out.array = np.empty(array.shape, out.array.dtype)
     value_written(out.array, array)
-    np.copyto(out.array, array, casting="unsafe")
+    copy_into(out.array, array)
     shared_counter(out).value += 1
     return out
 

@@ -1,4 +1,5 @@
 cimport cython
+from ..base cimport arrays
 from .graph cimport Node
 
 cdef class TensorBase:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..base import dtypes
+from ..base import arrays, dtypes
 from ..base.errors import warn_user
 from ..base.hidden import Hidden
 from ..base.size import Size
+from ..kernels.halves import add_to, array_of, copy_into
 from .graph import Edge, Node, NodeHooks, RemovableHandle, demand_fresh, once, shared_counter
 from .modes import DUAL, GRAD, modes
 from .primitive import grad_assigned, value_read, watchers
@@ -243,13 +244,16 @@ class TensorBase:
                 if g.dtype is buffer.dtype:
                     buffer[...] = g                  # which costs less than copyto
                 else:
-                    np.copyto(buffer, g, casting="same_kind")
+                    copy_into(buffer, g)
             self._grad = result(buffer)
         elif held is None:
             self._grad = result(g if owned and type(g) is ndarray and g.base is None and g.dtype is self.array.dtype
-                                else np.array(g, self.array.dtype))
+                                else np.array(g) if g.dtype is self.array.dtype else array_of(g, self.array.dtype))
         else:
-            np.add(held.array, g, out=held.array)
+            if arrays.is_float16(g):
+                add_to(held.array, g)
+            else:
+                np.add(held.array, g, out=held.array)
             if held.counter is not None or held.edge is not None:
                 shared_counter(held).value += 1
 
@@ -302,7 +306,8 @@ class TensorBase:
         return np.asarray(self.array)               # of an AbsentArray too
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.array(self.numpy(), dtype, copy=copy)
+        array = self.numpy()
+        return np.array(array_of(array, dtype) if dtype is not None and copy is not False else array, dtype, copy=copy)
 
     def item(self) -> Any:
         """The one element, as a Python number."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..base.types import Array
 from .blocks import empty_like
+from .halves import FLOAT16, converted
 from .loops import FLOAT32, FLOAT64, kernels_for
 from .memory_format import channels_last, last_axes
 from .onednn.reorder import match_strides
@@ -32,6 +33,9 @@ def forward(name: str, x: Array, *settings: float) -> Array | None:
     """The activation `name` of x, in x's order of memory."""
     if not x.size:
         return None
+    if x.dtype is FLOAT16:
+        wide = forward(name, converted(x, FLOAT32), *settings)
+        return None if wide is None else converted(wide, FLOAT16)
     name, dtype = chosen(name, x)
     flat = in_memory(x)
     kernels = kernels_for(flat, dtype=dtype)
@@ -46,6 +50,9 @@ def backward(name: str, g: Array, x: Array, *settings: float) -> Array | None:
     """Its gradient at x, given that of its result."""
     if not x.size:
         return None
+    if x.dtype is FLOAT16:
+        wide = backward(name, converted(g, FLOAT32), converted(x, FLOAT32), *settings)
+        return None if wide is None else converted(wide, FLOAT16)
     dtype = chosen(name, x)[1]
     flat = in_memory(x)
     if kernels_for(flat, dtype=dtype) is None:

@@ -204,4 +204,4 @@ def fold(columns: Array, plane: Sizes, geometry: WindowGeometry) -> Array:
     room = np.zeros((n, c, *geometry.padded_sizes(plane)), wide(columns.dtype))
     patches = columns.reshape(n, c, *geometry.kernel, *geometry.out)
     add_windows(np.moveaxis(patches, 0, 1 + len(geometry.kernel)), geometry, room)
-    return room[geometry.plane_index(plane)].astype(columns.dtype)
+    return converted(room[geometry.plane_index(plane)], columns.dtype)

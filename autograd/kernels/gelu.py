@@ -14,6 +14,7 @@ import numpy as np
 from ..base.types import Array
 from . import activations
 from .error_functions import normal_cdf
+from .halves import FLOAT16, FLOAT32, converted
 
 DENSITY = 1 / math.sqrt(2 * math.pi)
 TANH_SCALE, TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
@@ -21,6 +22,8 @@ TANH_SCALE, TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
 
 def forward(x: Array) -> tuple[Any, Any]:
     """The exact one."""
+    if x.dtype is FLOAT16:
+        return converted(forward(converted(x, FLOAT32))[0], FLOAT16), None
     quick = activations.forward("gelu", x)
     if quick is not None:
         return quick, None
@@ -30,6 +33,8 @@ def forward(x: Array) -> tuple[Any, Any]:
 
 def backward(g: Array, x: Array, p: Array | None) -> Array:
     """g (cdf(x) + x density(x))."""
+    if x.dtype is FLOAT16:
+        return converted(backward(converted(g, FLOAT32), converted(x, FLOAT32), None), FLOAT16)
     quick = activations.backward("gelu", g, x)
     if quick is not None:
         return quick
@@ -45,6 +50,8 @@ def backward(g: Array, x: Array, p: Array | None) -> Array:
 
 def tanh_forward(x: Array) -> tuple[Any, Any]:
     """x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2."""
+    if x.dtype is FLOAT16:
+        return converted(tanh_forward(converted(x, FLOAT32))[0], FLOAT16), None
     quick = activations.forward("gelu_tanh", x)
     if quick is not None:
         return quick, None
@@ -54,6 +61,8 @@ def tanh_forward(x: Array) -> tuple[Any, Any]:
 
 def tanh_backward(g: Array, x: Array, t: Array | None) -> Array:
     """The product rule."""
+    if x.dtype is FLOAT16:
+        return converted(tanh_backward(converted(g, FLOAT32), converted(x, FLOAT32), None), FLOAT16)
     quick = activations.backward("gelu_tanh", g, x)
     if quick is not None:
         return quick

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .halves import converted
 from .windows import ALL, Array, Sizes, WindowGeometry, padded, wide
 
 
@@ -73,12 +74,12 @@ def max_windows(x: Array, geometry: WindowGeometry) -> tuple[Array, Array]:
     if not x.size or not prod(geometry.out):
         return np.empty((*x.shape[:2], *geometry.out), x.dtype), np.empty((*x.shape[:2], *geometry.out), np.int64)
     least = lowest(x.dtype)
-    room = padded(x.astype(wide(x.dtype), copy=False), geometry, least)
+    room = padded(converted(x, wide(x.dtype), copy=False), geometry, least)
     best, codes = winners(room, geometry)
     if (room is not x and (best == least).any()) or (best != best).any():
         best, places = max_spans(x, tables(geometry, plane))
         return np.where(beyond(geometry, plane), np.asarray(least, x.dtype), best), places
-    return best.astype(x.dtype, copy=False), decoded(codes, geometry, plane)
+    return converted(best, x.dtype, copy=False), decoded(codes, geometry, plane)
 
 
 def decoded(codes: Array, geometry: WindowGeometry, plane: Sizes) -> Array:
@@ -199,8 +200,8 @@ def add_places(g: Array, places: Array, plane: Sizes) -> Array:
     n, c = places.shape[:2]
     out = np.zeros(n * c * prod(plane), wide(g.dtype))
     if g.size:
-        np.add.at(out, flat_places(places, prod(plane)), g.reshape(-1).astype(out.dtype, copy=False))
-    return out.reshape(n, c, *plane).astype(g.dtype, copy=False)
+        np.add.at(out, flat_places(places, prod(plane)), converted(g.reshape(-1), out.dtype, copy=False))
+    return converted(out.reshape(n, c, *plane), g.dtype, copy=False)
 
 
 def put_places(x: Array, places: Array, plane: Sizes) -> Array:

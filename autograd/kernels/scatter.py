@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
+from .halves import converted
 from .loops import FLOAT32, blocked, kernels_for, loops
 from .sorting import order
 
@@ -241,7 +242,7 @@ def reduce_at(x: Array, dim: int, index: Array, src: Array, reduce: str, include
     """
     check_places(index, dim, x.shape[dim])
     out = np.array(x, order="C")
-    given = src[tuple([slice(n) for n in index.shape])].astype(out.dtype, copy=False)
+    given = converted(src[tuple([slice(n) for n in index.shape])], out.dtype, copy=False)
     rows = repeated(index, dim, x.shape) if not dim else None
     if rows is None:
         rows, table, given = flat_places(index, dim, x.shape), out.reshape(-1, 1), given.reshape(-1, 1)

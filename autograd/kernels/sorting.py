@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base.types import Array
 from .blocks import empty
+from .halves import converted
 from .loops import kernels_for
 
 SMALL = 256                          # elements up to which one call of argsort is faster
@@ -53,7 +54,7 @@ def across(a: Array, dim: int) -> Array:
     """The array with dim last, its rows together in memory; of numbers that NumPy can sort."""
     rows = a if dim == a.ndim - 1 else a.transpose(*[d for d in range(a.ndim) if d != dim], dim)
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
-        return rows.astype(np.float32, order="C")    # exact
+        return np.ascontiguousarray(converted(rows, np.float32))     # exact
     return rows if rows.flags.c_contiguous else np.ascontiguousarray(rows)
 
 

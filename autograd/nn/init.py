@@ -14,6 +14,7 @@ from ..core.graph import shared_counter
 from ..core.random import Generator, drawing
 from ..core.tensor import Tensor
 from ..kernels.error_functions import ndtr, ndtri
+from ..kernels.halves import add, copy_into, multiply
 from ..ops.creation.arguments import storable
 from ..ops.random.draw import normal_numbers, uniform_numbers
 
@@ -21,7 +22,7 @@ LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_tran
 
 
 def _fill(tensor: Tensor, values: Array) -> Tensor:
-    np.copyto(tensor.array, values, casting="same_kind")
+    copy_into(tensor.array, values)
     shared_counter(tensor).value += 1
     return tensor
 
@@ -31,8 +32,8 @@ def _normal(tensor: Tensor, mean: float, std: float, generator: Generator | None
     if std < 0:
         raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")
     drawn = normal_numbers(drawing(generator), tensor.array.shape, tensor.dtype)
-    drawn = drawn * np.asarray(std, tensor.dtype)
-    return drawn + np.asarray(mean, tensor.dtype) if mean else drawn
+    drawn = multiply(drawn, np.asarray(std, tensor.dtype))
+    return add(drawn, np.asarray(mean, tensor.dtype)) if mean else drawn
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
@@ -54,7 +55,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
     drawn = uniform_numbers(drawing(generator), tensor.array.shape, tensor.dtype)
-    return _fill(tensor, drawn * np.asarray(b - a, tensor.dtype) + np.asarray(a, tensor.dtype))
+    return _fill(tensor, add(multiply(drawn, np.asarray(b - a, tensor.dtype)), np.asarray(a, tensor.dtype)))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:

@@ -13,6 +13,7 @@ import numpy as np
 from ..base.types import Array
 from ..core.graph import RemovableHandle, shared_counter
 from ..core.tensor import Parameter, Tensor, result
+from ..kernels.halves import copy_into
 from .parameter import MSG_SHAPE, is_lazy
 
 if TYPE_CHECKING:
@@ -314,7 +315,7 @@ def _strangers(state_dict: dict[str, Any], prefix: str, direct: dict[str, Any], 
 
 
 def _copy(value: Tensor, array: Array) -> None:
-    np.copyto(value.array, array, casting="unsafe")
+    copy_into(value.array, array)
     shared_counter(value).value += 1
 
 

@@ -14,6 +14,7 @@ from ..core.primitive import primitive, shortcut
 from ..core.tensor import Tensor
 from ..core.types import Context, Gradients, Operand, TensorOrArray
 from ..kernels import activations
+from ..kernels.halves import array_of
 
 
 def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], integers: bool = False,
@@ -40,7 +41,7 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
             quick = activations.forward(kernel, x, *settings) if kernel else None
             if quick is not None:
                 return quick
-            return np.asarray(forward(x, *settings), x.dtype)
+            return array_of(forward(x, *settings), x.dtype)
 
         @staticmethod
         def backward(ctx: Context, g: TensorOrArray) -> Gradients:

@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from ..base.arrays import is_half
 from ..base.dtypes import default
 from ..core.tensor import Tensor, result
 from ..kernels import optimizer_steps
+from ..kernels.halves import converted, copy_into
 from .arguments import number
 from .differentiable import Formula, recorded_step
 from .flat import Array, FlatBuffers, Run, flat_buffers
 from .optimizer import Optimizer, ParamsT, evaluate
 
 Update = Callable[..., None]
+GRADIENT = 1                         # among the vectors of a block: values, gradients, state
 
 
 class Elementwise(Optimizer):
@@ -87,6 +90,13 @@ class Elementwise(Optimizer):
         for name, vector in run.numbers.items():
             vector[...] = numbers[name]
         for parts in blocks:
+            if is_half(parts[0]):                    # in float32, rounded once
+                wide = [converted(part, np.float32) for part in parts]
+                update(*wide)
+                for k, part in enumerate(parts):
+                    if k != GRADIENT:
+                        copy_into(part, wide[k])
+                continue
             update(*([part.view(part.real.dtype) for part in parts] if parts[0].dtype.kind == "c" else parts))
         run.stepped()
 

@@ -19,6 +19,7 @@ from ..base.references import holders
 from ..base.types import Array
 from ..core.graph import shared_counter
 from ..core.tensor import Tensor, result
+from ..kernels.halves import converted
 
 BLOCK = 65536        # elements: AdamW on 670,000 float32 takes 0.9 ms in blocks of this size, 2.4 ms in one piece
 array_of: Callable[[Any], Array] = attrgetter("array")
@@ -231,7 +232,7 @@ def single_run(p: Tensor, param_state: dict[str, Any], names: dict[str, Any], nu
         raise RuntimeError(f"gradient of dtype {p._grad.dtype} for a parameter of dtype {p.dtype}")
     for name in names:
         if param_state[name].array.dtype != p.array.dtype:      # the model was cast since
-            param_state[name].array = param_state[name].array.astype(p.array.dtype)
+            param_state[name].array = converted(param_state[name].array, p.array.dtype)
     targets = [p.array, *(param_state[name].array for name in names)]
     vectors = [np.ascontiguousarray(a).reshape(-1) for a in targets]
     yield Run([p], vectors[0], tuple(vectors[1:]), {name: param_state[name].array.reshape(1) for name in numbers}, fresh,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
+from ..kernels.halves import converted
 from ..ops.creation.fill import full_like
 from ..ops.pointwise.sign import sign
 from ..ops.pointwise.where import clamp, where
@@ -46,7 +47,7 @@ class Rprop(Elementwise):
         def update(p: Array, g: Array, before: Array, size: Array) -> None:
             g = descent(p, g, group["maximize"], 0)
             turn = np.sign(g * before)
-            size *= np.where(turn > 0, grow, np.where(turn < 0, shrink, 1)).astype(size.dtype)
+            size *= converted(np.where(turn > 0, grow, np.where(turn < 0, shrink, 1)), size.dtype)
             np.clip(size, low, high, out=size)
             g[turn < 0] = 0
             p -= np.sign(g) * size

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, result
+from ..kernels.halves import converted
 
 Groups = list[dict[str, Any]]
 
@@ -56,7 +57,7 @@ def fitted(param: Tensor, value: Any) -> Any:
     if isinstance(value, Tensor) or hasattr(value, "__array__"):         # NumPy's and PyTorch's are welcome too
         array = value.array if isinstance(value, Tensor) else np.asarray(value)
         casts = param.array.dtype.kind in "fV" and array.dtype.kind in "fiub" and array.ndim > 0
-        return result(np.array(array, param.array.dtype if casts else array.dtype, order="C"))
+        return result(np.array(converted(array, param.array.dtype) if casts else array, order="C"))
     if isinstance(value, dict):
         return {k: fitted(param, v) for k, v in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):

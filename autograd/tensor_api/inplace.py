@@ -26,6 +26,7 @@ from ..core.spans import begin, describe, end, operation_number, profilers
 from ..core.tensor import Tensor, result
 from ..core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ..core.views import check_writable, overlaps, take_over, written
+from ..kernels.halves import array_of
 from ..ops.creation.arguments import storable
 from ..ops.index import (
     IndexPut,
@@ -287,7 +288,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         assign(x.array, index, source)
         written(x, None)
     else:
-        value = value if isinstance(value, Tensor) else np.asarray(value, x.array.dtype)
+        value = value if isinstance(value, Tensor) else array_of(value, x.array.dtype)
         write(x, IndexPut.apply(before_write(x), value, index=index), "index assignment")
 
 
@@ -300,7 +301,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 def _copy(self: Tensor, src: Any, passing: bool) -> Tensor:
     check_writable(self, src.tracked if isinstance(src, Tensor) else 0)
     if not isinstance(src, Tensor):
-        src = result(np.asarray(storable(src, self.array.dtype), self.array.dtype))
+        src = result(array_of(storable(src, self.array.dtype), self.array.dtype))
     source = src
     while source.ndim > self.ndim and source.shape[0] == 1:
         source = source[0]

@@ -16,6 +16,7 @@ import numpy as np
 from autograd.core.graph import shared_counter
 from autograd.core.random import Generator
 from autograd.core.tensor import result
+from autograd.kernels.halves import copy_into
 from autograd.nn import Module
 from autograd.optim import Optimizer
 from autograd.utils.data import DataLoader
@@ -289,7 +290,7 @@ class Model:
                                  f"{unexpected}")
             for key in [key for key, value in own.items() if isinstance(value, ParameterSlice)]:
                 piece, new = own[key], given.pop(key)
-                np.copyto(piece.array, new.array.reshape(piece.array.shape), casting="same_kind")
+                copy_into(piece.array, new.array.reshape(piece.array.shape))
                 shared_counter(piece).value += 1
             self.module.load_state_dict(given, strict=False)
         else:

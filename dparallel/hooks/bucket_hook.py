@@ -20,6 +20,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from autograd.kernels.halves import copy_into
+
 from ..autograd import Tensor, as_tensor
 from ..comm import Communicator, Handle, communicator, on_all_ranks
 from ..pytree.flat_arrays import unflatten
@@ -202,7 +204,7 @@ class CommHook:
             if array.size != into.size:
                 raise ValueError(f"a comm hook returns as many elements as it got: {into.size}, not {array.size}")
             if array is not into:
-                np.copyto(into, array.reshape(-1), casting="same_kind")
+                copy_into(into, array.reshape(-1))
 
 
 __all__ = ["CommHook", "GradBucket", "Handle", "requires_state"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from autograd.kernels.halves import converted
+
 from ..comm import Handle
 from . import bf16_compress_hook, fp16_compress_hook
 from .bucket_hook import GradBucket
@@ -17,7 +19,7 @@ def cast_hook(dtype: str, bucket: GradBucket) -> Handle:
     if dtype in HALF:
         return HALF[dtype](None, bucket)
     bucket.refuse_complex()
-    sent = (bucket.array / bucket.comm.size).astype(dtype)
+    sent = converted(bucket.array / bucket.comm.size, dtype)
     bucket.bytes_sent = sent.nbytes
     return bucket.comm.start_allreduce([sent]).then(lambda handle: handle.value()[0])
 

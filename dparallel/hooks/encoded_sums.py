@@ -52,7 +52,7 @@ class BFloat16(Codec):
         """x as the bits of bfloat16, rounded by adding half a unit in the last place. A nan keeps a bit, or it would become
         infinite."""
         with np.errstate(over="ignore"):
-            x = x.astype(np.float32, copy=False)
+            x = converted(x, np.float32, copy=False)
         kernels = kernels_for(x)
         if kernels is not None:
             out = np.empty(x.shape, np.uint16)

@@ -14,6 +14,7 @@ import numpy as np
 from autograd.core.engine import BackwardPass
 from autograd.core.grad_buffers import LeafCounter, set_counter, set_grad, set_grad_buffer
 from autograd.core.graph import shared_counter
+from autograd.kernels.halves import copy_into
 
 from ..autograd import Tensor, as_tensor
 from ..comm import Communicator
@@ -86,7 +87,7 @@ class GradientBucket(LeafCounter):
         if grad.edge is not None:
             raise RuntimeError(MSG_GRAPH.format(name=self.names[number]))
         memory = self.gradient(number)
-        np.copyto(memory, grad.array, casting="same_kind")
+        copy_into(memory, grad.array)
         set_grad(p, as_tensor(memory))
 
     def _held_arrays(self) -> Iterator[tuple[str, str, Any]]:
@@ -216,7 +217,7 @@ class Bucket(GradientBucket):
             elif grad.array is view:
                 self.unused_before.append((number, view.copy()))
             else:
-                np.copyto(view, grad.array, casting="same_kind")
+                copy_into(view, grad.array)
 
     def fill_with_zeros(self) -> None:
         """Set the whole buffer to 0."""
@@ -250,7 +251,7 @@ def copy_to_grad(p: Tensor, view: Array) -> None:
     if p.grad is None or p.grad.array is view:
         set_grad(p, as_tensor(view.copy()))
     elif p.grad.array is not view:
-        np.copyto(p.grad.array, view)
+        copy_into(p.grad.array, view)
         shared_counter(p.grad).value += 1
 
 

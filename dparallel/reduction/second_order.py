@@ -24,6 +24,7 @@ from autograd.core.engine import BackwardPass, running
 from autograd.core.grad_buffers import set_grad
 from autograd.core.modes import GRAD
 from autograd.core.tensor import edge_of
+from autograd.kernels.halves import converted
 
 from ..autograd import Function, Tensor, as_tensor
 from ..comm import Communicator
@@ -167,7 +168,7 @@ class Averaged(Function):
         flat = np.concatenate([g.array.reshape(-1) for g in gs]) * share if share else np.zeros(
             sum(g.array.size for g in gs), np.result_type(*[g.array.dtype for g in gs]))
         total = comm.allreduce([flat])[0]
-        return tuple(as_tensor((view if g.array.dtype.kind == "c" else view.real).astype(g.array.dtype))
+        return tuple(as_tensor(converted(view if g.array.dtype.kind == "c" else view.real, g.array.dtype))
                      for g, view in zip(gs, unflatten(total, [g.array.shape for g in gs]), strict=True))
 
     @staticmethod

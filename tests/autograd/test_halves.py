@@ -145,8 +145,42 @@ CONVERSIONS = {
     "fp16 hook": lambda: Float16().decode(Float16().encode(SMALL.reshape(-1))), "bf16 hook": lambda: BFloat16().encode(SMALL.reshape(-1)),
     "int8 hook": lambda: Int8(512).encode(SMALL.reshape(-1)), "sum over ranks": lambda: combined([HALF, HALF[::-1]], "sum"),
     "mean over ranks": lambda: combined([HALF, HALF, HALF], "mean"), "weights of ranks": lambda: scale(HALF.copy(), 0.3),
-    "into": lambda: copy_into(HALF.copy(), SMALL),
+    "into": lambda: copy_into(HALF.copy(), SMALL), "copy_ of an array": lambda: tensor(HALF).detach().copy_(SMALL),
+    "assigned": lambda: ag.tensor(HALF).__setitem__(slice(None), ag.tensor(SMALL)), "out=": lambda: ag.mul(ag.tensor(SMALL), 1.0, out=ag.tensor(HALF)),
+    "tensor(array)": lambda: ag.tensor(SMALL, dtype=ag.float16), "asarray": lambda: np.asarray(ag.tensor(SMALL), np.float16),
+    "product": lambda: tensor(HALF) * tensor(HALF), "by a number": lambda: tensor(HALF) * 0.7 / 3, "in place": lambda: ag.tensor(HALF).mul_(0.7).add_(ag.tensor(SMALL)),
+    "gradient of a product": lambda: backward(lambda t: (t * 0.7 * t).float().sum())(HALF), "mixed": lambda: backward(lambda t: (t * ag.tensor(SMALL)).sum())(HALF),
+    "mse_loss": lambda: backward(lambda t: F.mse_loss(t, ag.zeros(50, 100, dtype=ag.float16), reduction="sum"))(HALF), "lerp": lambda: ag.tensor(HALF).lerp(ag.tensor(HALF[::-1].copy()), 0.3),
+    "addcmul": lambda: ag.addcmul(ag.tensor(HALF), ag.tensor(HALF), ag.tensor(HALF)), "dropout": lambda: F.dropout(tensor(HALF), 0.3), "gelu": lambda: F.gelu(tensor(HALF)),
+    "layer_norm": lambda: F.layer_norm(tensor(HALF), (100,), ag.tensor(HALF[0])), "normal_": lambda: ag.tensor(HALF).normal_(0, 1e-6), "init": lambda: ag.nn.init.uniform_(ag.tensor(HALF), 0, 1e-6),
+    "load_state_dict": lambda: layer(HALF).load_state_dict(layer(SMALL).state_dict()), "optimizer's state": lambda: adam(HALF).load_state_dict(adam(SMALL).state_dict()),
+    "Adam": lambda: adam(HALF), "SGD": lambda: stepped(ag.optim.SGD, HALF, lr=0.3, momentum=0.9, weight_decay=0.1), "avg_pool2d": lambda: F.avg_pool2d(tensor(HALF)[None], 2),
+    "accumulated": lambda: [loss.backward() for t in [tensor(HALF)] for loss in [(t * 0.7).sum() for _ in range(3)]], "clip_grad_norm_": lambda: clipped(HALF),
 }
+
+
+def layer(x):
+    made = ag.nn.Linear(100, 50, bias=False)
+    made.weight = ag.nn.Parameter(ag.tensor(x))
+    return made
+
+
+def stepped(kind, x, **settings):
+    p = ag.nn.Parameter(ag.tensor(x))
+    p.grad = ag.tensor(x)
+    optimizer = kind([p], **settings)
+    optimizer.step()
+    return optimizer
+
+
+def clipped(x):
+    p = ag.nn.Parameter(ag.tensor(x))
+    p.grad = ag.tensor(x)
+    ag.nn.utils.clip_grads_with_norm_([p], 1e-3, ag.tensor(2e-3, dtype=ag.float16))
+
+
+def adam(x):
+    return stepped(ag.optim.Adam, x, lr=1e-6)
 
 
 @pytest.mark.parametrize("name", CONVERSIONS)
@@ -172,3 +206,73 @@ def test_derivatives_in_range_do_not_leave_it_on_the_way(compute, x):
         expected, found = derivative(compute)(half.double()).numpy(), derivative(compute)(half).double().numpy()
         close = np.abs(found - expected) <= 1e-2 * np.abs(expected) + 1e-3 * np.abs(expected).max() + 1e-7
         assert (close | (np.abs(expected) > 65504)).all(), (derivative, found, expected)
+
+
+RNG = np.random.default_rng(5)
+INPUTS = {
+    "all halves": ALL.astype(np.float32), "random": RNG.standard_normal((30, 70)).astype(np.float32), "small": SMALL, "of float64": SMALL.astype(np.float64),
+    "subnormal": RNG.integers(0, 1 << 23, (20, 90), dtype=np.uint32).view(np.float32), "subnormal float64": RNG.integers(0, 1 << 52, 3000, dtype=np.uint64).view(np.float64),
+    "0-d": np.array(3e-8, np.float32), "empty": np.zeros((0, 3), np.float32), "strided": np.repeat(SMALL, 2, 1)[:, ::2], "transposed": SMALL.T, "few": SMALL[0, :5],
+    "turned": SMALL[::-1], "repeated": np.broadcast_to(SMALL[:1], SMALL.shape), "inf and nan": np.float32([np.inf, -np.inf, np.nan, -0.0, 7e4, 65519.996, 65520] * 20),
+}
+
+
+def to_numpy(t):
+    return t.detach().numpy()
+
+
+# an array as a tensor would be made of it, float16 numbers like them; what NumPy does with the same
+ALIKE = {
+    "tensor": (lambda x, h: to_numpy(ag.tensor(x, dtype=ag.float16)), lambda x, h: x.astype(np.float16)),
+    "as_tensor": (lambda x, h: to_numpy(ag.as_tensor(x, dtype=ag.float16)), lambda x, h: x.astype(np.float16)),
+    "asarray": (lambda x, h: np.asarray(ag.tensor(x), np.float16), lambda x, h: x.astype(np.float16)),
+    "copy_": (lambda x, h: to_numpy(ag.tensor(h).copy_(ag.tensor(x))), lambda x, h: x.astype(np.float16)),
+    "assigned": (lambda x, h: np.asarray([ag_assigned(h, x)])[0], lambda x, h: x.astype(np.float16)),
+    "out=": (lambda x, h: to_numpy(ag.mul(ag.tensor(x), 3.0, out=ag.tensor(h))), lambda x, h: (x * x.dtype.type(3)).astype(np.float16)),
+    "mixed": (lambda x, h: to_numpy(ag.tensor(h) + ag.tensor(x)), lambda x, h: np.asarray(h + x)), "mixed product": (lambda x, h: to_numpy(ag.tensor(x) * ag.tensor(h)), lambda x, h: np.asarray(x * h)),
+    "compared": (lambda x, h: to_numpy(ag.tensor(x) > ag.tensor(h)), lambda x, h: np.asarray(x > h)), "complex": (lambda x, h: to_numpy(ag.tensor(h).to(ag.complex64)), lambda x, h: h.astype(np.complex64)),
+    "int32": (lambda x, h: to_numpy(ag.tensor(np.nan_to_num(h, posinf=0, neginf=0)).int()), lambda x, h: np.nan_to_num(h, posinf=0, neginf=0).astype(np.int32)),
+    "sum": (lambda x, h: to_numpy(ag.tensor(h) + ag.tensor(h)), lambda x, h: h + h), "difference": (lambda x, h: to_numpy(ag.tensor(h) - 0.1), lambda x, h: h - np.float16(0.1)),
+    "product": (lambda x, h: to_numpy(ag.tensor(h) * 0.7), lambda x, h: h * np.float16(0.7)), "quotient": (lambda x, h: to_numpy(3.0 / ag.tensor(h)), lambda x, h: np.float16(3) / h),
+    "square root": (lambda x, h: to_numpy(ag.tensor(h).sqrt()), lambda x, h: np.sqrt(h)), "joined": (lambda x, h: to_numpy(ag.stack([ag.tensor(h), ag.tensor(x)])), lambda x, h: np.stack([h, x])),
+    "big-endian": (lambda x, h: converted(x.astype(x.dtype.newbyteorder(">")), np.float16), lambda x, h: x.astype(np.float16)),
+    "to big-endian": (lambda x, h: converted(x, ">f2").astype(np.float16), lambda x, h: x.astype(np.float16)),
+    "read-only": (lambda x, h: converted(read_only(x), np.float16), lambda x, h: x.astype(np.float16)), "gradient": (lambda x, h: gradient_of(h, x), lambda x, h: x.astype(np.float16)),
+}
+
+
+def ag_assigned(h, x):
+    t = ag.tensor(h)
+    t[...] = ag.tensor(x)
+    return t.numpy()
+
+
+def read_only(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+def gradient_of(h, x):
+    t = ag.tensor(h, requires_grad=True)
+    t.to(ag.tensor(x).dtype).backward(ag.tensor(x))
+    return t.grad.numpy()
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("name", ALIKE)
+def test_bits_are_numpys(kernels, name, kind):
+    x = INPUTS[kind]
+    with np.errstate(all="ignore"):
+        h = np.asarray(x.astype(np.float16))
+        found, expected = np.asarray(ALIKE[name][0](x, h)), np.asarray(ALIKE[name][1](x, h))
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    nan = np.isnan(expected)
+    assert (np.isnan(found) == nan).all() and found[~nan].tobytes() == expected[~nan].tobytes()
+
+
+def test_a_mapped_file_is_converted_like_an_array(kernels, tmp_path):
+    SMALL.tofile(tmp_path / "x")
+    with np.errstate(under="raise"):
+        found = ag.tensor(np.memmap(tmp_path / "x", np.float32, "r", shape=SMALL.shape), dtype=ag.float16)
+    assert (bits(found.numpy()) == bits(HALF)).all()

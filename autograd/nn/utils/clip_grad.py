@@ -14,6 +14,7 @@ from ...base.dtypes import result_type
 from ...core.graph import shared_counter
 from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
+from ...kernels.halves import multiply_by
 from ...kernels.norms import norm
 
 MSG_NONFINITE = ("The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be clipped. "
@@ -119,7 +120,7 @@ def _scale_to_norm(parameters: list[Tensor], max_norm: float, total_norm: Tensor
     limit = real_number("clip_grad_norm_(max_norm", max_norm)
     scale = np.minimum(np.asarray(limit / (total + np.asarray(1e-6, total.dtype))), 1)
     for grad in _grads(parameters):
-        np.multiply(grad.array, scale.astype(grad.dtype), out=grad.array)
+        multiply_by(grad.array, scale.astype(grad.dtype))
         shared_counter(grad).value += 1
 
 

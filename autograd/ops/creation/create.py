@@ -43,7 +43,8 @@ def copied(data: Any, dtype: np.dtype[Any] | None) -> Array:
     if isinstance(data, Tensor):
         data = data.array
     if isinstance(data, (np.ndarray, np.generic)):
-        return np.array(numeric(np.asarray(data)), dtype)
+        array = numeric(np.asarray(data))
+        return np.array(array) if dtype is None or array.dtype == dtype else converted(array, dtype)
     if not isinstance(data, (list, tuple, int, float)) and is_foreign(data):
         return np.array(numeric(shared(data, dtype)), dtype)
     array = arranged(data)

@@ -15,6 +15,7 @@ from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
+from ...kernels.halves import converted
 from ...kernels.scatter import add_at
 from ..creation.arguments import fitting
 from ..shape import reshape
@@ -90,6 +91,8 @@ def of_last_writers(values: TensorOrArray, index: Any, shape: tuple[int, ...]) -
 
 def assign(array: Array, index: Any, value: Array | Number, accumulate: bool = False) -> None:
     """array[index] = value, or += with elements indexed twice getting both; index as PyTorch reads it."""
+    if type(value) is np.ndarray and value.dtype != array.dtype:
+        value = converted(value, array.dtype)
     try:
         basic, dims, places = located(index, array.shape)
         part = array if basic is None and places else array[(basic or ()) + (...,)]

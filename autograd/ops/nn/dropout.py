@@ -15,6 +15,7 @@ from ...core.primitive import primitive
 from ...core.random import keep_mask
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients
+from ...kernels.halves import converted, multiply
 from ...kernels.onednn.reorder import like_order
 from .._pointwise import overwrite
 from ..shape import clone, reshape
@@ -34,6 +35,8 @@ class Dropout(Operation, name="NativeDropout"):
         keep = like_order(keep, x)
         ctx.save(keep)
         ctx.scale = scale
+        if x.dtype == np.float16:
+            return multiply(converted(converted(x, np.float32) * keep, np.float16), scale)
         out = np.multiply(x, keep, dtype=x.dtype)
         out *= scale
         return out

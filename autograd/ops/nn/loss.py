@@ -19,7 +19,7 @@ from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import softmax as kernel
 from ...kernels.activations import logit_loss
-from ...kernels.halves import converted
+from ...kernels.halves import converted, in_single
 from ...kernels.openblas import alone
 from ...kernels.scatter import in_range
 from ...kernels.take_along import row_numbers, subtract_per_row, take_per_row
@@ -589,7 +589,7 @@ class MseLoss(Operation):
         """One pass for the difference and one for its squares."""
         ctx.save(x, y)
         ctx.scale = scale
-        difference = (x - y).reshape(-1)
+        difference = np.subtract(*(in_single(x, y) if x.dtype == np.float16 else (x, y))).reshape(-1)
         whole = difference.size // PART * PART if difference.size > 2 * PART else 0
         rest = difference[whole:]
         with alone():                                # BLAS keeps few sums: over 100,000 squares they lose 2 bits
@@ -606,8 +606,9 @@ class MseLoss(Operation):
         if isinstance(g, Tensor):
             gx = (x - y) * (g * (2 * ctx.scale))
         else:
-            gx = x - y
-            gx *= np.asarray(g * (2 * ctx.scale), x.dtype)
+            gx = np.subtract(*(in_single(x, y) if x.dtype == np.float16 else (x, y)))
+            gx *= np.asarray(g * (2 * ctx.scale), gx.dtype)
+            gx = converted(gx, x.dtype, copy=False)
         return gx if ctx.needs(0) else None, -gx if ctx.needs(1) else None
 
 

@@ -23,7 +23,7 @@ from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import group_norm as group_norm_kernel
 from ...kernels import layer_norm as layer_norm_kernel
 from ...kernels import sums
-from ...kernels.halves import converted
+from ...kernels.halves import array_of, converted
 from ...kernels.memory_format import channels_last, in_rows, is_channels_last
 from ...kernels.onednn.reorder import like_order
 from ..linalg.distances import p_norm
@@ -162,7 +162,7 @@ def standardized(x: Array, weight: Array | None, bias: Array | None, dims: tuple
         out *= weight.reshape(form)
     if shift is not None:
         out += shift
-    return in_rows(np.asarray(out, x.dtype)), mean_of, scale
+    return in_rows(array_of(out, x.dtype)), mean_of, scale
 
 
 def total(x: Array, y: Array | None, dims: tuple[int, ...]) -> Array:

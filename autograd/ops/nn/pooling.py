@@ -27,6 +27,7 @@ from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import pooling as kernels
 from ...kernels import resampling as resampling
 from ...kernels import sums
+from ...kernels.halves import converted
 from ...kernels.memory_format import channels_last, last_axes
 from ...kernels.onednn import pooling as onednn_pooling
 from ...kernels.onednn.reorder import like_order, to_suggested_format
@@ -57,11 +58,11 @@ class AvgPool(Operation):
             if quick is not None:
                 ctx.windows = (*windows, quick[1])
                 return quick[0]
-        total = resampling.resample(x.astype(wide(x.dtype), copy=False), maps)
+        total = resampling.resample(converted(x, wide(x.dtype), copy=False), maps)
         if x.dtype.kind in "iu":
             quotient = abs(total) // abs(divisor)
             return (sign(total) * sign(divisor) * quotient).astype(x.dtype)
-        return to_suggested_format((total / divisor.astype(total.dtype)).astype(x.dtype, copy=False), x)
+        return to_suggested_format(converted(total / divisor.astype(total.dtype), x.dtype, copy=False), x)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.dtypes import category, complex64, complex128
+from ...base.dtypes import category, complex64, complex128, float16
 from ...base.errors import MSG_MINUS
 from ...base.types import Array, Number
 from ...core.batching import elementwise as elementwise_rule
@@ -16,6 +16,7 @@ from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...core.types import Context, Declared, Gradients, Operand, TensorOrArray, TensorOrNumber
 from ...kernels import remainders
+from ...kernels.halves import converted, in_single
 from .._kinds import as_arrays, only, tensors, undifferentiable
 from .._names import older_order
 from .cast import common_dtype, is_number, promoted
@@ -151,7 +152,9 @@ class Addcmul(Operation):
         """In the common dtype."""
         ctx.save(a, b)
         ctx.value = value
-        return x + (a * b if value == 1 else value * a * b)
+        x, a, b = in_single(x, a, b) if (half := x.dtype == float16) else (x, a, b)
+        out = x + (a * b if value == 1 else value * a * b)
+        return converted(out, float16, copy=False) if half else out
 
     @staticmethod
     def backward(ctx: Context, g: Tensor) -> Gradients:
@@ -173,7 +176,9 @@ class Addcdiv(Operation):
         """In the common dtype."""
         ctx.save(a, b)
         ctx.value = value
-        return x + (a / b if value == 1 else value * a / b)
+        x, a, b = in_single(x, a, b) if (half := x.dtype == float16) else (x, a, b)
+        out = x + (a / b if value == 1 else value * a / b)
+        return converted(out, float16, copy=False) if half else out
 
     @staticmethod
     def backward(ctx: Context, g: Tensor) -> Gradients:
@@ -214,10 +219,13 @@ class Lerp(Operation):
         ctx.weight = w if w.__class__ in (int, float) else None
         if ctx.weight is None:
             ctx.save(x, y, w)
+        x, y, w = in_single(x, y, w) if (half := x.dtype == float16) else (x, y, w)
         step = y - x
         if getattr(w, "ndim", 0) == 0:
-            return x + w * step if abs(w) < 0.5 else y - step * (1 - w)
-        return np.where(np.abs(w) < 0.5, x + w * step, y - step * (1 - w))
+            out = x + w * step if abs(w) < 0.5 else y - step * (1 - w)
+        else:
+            out = np.where(np.abs(w) < 0.5, x + w * step, y - step * (1 - w))
+        return converted(out, float16, copy=False) if half else out
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:

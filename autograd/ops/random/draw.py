@@ -22,6 +22,7 @@ from ...core.primitive import primitive
 from ...core.random import Generator, drawing
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
+from ...kernels.halves import add, converted, multiply
 from ...kernels.sorting import leading
 from ..creation.arguments import extent, floating, integer, kind, new_leaf, shape_of
 from ..creation.fill import like
@@ -30,7 +31,7 @@ from ..pointwise.rounding import zero
 
 def uniform_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
     """Uniform on [0, 1), drawn in double precision for float64 and in single for all others."""
-    return np.asarray(rng.random(shape, np.float64 if dtype.itemsize >= 8 else np.float32)).astype(dtype, copy=False)
+    return converted(np.asarray(rng.random(shape, np.float64 if dtype.itemsize >= 8 else np.float32)), dtype, copy=False)
 
 
 def normal_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
@@ -39,7 +40,7 @@ def normal_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any)
         parts = rng.standard_normal((*shape, 2), np.float64 if dtype.itemsize == 16 else np.float32) * math.sqrt(0.5)
         return (parts[..., 0] + 1j * parts[..., 1]).astype(dtype)
     drawn = rng.standard_normal(shape, np.float64 if dtype.itemsize >= 8 else np.float32)
-    return np.asarray(drawn).astype(dtype, copy=False)
+    return converted(np.asarray(drawn), dtype, copy=False)
 
 
 @primitive
@@ -194,7 +195,7 @@ def normal(mean: TensorOrNumber, std: TensorOrNumber = 1.0, size: Sequence[int] 
 
 @primitive
 def _normal_of_numbers(mean: Any, std: Any, shape: tuple[int, ...], dtype: Any, generator: Generator | None) -> Array:
-    return np.asarray(normal_numbers(drawing(generator), shape, dtype) * dtype.type(std) + dtype.type(mean))
+    return np.asarray(add(multiply(normal_numbers(drawing(generator), shape, dtype), dtype.type(std)), dtype.type(mean)))
 
 
 @primitive
@@ -204,7 +205,7 @@ def _normal_of_tensors(mean: Any, std: TensorOrNumber, dtype: DTypeLike, generat
         raise RuntimeError("normal expects all elements of std >= 0.0" if isinstance(std, Tensor)
                            else f"normal expects std >= 0.0, but found std {std}")
     drawn = normal_numbers(drawing(generator), np.broadcast_shapes(np.shape(a), np.shape(b)), floating("normal", dtype))
-    return np.asarray(drawn * b + a).astype(dtype, copy=False)
+    return converted(np.asarray(drawn * b + a), dtype, copy=False)
 
 
 def check_std(name: str, std: Any) -> None:

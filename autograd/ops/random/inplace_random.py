@@ -17,6 +17,7 @@ from ...core.primitive import primitive
 from ...core.random import Generator, drawing
 from ...core.tensor import Tensor
 from ...core.types import TensorOrNumber
+from ...kernels.halves import add, multiply
 from . import draw
 from .draw import Bernoulli, Normal, chances, integers, normal_numbers, uniform_numbers
 
@@ -69,7 +70,7 @@ def uniform(x: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Genera
     low, width = dtype.type(from_), dtype.type(to - from_)
     most = np.nextafter(dtype.type(to), low)         # rounding must not reach `to`; `to` itself where the range is empty
     return Uniform.apply(x, values=_drawn(lambda: np.asarray(np.minimum(
-        uniform_numbers(drawing(generator), x.array.shape, dtype) * width + low, most), dtype)))
+        add(multiply(uniform_numbers(drawing(generator), x.array.shape, dtype), width), low), most), dtype)))
 
 
 def normal(x: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
@@ -77,7 +78,7 @@ def normal(x: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generat
     dtype = x.array.dtype if x.array.dtype.kind == "c" else _checked("normal", x)
     draw.check_std("normal", std)
     return Normal.apply(x, values=_drawn(lambda: np.asarray(
-        normal_numbers(drawing(generator), x.array.shape, dtype) * dtype.type(std) + dtype.type(mean), dtype)))
+        add(multiply(normal_numbers(drawing(generator), x.array.shape, dtype), dtype.type(std)), dtype.type(mean)), dtype)))
 
 
 def bernoulli(x: Tensor, p: TensorOrNumber = 0.5, *, generator: Generator | None = None) -> Tensor:

@@ -95,7 +95,7 @@ class Mean(Operation):
         if ctx.count:
             return converted(np.true_divide(whole, wide.type(ctx.count)), x.dtype, copy=False)
         with np.errstate(invalid="ignore", divide="ignore"):      # the mean of nothing is nan, as in PyTorch
-            return np.true_divide(whole, np.asarray(ctx.count, wide)).astype(x.dtype, copy=False)
+            return converted(np.true_divide(whole, np.asarray(ctx.count, wide)), x.dtype, copy=False)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:

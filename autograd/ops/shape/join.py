@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.arrays import is_half
 from ...base.dtypes import promote
 from ...base.types import Array
 from ...core.batching import Level, along
@@ -16,6 +17,7 @@ from ...core.operation import Cast, Operation
 from ...core.out import check_apart, into
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Declared, Gradients, TensorOrArray
+from ...kernels.halves import converted
 from ...kernels.memory_format import empty_last, in_rows, is_channels_last
 from .constant_pad import pad_constant
 from .dims import wrap_dim
@@ -43,11 +45,12 @@ class Cat(Operation):
         full = xs if (0,) not in shapes else [x for x in xs if x.shape != (0,)] or xs[:1]
         ndim = full[0].ndim
         ctx.dim, ctx.lengths = dim, [s[dim] if len(s) == ndim else None for s in shapes]
+        dtype = common(xs)
         if not all(map(is_channels_last, full)):
-            return in_rows(np.concatenate(full, axis=dim, dtype=common(xs)))
+            return in_rows(np.concatenate(widened(full, dtype), axis=dim, dtype=dtype))
         shape = [*full[0].shape]
         shape[dim] = sum(x.shape[dim] for x in full)
-        return np.concatenate(full, axis=dim, out=empty_last(tuple(shape), common(xs)))
+        return np.concatenate(widened(full, dtype), axis=dim, out=empty_last(tuple(shape), dtype))
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
@@ -76,7 +79,8 @@ class Stack(Operation):
     def forward(ctx: Context, *xs: Any, dim: int) -> Array:
         """np.stack of the arrays."""
         ctx.dim = dim
-        return in_rows(stacked(xs, dim, common(xs)))
+        dtype = common(xs)
+        return in_rows(stacked(widened(xs, dtype), dim, dtype))
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
@@ -91,6 +95,11 @@ def common(xs: Any) -> np.dtype[Any]:
         if x.dtype is not first:
             return functools.reduce(promote, [x.dtype for x in xs])
     return first
+
+
+def widened(xs: Any, dtype: np.dtype[Any]) -> Any:
+    """The arrays; halves among wider ones are converted here, which takes NumPy longer."""
+    return xs if all(x.dtype is dtype for x in xs) else [converted(x, dtype) if is_half(x) else x for x in xs]
 
 
 def listed(tensors: Sequence[Any], name: str) -> Any:
