@@ -151,7 +151,7 @@ CASES = {
     "leaky_relu": ("tt", (0.1,)), "leaky_relu_backward": ("ttt", (0.1,)), "hardtanh": ("tt", (-0.5, 0.6)),
     "hardtanh_backward": ("ttt", (-0.5, 0.6)),
     "to_half_double": ("tnt", ()), "from_half_double": ("tnt", ()),
-    "softmax": ("xx", ROWS), "softmax_backward": ("xxx", ROWS), "power_sums": ("xntt", (*ROWS, 0)),
+    "softmax": ("xx", ROWS), "softmax_backward": ("xxx", ROWS), "power_sums": ("xntt", (*ROWS, 0)), "log_softmax": ("xnttx", ROWS),
     "log_softmax_backward": ("xxx", ROWS), "cross_entropy_backward": ("xttttx", ROWS),
     "attention_backward": ("xx", (*ROWS, 0.3)), "layer_norm": ("xnnxtt", (*ROWS, 7, 1e-5)), "words": ("xx", (*ROWS, -1)),
     "leading": ("xtn", (*ROWS, 1, 0)), "sums": ("xmo", BLOCKS), "middle_power_sums": ("xnmoo", BLOCKS),
@@ -263,7 +263,9 @@ WHOLE = {
     "cross entropy": norms(lambda x: F.cross_entropy(x, ag.arange(2200) % 300, reduction="none"), (2200, 300)),
     "gelu": norms(F.gelu, (1 << 19,)), "sigmoid": norms(ag.sigmoid, ((1 << 20) + 1,)),
     "channels last": norms(lambda x: F.silu(x.to(memory_format=ag.channels_last)), (20, 32, 30, 30)),
-    "cumsum": norms(lambda x: x.cumsum(1), (700, 1000)), "optimizers": step}
+    "cumsum": norms(lambda x: x.cumsum(1), (700, 1000)), "optimizers": step, "lgamma": norms(ag.lgamma, ((1 << 19) + 5,)),
+    "erf": norms(ag.erf, (1 << 19,)), "erfinv": norms(lambda x: ag.erfinv(x / 6), (1 << 19,)), "digamma": norms(lambda x: ag.digamma(x) * x, (1 << 19,)),
+    "log_softmax": norms(lambda x: F.log_softmax(x, 1), (2200, 300))}
 
 
 @needs_loops

@@ -30,6 +30,7 @@ from functools import partial
 import autograd as ag
 from autograd.kernels import activations, group_norm, halves, layer_norm, optimizer_steps, softmax, sums
 x, g, m, v = np.random.default_rng(0).standard_normal((4, 1 << int(sys.argv[2]))).astype(np.float32)
+bounded = np.tanh(x)
 rows, grads = x.reshape(-1, 256), g.reshape(-1, 256)
 weight, bias = g[:256], m[:256]
 images = x.reshape(16, 16, 16, -1).transpose(0, 3, 1, 2)
@@ -41,7 +42,10 @@ call = {
     "layer norm": lambda: layer_norm.forward(rows, weight, bias, (256,), 1e-5, True)[0],
     "layer norm backward": lambda: layer_norm.backward(grads, rows, weight, means, scales, (256,), True, (True,) * 3)[1],
     "group norm": lambda: group_norm.forward(images, None, None, 4, 1e-5)[0], "cumsum": lambda: sums.running(rows, 1),
-    "adam": lambda: optimizer_steps.adam(x, g, m, v, None, **adam), "float16": lambda: halves.converted(x, np.float16)}[sys.argv[1]]
+    "adam": lambda: optimizer_steps.adam(x, g, m, v, None, **adam), "float16": lambda: halves.converted(x, np.float16),
+    "lgamma": lambda: activations.forward("log_gamma", x), "erfinv": lambda: activations.forward("inverse_error_function", bounded),
+    "erf": lambda: activations.forward("error_function", x), "digamma": lambda: activations.forward("digamma", x),
+    "log softmax": lambda: softmax.log_softmax(rows, 1)}[sys.argv[1]]
 numbers = 1, ag.get_num_threads()
 def turn(number, seconds):
     ag.set_num_threads(number)
@@ -56,7 +60,8 @@ found = [[turn(n, 0.02) for n in numbers] for _ in range(int(float(sys.argv[3]) 
 print(json.dumps([sum(times) / len(times) for times in zip(*found)]))
 """
 SIZES = {"relu": 22, "adam": 22, "float16": 22}          # bits of the number of elements; 20 for the other loops
-OF_LOOPS = ("gelu", "silu backward", "softmax", "layer norm", "layer norm backward", "group norm", "cumsum", *SIZES)
+OF_LOOPS = ("gelu", "silu backward", "softmax", "layer norm", "layer norm backward", "group norm", "cumsum", "lgamma",
+            "digamma", "erf", "erfinv", "log softmax", *SIZES)
 
 
 def step(case: str, one: bool, seconds: float, accelerators: str, root: Path) -> dict[str, float]:

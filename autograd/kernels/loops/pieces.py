@@ -42,9 +42,12 @@ BY_ARITHMETIC = {
     "softmax": "//", "softmax_backward": "///", "power_sums": "/+//", "log_softmax_backward": "///",
     "cross_entropy_backward": "//////", "attention_backward": "//", "words": "//", "leading": "//+",
     "sums": "/+/", "middle_power_sums": "/++//", "logsumexp_backward": "////", "running_sums": "/+/",
-    "running_products": "//", "running_places": "//+", "extremes": "//", "gather": "///", "scatter_add": "///"}
-for table, names in ((BY_MEMORY, ("adam", "sgd", "sgd_momentum", "relu", "relu_backward", "relu_over", "leaky_relu",
-                                  "leaky_relu_backward")), (BY_ARITHMETIC, ("gelu", "gelu_backward"))):
+    "running_products": "//", "running_places": "//+", "extremes": "//", "gather": "///", "scatter_add": "///",
+    "log_gamma": "//", "digamma": "//", "error_function": "//", "inverse_error_function": "//", "log_softmax": "/+///"}
+for table, names in (
+        (BY_MEMORY, ("adam", "sgd", "sgd_momentum", "relu", "relu_backward", "relu_over", "leaky_relu",
+                     "leaky_relu_backward")),
+        (BY_ARITHMETIC, ("gelu", "gelu_backward", "log_gamma", "digamma", "error_function", "inverse_error_function"))):
     table |= {f"{name}_double": table[name] for name in names}
 
 
