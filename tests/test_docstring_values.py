@@ -47,6 +47,7 @@ ALSO = """asarray(ag.ones(2)); batch_norm(ag.ones(2, 1), None, None, ag.zeros(1)
     nn.Upsample(scale_factor=2, mode="trilinear")(ag.ones(1, 1, 2, 2, 2)); ormqr(*ag.geqrf(ag.ones(2, 2)), ag.ones(2, 2))
     optim.lr_scheduler.OneCycleLR(ag.optim.SGD([ag.ones(1, requires_grad=True)], momentum=0.9), 1.0, epochs=2, steps_per_epoch=2)
     permute(ag.ones(2), (0,)); permute_copy(ag.ones(2), (0,)); randint(5, size=(1,)); split(ag.arange(2), 2)
+    utils.data.DataLoader([1], num_workers=1); utils.data.WeightedRandomSampler([1.0, 1.0], 1)
     Tensor.split(ag.arange(2), 2); tensordot(ag.ones(2, 2), ag.ones(2, 2), dims=([1], [0]))""".replace("\n", ";").split(";")
 
 

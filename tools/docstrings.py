@@ -23,8 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 TABLES = ROOT / "docs" / "docstrings"
 OUT = ROOT / "autograd" / "base" / "docstrings"
-FILES = ("creation", "fft", "index", "layers", "linalg", "nn", "optim", "pointwise", "random", "reductions", "shape",
-         "signal", "special", "statistics", "tensor")
+FILES = ("creation", "data", "fft", "index", "layers", "linalg", "nn", "optim", "pointwise", "random", "reductions",
+         "shape", "signal", "special", "statistics", "tensor")
 WIDTH = 96
 
 
@@ -103,8 +103,9 @@ def public_functions(ag):
 
 
 def public_classes(ag):
-    """(file, path, class) of all layers, optimizers and schedulers."""
-    for door, file in (("nn", "layers"), ("optim", "optim"), ("optim.lr_scheduler", "optim"), ("optim.swa_utils", "optim")):
+    """(file, path, class) of all layers, optimizers, schedulers, datasets and samplers."""
+    for door, file in (("nn", "layers"), ("optim", "optim"), ("optim.lr_scheduler", "optim"), ("optim.swa_utils", "optim"),
+                       ("utils.data", "data")):
         module = import_module(f"autograd.{door}")
         for name in module.__all__:
             value = getattr(module, name)

@@ -1,5 +1,6 @@
 """Datasets, samplers, and the loader that makes batches of them."""
 
+from ...base import docstrings as _docstrings
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader
 from .dataset import (
@@ -27,3 +28,5 @@ __all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Datas
            "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset",
            "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate", "default_convert",
            "get_worker_info", "random_split"]
+
+_docstrings.attach(globals(), "data", "utils.data.")

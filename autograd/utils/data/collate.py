@@ -125,13 +125,10 @@ _initial_map = dict(default_collate_fn_map)
 
 
 def default_collate(batch: Any) -> Any:
-    """A list of items as one batch: numbers and tensors stacked; tuples, lists and dicts item by item.
+    """Collate samples into a batch: stack numbers and tensors; collate tuples, lists and dicts element-wise.
 
     Args:
         batch: List of samples.
-
-    Returns:
-        A batch: tensors with a new first dimension, in the samples' structure.
 
     Example:
         >>> ag.utils.data.default_collate([(1, 2.0), (3, 4.0)])
@@ -146,10 +143,10 @@ def stacks_rows(collate_fn: Any) -> bool:
 
 
 def default_convert(data: Any) -> Any:
-    """An item with NumPy's arrays and numbers, also inside collections, as tensors; all else as it is.
+    """Convert NumPy arrays and numbers, also inside collections, to tensors.
 
     Args:
-        data (Tensor or number or sequence): Arrays, numbers and containers of them.
+        data: A sample.
 
     Example:
         >>> import numpy as np

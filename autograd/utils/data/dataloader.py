@@ -1,4 +1,4 @@
-"""DataLoader: batches of a dataset, in the order of a sampler."""
+"""DataLoader: iterate over a dataset in batches."""
 
 from __future__ import annotations
 
@@ -69,51 +69,10 @@ FIXED = frozenset(("batch_size", "batch_sampler", "sampler", "drop_last", "datas
 
 
 class DataLoader(Generic[T_co, Batch_co]):
-    """Batches of `dataset`; num_workers load ahead of the loop that takes them, in the same order.
+    """Iterate over a dataset in batches; workers load batches in advance, in the same order.
 
-    Workers are threads (NumPy's loops and reading files run beside each other); with multiprocessing_context="fork",
-    "spawn" or "forkserver" they are processes. state_dict() and load_state_dict() resume a pass at the next batch.
-
-    Args:
-        dataset: a sequence of samples, or an iterable.
-        batch_size (int): Samples of a batch; None: samples alone. Default: 1.
-        shuffle (bool): Whether the order is random, another one each epoch.
-        sampler: Gives the indices, in place of shuffle.
-        batch_sampler: Gives lists of indices.
-        num_workers (int): Worker processes; 0: loaded in this one. Default: 0.
-        collate_fn (Callable[[Any], Any]): a list of samples -> a batch.
-        pin_memory (bool): Has no effect. Default: False.
-        drop_last (bool): Whether a last batch that is smaller is left out. Default: False.
-        timeout (float): Seconds that a batch of a worker is waited for; 0: without end. Default: 0.
-        worker_init_fn: Called with each worker's number.
-        multiprocessing_context: How workers start.
-        generator (Generator): Source of random numbers; the default generator if None.
-        prefetch_factor (int): Batches that each worker prepares ahead.
-        persistent_workers (bool): Whether workers live on after an epoch. Default: False.
-        pin_memory_device (str): Has no effect. Default: ''.
-        in_order (bool): Whether batches come in the sampler's order. Default: True.
-
-    Raises:
-        TypeError: num_workers is no whole number, or timeout no number.
-        ValueError: num_workers option should be non-negative.
-        ValueError: timeout option should be non-negative.
-        ValueError: prefetch_factor option could only be specified with workers: let num_workers > 0, or set
-            prefetch_factor to None.
-        ValueError: prefetch_factor option should be non-negative.
-        ValueError: persistent_workers option needs num_workers > 0.
-        ValueError: sampler option is mutually exclusive with shuffle.
-
-    Example:
-        >>> data = ag.utils.data.TensorDataset(ag.arange(5))
-        >>> [batch.tolist() for batch, in ag.utils.data.DataLoader(data, batch_size=2)]
-        [[0, 1], [2, 3], [4]]
-        >>> loader = ag.utils.data.DataLoader(data, batch_size=2)
-        >>> batches = iter(loader)
-        >>> _ = next(batches)
-        >>> state = loader.state_dict()
-        >>> loader.load_state_dict(state)                # the next pass begins behind the first batch
-        >>> [batch.tolist() for batch, in loader]
-        [[2, 3], [4]]
+    Workers are threads, which NumPy and file reads run concurrently; with a `multiprocessing_context` they are processes.
+    state_dict() and load_state_dict() resume a pass at the next batch.
     """
 
     dataset: Any
@@ -257,8 +216,7 @@ class DataLoader(Generic[T_co, Batch_co]):
 
     @property
     def end_of_dataloader(self) -> bool:
-        """Whether the loop was given the last batch of its pass, by Accelerate's name. False for a stream without a length
-        until it has ended."""
+        """Whether the pass has returned its last batch (Accelerate's name); for a stream without length, whether it ended."""
         if self._progress is None or self._progress.finished:
             return self._progress is not None
         try:
@@ -287,13 +245,12 @@ class DataLoader(Generic[T_co, Batch_co]):
                           "going to create.", stacklevel=3)
 
     def state_dict(self) -> dict[str, Any]:
-        """The position of the newest pass after the last batch delivered, in tensors, numbers, lists and dicts.
+        """The position of the latest pass after its last batch, with the states of the loader's and samplers' generators.
 
-        It holds the state of the random generators that loader and samplers were given. Without one the loader draws from
-        the default generator, which then counts as its own.
+        Without a generator the state includes the default one.
 
         Raises:
-            NotImplementedError: in_order is False with more than one worker.
+            NotImplementedError: `in_order` is False with more than one worker.
         """
         if self._saved is not None:
             return self._saved
@@ -303,10 +260,10 @@ class DataLoader(Generic[T_co, Batch_co]):
         return save(self, self._progress)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Let the next pass resume from a state, and restore the random generators.
+        """Resume the next pass from a state, and restore the random generators.
 
         Args:
-            state_dict (dict[str, Any]): What state_dict() returned.
+            state_dict (dict[str, Any]): Result of state_dict().
         """
         check(self, state_dict)
         apply(self, state_dict)

@@ -1,4 +1,4 @@
-"""Datasets: items by number, or a stream of items; and datasets made of datasets."""
+"""Map-style and iterable datasets, and datasets composed of others."""
 
 from __future__ import annotations
 
@@ -24,18 +24,9 @@ else:
 
 
 class Dataset(Generic[T_co]):
-    """Items by number: subclasses write __getitem__ and, for most samplers, __len__.
+    """Base of map-style datasets: subclasses implement __getitem__ and, for most samplers, __len__.
 
-    A subclass may also write __getitems__(indices), which returns the list of a whole batch's items at once.
-
-    Example:
-        >>> class Squares(ag.utils.data.Dataset):
-        ...     def __len__(self):
-        ...         return 4
-        ...     def __getitem__(self, i):
-        ...         return i * i
-        >>> list(ag.utils.data.DataLoader(Squares(), batch_size=4))
-        [tensor([0, 1, 4, 9])]
+    A subclass may also implement __getitems__(indices), which returns the samples of a batch as a list.
     """
 
     def __getitem__(self, index: Any) -> T_co:
@@ -46,17 +37,10 @@ class Dataset(Generic[T_co]):
 
 
 class IterableDataset(Dataset[T_co], Iterable[T_co]):
-    """A stream of items: subclasses write __iter__.
+    """Base of iterable datasets: subclasses implement __iter__.
 
-    With workers each one iterates a copy of its own; get_worker_info() tells it which share of the items is its own. A
-    dataset (or the iterator that it makes) with state_dict and load_state_dict is resumed by them, others by skipping.
-
-    Example:
-        >>> class Count(ag.utils.data.IterableDataset):
-        ...     def __iter__(self):
-        ...         return iter(range(3))
-        >>> list(ag.utils.data.DataLoader(Count(), batch_size=3))
-        [tensor([0, 1, 2])]
+    Each worker iterates its own copy; get_worker_info() identifies its share of the samples. A dataset (or its iterator)
+    with state_dict and load_state_dict resumes through them, others by skipping samples.
     """
 
     def __add__(self, other: Any) -> ChainDataset[Any]:  # type: ignore[override]
@@ -64,15 +48,7 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
 
 
 class TensorDataset(Dataset[tuple[Any, ...]]):
-    """Rows of tensors (or arrays) of equal length; item i is the tuple of their i-th rows.
-
-    Raises:
-        AssertionError: Size mismatch between tensors.
-
-    Example:
-        >>> ag.utils.data.TensorDataset(ag.arange(3), 10 * ag.arange(3))[1]
-        (tensor(1), tensor(10))
-    """
+    """A dataset of tensors or arrays: sample i is the tuple of their i-th rows."""
 
     tensors: tuple[Any, ...]
 
@@ -89,20 +65,7 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
 
 
 class StackDataset(Dataset[Any]):
-    """Datasets of equal length side by side, by position or by keyword; item i is the tuple, or with keywords the dict, of
-    their i-th items.
-
-    Raises:
-        ValueError: StackDataset takes datasets by position (items are tuples) or by keyword (items are dicts), not both.
-        ValueError: At least one dataset should be passed.
-        ValueError: Size mismatch between datasets.
-
-    Example:
-        >>> ag.utils.data.StackDataset([1, 2], ["one", "two"])[1]
-        (2, 'two')
-        >>> ag.utils.data.StackDataset(number=[1, 2], name=["one", "two"])[1]
-        {'number': 2, 'name': 'two'}
-    """
+    """Stack datasets of equal length: sample i is the tuple, or with keywords the dict, of their i-th samples."""
 
     datasets: tuple[Any, ...] | dict[str, Any]
 
@@ -127,7 +90,7 @@ class StackDataset(Dataset[Any]):
         return self._item([dataset[index] for dataset in self._columns()])
 
     def __getitems__(self, indices: Sequence[Any]) -> list[Any]:
-        """The items of a batch; datasets with a __getitems__ of their own are asked once."""
+        """The samples of a batch, by one call of __getitems__ for each dataset that has it."""
         columns = [items_of(dataset, indices) for dataset in self._columns()]
         for column in columns:
             if len(column) != len(indices):
@@ -139,19 +102,7 @@ class StackDataset(Dataset[Any]):
 
 
 class ConcatDataset(Dataset[T_co]):
-    """Datasets one after another.
-
-    Args:
-        datasets (Iterable[Any]): sequences.
-
-    Raises:
-        AssertionError: datasets should not be an empty iterable.
-        AssertionError: ConcatDataset does not support IterableDataset.
-
-    Example:
-        >>> len(ag.utils.data.ConcatDataset([[1, 2], [3]]))
-        3
-    """
+    """Concatenate datasets."""
 
     datasets: list[Any]
     cumulative_sizes: list[int]
@@ -172,7 +123,7 @@ class ConcatDataset(Dataset[T_co]):
 
     @staticmethod
     def cumsum(sequence: Iterable[Any]) -> list[int]:
-        """Where each dataset ends."""
+        """The index at which each dataset ends."""
         return list(itertools.accumulate(len(dataset) for dataset in sequence))
 
     def __len__(self) -> int:
@@ -188,23 +139,7 @@ class ConcatDataset(Dataset[T_co]):
 
 
 class ChainDataset(IterableDataset[T_co]):
-    """Streams one after another. A length is the sum of theirs, if all have one.
-
-    Args:
-        datasets (Iterable[IterableDataset]): The streams; the next one is begun when the one before has ended.
-
-    Raises:
-        AssertionError: ChainDataset only supports IterableDataset: when it is iterated.
-
-    Example:
-        >>> class Count(ag.utils.data.IterableDataset):
-        ...     def __init__(self, n):
-        ...         self.n = n
-        ...     def __iter__(self):
-        ...         return iter(range(self.n))
-        >>> list(ag.utils.data.ChainDataset([Count(2), Count(3)]))
-        [0, 1, 0, 1, 2]
-    """
+    """Chain iterable datasets; the length is the sum of theirs, if all have one."""
 
     def __init__(self, datasets: Iterable[Dataset[T_co] | Any]) -> None:
         self.datasets = datasets
@@ -224,20 +159,7 @@ class ChainDataset(IterableDataset[T_co]):
 
 
 class Subset(Dataset[T_co]):
-    """The items of `dataset` that `indices` names, in that order.
-
-    Args:
-        dataset: a sequence.
-        indices (ints): Of the samples that it has.
-
-    Raises:
-        NotImplementedError: {kind.__name__} overrides __getitem__ but not __getitems__, which loads the batches of a
-            DataLoader: write that too, for instance as [self.__getitem__(i) for i in indices].
-
-    Example:
-        >>> ag.utils.data.Subset([10, 20, 30], [2, 0])[0]
-        30
-    """
+    """The samples of a dataset at the given indices, in that order."""
 
     dataset: Any
     indices: Sequence[int] | Array
@@ -270,7 +192,7 @@ class Subset(Dataset[T_co]):
 
 
 def items_of(dataset: Any, indices: Sequence[Any]) -> list[Any]:
-    """The items of a batch, by one call of the dataset's __getitems__ where it has one."""
+    """The samples of a batch, by one call of the dataset's __getitems__ if it has one."""
     getitems = getattr(dataset, "__getitems__", None)
     return getitems(indices) if getitems else [dataset[i] for i in indices]
 
@@ -284,14 +206,13 @@ if TYPE_CHECKING:
 
 
 def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset[Any]]:
-    """Disjoint random Subsets of the given lengths, which sum to len(dataset), or fractions, which sum to 1.
-
-    Fractions are rounded down; items left over go to the first subsets, one each.
+    """Split a dataset at random into disjoint Subsets.
 
     Args:
-        dataset: a sequence.
-        lengths (Sequence[float]): How many, or which parts of it, adding up to all.
-        generator (Generator): Source of random numbers; the default generator if None.
+        dataset (Dataset or sequence): Dataset to split.
+        lengths (sequence): Lengths that sum to len(dataset), or fractions that sum to 1. Fractions are rounded down; the
+            first subsets get one of the remaining samples each.
+        generator (Generator): Random number generator; the default one if None.
 
     Returns:
         A list of Subsets.

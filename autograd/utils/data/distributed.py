@@ -1,4 +1,4 @@
-"""DistributedSampler: which items are whose."""
+"""DistributedSampler: each rank's share of a dataset."""
 
 from __future__ import annotations
 
@@ -13,45 +13,14 @@ from .sampler import Sampler
 
 
 class DistributedSampler(Sampler[int]):
-    """This rank's share of the items: every num_replicas-th of an order that all ranks draw alike.
+    """Restrict each rank to its share of the samples: every num_replicas-th of an order that all ranks draw identically.
 
-    Call set_epoch(e) before each epoch for another order. If the items do not divide evenly, by default the first ones
-    are seen twice so that all ranks have as many (as in PyTorch); drop_last leaves the rest out; `uneven=True` does
-    neither: the first ranks have one more, and every item is seen exactly once (for evaluation, and for DataParallel,
-    which weights by rows).
+    Call set_epoch(e) before each epoch for another order. If the samples do not divide evenly, the first ones are repeated
+    so that all ranks have equally many, as in PyTorch; drop_last drops the rest instead. With `uneven=True` each sample is
+    seen exactly once, as evaluation and DataParallel (which weights by rows) require.
 
-    state_dict() says where a pass stands as the number of items that all ranks together have seen, so that it is resumed at
-    any number of them. A subclass with an __iter__ of its own has no such state unless it brings one.
-
-    Args:
-        dataset (Sized): The items; only their number counts.
-        num_replicas (int): Number of ranks, by default that of autograd.distributed's default group.
-        rank (int): This rank, by default its number there.
-        shuffle (bool): Whether the order is drawn, from seed and epoch; otherwise it is 0, 1, 2, ... Default: True.
-        seed (int): The same on all ranks. Default: 0.
-        drop_last (bool): Whether items that do not divide evenly are left out. Default: False.
-        uneven (bool): Whether the first ranks have one more item instead. Default: False.
-
-    Raises:
-        RuntimeError: DistributedSampler needs num_replicas and rank where there is no default process group, for instance
-            comm.size and comm.rank of dparallel.world().
-        TypeError: num_replicas or rank is no whole number.
-        ValueError: num_replicas is below 1.
-        ValueError: Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}].
-        ValueError: drop_last and uneven exclude each other.
-
-    Example:
-        >>> for rank in range(2):
-        ...     sampler = ag.utils.data.DistributedSampler(range(5), num_replicas=2, rank=rank, shuffle=False)
-        ...     list(sampler)
-        [0, 2, 4]
-        [1, 3, 0]
-        >>> list(ag.utils.data.DistributedSampler(range(5), 2, 1, shuffle=False, uneven=True))
-        [1, 3]
-        >>> sampler.set_epoch(1)                         # another order, where shuffle is on
-        >>> sampler.num_samples, sampler.total_size
-        (3, 6)
-        >>> sampler.load_state_dict(sampler.state_dict())
+    state_dict() counts the samples seen by all ranks together, so a pass can resume on any number of ranks. A subclass that
+    overrides __iter__ has no such state unless it implements one.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -87,7 +56,7 @@ class DistributedSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many items this rank sees in a whole epoch."""
+        """Number of samples that this rank sees in an epoch."""
         n, size = len(self.dataset), self.num_replicas
         if self.uneven:
             return n // size + (self.rank < n % size)
@@ -95,7 +64,7 @@ class DistributedSampler(Sampler[int]):
 
     @property
     def total_size(self) -> int:
-        """How many items all ranks see in an epoch, those that are seen twice counted twice."""
+        """Number of samples that all ranks see in an epoch, counting repetitions."""
         return len(self.dataset) if self.uneven else self.num_samples * self.num_replicas
 
     def __iter__(self) -> Iterator[int]:
@@ -119,26 +88,26 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the order of this epoch.
+        """Set the epoch, from which the order is drawn.
 
         Args:
-            epoch (int): The number of the epoch.
+            epoch (int): Epoch index.
         """
         self.epoch = epoch
 
     def state_dict(self) -> dict[str, int]:
-        """The position in the pass: {"seed", "epoch", "sample"}, the last counted over all ranks."""
+        """Position in the pass: {"seed", "epoch", "sample"}; samples are counted over all ranks."""
         return {"seed": self.seed, "epoch": self.epoch, "sample": self.sample}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Let the next pass go on from there, on this number of ranks.
+        """Resume the next pass from a state, on this number of ranks.
 
         Args:
-            state (dict[str, int]): What state_dict() returned.
+            state (dict[str, int]): Result of state_dict().
 
         Raises:
-            TypeError: a value is no whole number.
-            ValueError: state is no dict with seed, epoch and sample, as state_dict() returns it, or a value is out of range.
+            TypeError: A value is not an int.
+            ValueError: `state` lacks seed, epoch or sample, or a value is out of range.
         """
         if not isinstance(state, dict) or not {"seed", "epoch", "sample"} <= state.keys():
             raise ValueError(f"DistributedSampler.load_state_dict({state!r:.100}): a dict with seed, epoch and sample is "
@@ -148,7 +117,7 @@ class DistributedSampler(Sampler[int]):
         self.sample = self._first = state["sample"]
 
     def begin_pass(self) -> None:
-        """Called by a DataLoader before it draws the first number of a pass: state_dict() is of that pass from now on."""
+        """The DataLoader calls this before it draws a pass's first index; state_dict() then refers to that pass."""
         self.sample = self._first
 
 

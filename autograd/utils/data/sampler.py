@@ -1,4 +1,4 @@
-"""Samplers: the order in which items are seen."""
+"""Samplers: the order in which a DataLoader visits the samples of a dataset."""
 
 from __future__ import annotations
 
@@ -19,24 +19,10 @@ if TYPE_CHECKING:
 
 
 class Sampler(Generic[T_co]):
-    """An iterable of item numbers, or of lists of them; most have a length. Subclass it, with __iter__.
+    """Base of samplers: subclasses implement __iter__, which yields indices or lists of indices, and mostly __len__.
 
-    A sampler with state_dict and load_state_dict is resumed by them: after load_state_dict its next iterator goes on from
-    there. Others are replayed: the next iterator is made from the same random state and skips what was seen.
-
-    Example:
-        >>> class Backwards(ag.utils.data.Sampler):
-        ...     def __init__(self, dataset):
-        ...         self.dataset = dataset
-        ...     def __iter__(self):
-        ...         return iter(range(len(self.dataset) - 1, -1, -1))
-        ...     def __len__(self):
-        ...         return len(self.dataset)
-        >>> data = [10, 20, 30]
-        >>> for batch in ag.utils.data.DataLoader(data, batch_size=2, sampler=Backwards(data)):
-        ...     print(batch)
-        tensor([30, 20])
-        tensor([10])
+    A sampler with state_dict and load_state_dict resumes through them. Others are replayed: the next iterator starts from
+    the same random state and skips the samples already seen.
     """
 
     def __iter__(self) -> Iterator[T_co]:
@@ -44,15 +30,7 @@ class Sampler(Generic[T_co]):
 
 
 class SequentialSampler(Sampler[int]):
-    """0, 1, 2, ...
-
-    Args:
-        data_source (Sized): a sequence.
-
-    Example:
-        >>> list(ag.utils.data.SequentialSampler([7, 8, 9]))
-        [0, 1, 2]
-    """
+    """Sample indices in order: 0, 1, 2, ..."""
 
     def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
@@ -65,25 +43,9 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """All items in random order; num_samples of them, with repetition if there are fewer, or drawn with replacement.
+    """Sample all indices in random order, repeatedly if `num_samples` is larger, or with replacement.
 
     Without a generator each pass seeds one from the default generator.
-
-    Args:
-        data_source (Sized): a sequence.
-        replacement (bool): Whether an index may come twice. Default: False.
-        num_samples (int): How many; as many as samples if None.
-        generator (Generator): Source of random numbers; the default generator if None.
-
-    Raises:
-        TypeError: replacement should be a boolean value, but got replacement={replacement}.
-        ValueError: num_samples should be a positive integer value, but got num_samples={self.num_samples}.
-
-    Example:
-        >>> sorted(ag.utils.data.RandomSampler([7, 8, 9]))
-        [0, 1, 2]
-        >>> ag.utils.data.RandomSampler([7, 8, 9]).num_samples
-        3
     """
 
     def __init__(self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
@@ -99,7 +61,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many numbers a pass gives: the argument, or the present number of items."""
+        """Number of indices per pass: the argument, or the length of the dataset."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -115,16 +77,7 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """The given numbers, each once, in random order.
-
-    Args:
-        indices (ints): a sequence.
-        generator (Generator): Source of random numbers; the default generator if None.
-
-    Example:
-        >>> sorted(ag.utils.data.SubsetRandomSampler([1, 5]))
-        [1, 5]
-    """
+    """Sample the given indices in random order, without replacement."""
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices: Sequence[int] = indices
@@ -139,23 +92,7 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """num_samples numbers below len(weights), drawn with probabilities proportional to the weights.
-
-    Args:
-        weights (Sequence[float]): Of each sample, 0 or more.
-        num_samples (int): How many.
-        replacement (bool): Whether an index may come twice. Default: True.
-        generator (Generator): Source of random numbers; the default generator if None.
-
-    Raises:
-        ValueError: num_samples should be a positive integer value, but got num_samples={num_samples}.
-        ValueError: replacement should be a boolean value, but got replacement={replacement}.
-        ValueError: weights should be a 1d sequence but given weights have shape {...}.
-
-    Example:
-        >>> list(ag.utils.data.WeightedRandomSampler([0.0, 1.0], 3))
-        [1, 1, 1]
-    """
+    """Draw `num_samples` indices with probabilities proportional to the weights."""
 
     def __init__(self, weights: Sequence[float], num_samples: int, replacement: bool = True,
                  generator: Generator | None = None) -> None:
@@ -179,21 +116,7 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Lists of batch_size numbers from another sampler (any iterable); the last may be shorter, or dropped.
-
-    Args:
-        sampler (Iterable[Any]): Gives indices.
-        batch_size (int): Indices of a batch.
-        drop_last (bool): Whether a last batch that is smaller is left out.
-
-    Raises:
-        ValueError: batch_size should be a positive integer value, but got batch_size={batch_size}.
-        ValueError: drop_last should be a boolean value, but got drop_last={drop_last}.
-
-    Example:
-        >>> list(ag.utils.data.BatchSampler(range(5), 2, drop_last=False))
-        [[0, 1], [2, 3], [4]]
-    """
+    """Group the indices of another sampler into lists of `batch_size`."""
 
     def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
