@@ -42,47 +42,44 @@ def writes(method: F) -> F:
 
 
 class SummaryWriter:
-    """Write figures of a run to log_dir, for `tensorboard --logdir runs`.
+    """Write scalars, images and other data of a run to event files in log_dir, for `tensorboard --logdir runs`.
 
-    Tensors are taken with or without gradients; `global_step` is the place on the horizontal axis, `walltime` the time in
-    seconds if it is not now. After close() the next call begins a new file. A method raises a TypeError where a tag is no
-    text or global_step no whole number, and an OSError where the file cannot be written.
+    After close() the next call starts a new file. In a job of several ranks only rank 0 writes.
 
     Args:
-        log_dir (str or PathLike): The folder. Default: runs/DATE_HOST with `comment` behind it.
-        comment (str): The end of the default folder's name. Default: "".
-        purge_step (int): TensorBoard forgets what an earlier run, which ended early, wrote from this step on. Default: None.
-        max_queue (int): How many events may wait to be written. It holds, since each is written at once. Default: 10.
-        flush_secs (int): How many seconds they may wait. It holds, for the same reason. Default: 120.
-        filename_suffix (str): The end of the files' names. Default: "".
-        all_ranks (bool): In a job of several ranks rank 0 alone writes, and the methods of others do nothing; True: each
-            rank writes, to log_dir/rank_N. Default: False.
+        log_dir (str or PathLike): Directory of the files. Default: runs/DATE_HOST with `comment` appended.
+        comment (str): Suffix of the default directory. Default: "".
+        purge_step (int): TensorBoard discards events of an earlier, crashed run from this step on. Default: None.
+        max_queue (int): No effect: each event is written at once. Default: 10.
+        flush_secs (int): No effect: each event is written at once. Default: 120.
+        filename_suffix (str): Suffix of the file names. Default: "".
+        all_ranks (bool): If True, each rank writes, to log_dir/rank_N. Default: False.
+        tag (str): In all methods: identifier of the data. Other types raise TypeError.
+        global_step (int): In all methods: step of the data. Other types raise TypeError. Default: None.
+        walltime (float): In all methods: seconds after the epoch of the event. Default: now.
 
     Raises:
-        TypeError: purge_step is no whole number, max_queue or flush_secs no number, or filename_suffix no text.
-        OSError: the folder cannot be made or written.
+        TypeError: `purge_step` is not an int, `max_queue` or `flush_secs` not a number, or `filename_suffix` not a str.
+        OSError: The directory or a file cannot be written.
 
     Example:
         >>> import os, tempfile
         >>> from autograd.utils.tensorboard import SummaryWriter
-        >>> folder = tempfile.mkdtemp()
-        >>> with SummaryWriter(folder) as writer:
+        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     for step in range(3):
         ...         writer.add_scalar("loss", 1 / (step + 1), step)
-        >>> len(os.listdir(folder))
-        1
-        >>> writer = SummaryWriter(folder, filename_suffix=".more")
-        >>> writer.get_logdir() == folder
+        >>> os.listdir(writer.get_logdir())[0].startswith("events")
         True
-        >>> writer.add_scalars("losses", {"train": 0.5, "test": 0.6}, 3)       # each is a run of its own
-        >>> sorted(name for name in os.listdir(folder) if os.path.isdir(os.path.join(folder, name)))
-        ['losses_test', 'losses_train']
+        >>> writer.add_scalars("losses", {"train": 0.5, "test": 0.6}, 3)         # each is a run of its own
         >>> writer.add_tensor("weights", ag.ones(2, 3))
         >>> writer.add_histogram("gradients", ag.randn(100), 3, max_bins=10)
-        >>> writer.add_histogram_raw("counts", min=0, max=2, num=3, sum=3, sum_squares=5, bucket_limits=[1, 2],
-        ...                          bucket_counts=[1, 2])
+        >>> writer.add_histogram_raw("counts", 0, 2, 3, 3, 5, bucket_limits=[1, 2], bucket_counts=[1, 2])
         >>> writer.add_pr_curve("curve", labels=ag.tensor([0, 1, 1]), predictions=ag.tensor([0.2, 0.4, 0.9]))
         >>> writer.add_pr_curve_raw("computed", [2, 1], [1, 0], [0, 1], [0, 1], [2 / 3, 1], [1, 0.5], num_thresholds=2)
+        >>> writer.add_image("grey", ag.rand(8, 8), dataformats="HW")
+        >>> writer.add_images("batch", ag.rand(4, 3, 8, 8))
+        >>> writer.add_image_with_boxes("found", ag.rand(3, 32, 32), ag.tensor([[4, 4, 20, 28]]), labels=["cat"])
+        >>> writer.add_video("noise", ag.rand(1, 5, 3, 8, 8), fps=10)
         >>> writer.add_audio("tone", (ag.arange(800) / 10).sin(), sample_rate=8000)
         >>> writer.add_text("note", "**learning rate**: 0.1")
         >>> writer.add_mesh("triangle", ag.tensor([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]]), faces=ag.tensor([[[0, 1, 2]]]))
@@ -94,9 +91,6 @@ class SummaryWriter:
         >>> writer.add_embedding(ag.randn(3, 2), metadata=["a", "b", "c"])
         >>> writer.flush()
         >>> writer.close()
-        >>> writer.add_onnx_graph("model.onnx")
-        Traceback (most recent call last):
-        NotImplementedError: SummaryWriter.add_onnx_graph() is not implemented: there is no reader of ONNX files here
     """
 
     def __init__(self, log_dir: str | os.PathLike[str] | None = None, comment: str = "", purge_step: int | None = None,
@@ -144,7 +138,7 @@ class SummaryWriter:
         self._file(directory or self.log_dir).add(event)
 
     def get_logdir(self) -> str:
-        """Where the files are."""
+        """The directory of the files."""
         return self.log_dir
 
     # --- figures --------------------------------------------------------------------------------------------------------
@@ -152,36 +146,31 @@ class SummaryWriter:
     @writes
     def add_scalar(self, tag: str, scalar_value: Any, global_step: Any = None, walltime: float | None = None,
                    new_style: bool = False, double_precision: bool = False) -> None:
-        """Write a number.
+        """Write a scalar.
 
         Args:
-            tag (str): The name of the plot.
-            scalar_value (float or Tensor): The number, of any numeric dtype; a tensor of one element.
-            global_step (int): The place on the horizontal axis. Default: None.
-            walltime (float): When it was, in seconds since 1970. Default: now.
-            new_style (bool): Whether it is written as a tensor, as TensorFlow 2 does. Default: False.
-            double_precision (bool): With new_style, whether this tensor is float64 in place of float32. Default: False.
+            scalar_value (float or Tensor): Value to save.
+            new_style (bool): If True, writes a tensor, as TensorFlow 2 does. Default: False.
+            double_precision (bool): With `new_style`: if True, writes float64 instead of float32. Default: False.
 
         Raises:
-            TypeError: scalar_value is no number.
-            ValueError: it has more than one element.
+            TypeError: `scalar_value` is not a number.
+            ValueError: `scalar_value` has more than one element.
         """
         self._add(messages.scalar(tag, scalar_value, new_style, double_precision), global_step, walltime)
 
     @writes
     def add_scalars(self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None,
                     walltime: float | None = None) -> None:
-        """Write numbers that are shown in one plot, each as a run of its own in a folder of log_dir.
+        """Write scalars to one plot, each as a run in a directory of log_dir.
 
         Args:
-            main_tag (str): The name of the plot, and the beginning of the folders' names.
-            tag_scalar_dict (dict[str, float or Tensor]): The numbers by the end of their folder's name.
-            global_step (int): The place on the horizontal axis. Default: None.
-            walltime (float): When it was, in seconds since 1970. Default: now.
+            main_tag (str): Parent name of the tags.
+            tag_scalar_dict (dict): Values by tag.
 
         Raises:
-            TypeError: tag_scalar_dict is no dictionary, or a value no number.
-            ValueError: a value has more than one element.
+            TypeError: `tag_scalar_dict` is not a dict of numbers.
+            ValueError: A value has more than one element.
         """
         if not isinstance(tag_scalar_dict, Mapping):
             raise TypeError(f"add_scalars({main_tag!r}): a dict of numbers by their names is needed, not "
@@ -195,33 +184,26 @@ class SummaryWriter:
         """Write all elements of a tensor.
 
         Args:
-            tag (str): The name that it is shown under.
-            tensor (Tensor): Of any shape; float64, another floating-point dtype (written as float32), integers or bool.
-            global_step (int): The place on the horizontal axis. Default: None.
-            walltime (float): When it was, in seconds since 1970. Default: now.
+            tensor (Tensor): float64, other floating point (written as float32), integers or bool.
 
         Raises:
-            TypeError: it holds no numbers, or complex ones.
+            TypeError: The values are not numbers, or are complex.
         """
         self._add(messages.of_plugin(tag, "tensor", tensor=messages.tensor_message(array_of(tensor))), global_step, walltime)
 
     @writes
     def add_histogram(self, tag: str, values: Any, global_step: Any = None, bins: Any = "tensorflow",
                       walltime: float | None = None, max_bins: int | None = None) -> None:
-        """Write how values are distributed.
+        """Write a histogram.
 
         Args:
-            tag (str): The name of the plot.
-            values (Tensor): Real numbers, in any shape.
-            global_step (int): The place on the horizontal axis. Default: None.
-            bins (str, int or list[float]): "tensorflow": limits that grow by a factor of 1.1; or what np.histogram takes.
-                Default: "tensorflow".
-            walltime (float): When it was, in seconds since 1970. Default: now.
-            max_bins (int): The largest number of bins: neighbours are put together. Default: as many as there are.
+            values (Tensor): Real values.
+            bins (str or int or list): "tensorflow" (limits grow by a factor of 1.1), or an argument of np.histogram.
+            max_bins (int): Maximum number of bins; adjacent ones are merged. Default: None.
 
         Raises:
-            TypeError: values are no numbers.
-            ValueError: there are no values, some are not finite, all lie outside of the bins, or max_bins is below 1.
+            TypeError: `values` are not numbers.
+            ValueError: `values` are empty, not finite or all outside the bins, or `max_bins` is below 1.
         """
         self._add(messages.histogram(tag, values, bins, max_bins), global_step, walltime)
 
@@ -229,22 +211,19 @@ class SummaryWriter:
     def add_histogram_raw(self, tag: str, min: float, max: float, num: int, sum: float, sum_squares: float,
                           bucket_limits: Any, bucket_counts: Any, global_step: Any = None,
                           walltime: float | None = None) -> None:
-        """Write a histogram that has been computed.
+        """Write a precomputed histogram.
 
         Args:
-            tag (str): The name of the plot.
-            min (float): The smallest value.
-            max (float): The largest value.
-            num (int): How many values there are.
-            sum (float): Their sum.
-            sum_squares (float): The sum of their squares.
-            bucket_limits (Tensor or list[float]): The right limit of each bin.
-            bucket_counts (Tensor or list[int]): How many values are in each bin.
-            global_step (int): The place on the horizontal axis. Default: None.
-            walltime (float): When it was, in seconds since 1970. Default: now.
+            min (float): Minimum value.
+            max (float): Maximum value.
+            num (int): Number of values.
+            sum (float): Sum of the values.
+            sum_squares (float): Sum of squares.
+            bucket_limits (Tensor or list): Upper limit of each bucket.
+            bucket_counts (Tensor or list): Number of values in each bucket.
 
         Raises:
-            ValueError: add_histogram_raw: {n} limits for {m} counts.
+            ValueError: There are not as many limits as counts.
         """
         if len(bucket_limits) != len(bucket_counts):
             raise ValueError(f"add_histogram_raw: {len(bucket_limits)} limits for {len(bucket_counts)} counts")
@@ -254,19 +233,16 @@ class SummaryWriter:
     @writes
     def add_pr_curve(self, tag: str, labels: Any, predictions: Any, global_step: Any = None, num_thresholds: int = 127,
                      weights: Any = None, walltime: float | None = None) -> None:
-        """Write precision and recall of predictions for thresholds from 0 to 1.
+        """Write a precision-recall curve.
 
         Args:
-            tag (str): The name of the plot.
-            labels (Tensor): 1 (or True) for a member of the class, else 0; of any shape.
-            predictions (Tensor): As many probabilities, in [0, 1].
-            global_step (int): The place on the horizontal axis. Default: None.
-            num_thresholds (int): How many thresholds there are, at least 1; 127 if it is larger. Default: 127.
-            weights (Tensor or float): How much each prediction counts. Default: 1.
-            walltime (float): When it was, in seconds since 1970. Default: now.
+            labels (Tensor): Binary labels.
+            predictions (Tensor): Probabilities in [0, 1], one per label.
+            num_thresholds (int): Number of thresholds, from 1 to 127. Default: 127.
+            weights (Tensor or float): Weight of each prediction. Default: 1.
 
         Raises:
-            ValueError: labels and predictions differ in number, a prediction lies outside of [0, 1], or num_thresholds is
+            ValueError: `labels` and `predictions` differ in size, a prediction is outside [0, 1], or `num_thresholds` is
                 below 1.
         """
         thresholds = min(num_thresholds, 127)
@@ -277,24 +253,21 @@ class SummaryWriter:
     def add_pr_curve_raw(self, tag: str, true_positive_counts: Any, false_positive_counts: Any, true_negative_counts: Any,
                          false_negative_counts: Any, precision: Any, recall: Any, global_step: Any = None,
                          num_thresholds: int = 127, weights: Any = None, walltime: float | None = None) -> None:
-        """Write a curve that has been computed, with one figure of each kind for each threshold.
+        """Write a precomputed precision-recall curve: one value of each kind per threshold.
 
         Args:
-            tag (str): The name of the plot.
-            true_positive_counts (Tensor or list[float]): Members of the class above the threshold.
-            false_positive_counts (Tensor or list[float]): Others above it.
-            true_negative_counts (Tensor or list[float]): Others below it.
-            false_negative_counts (Tensor or list[float]): Members below it.
-            precision (Tensor or list[float]): The share of members among those above.
-            recall (Tensor or list[float]): The share of those above among the members.
-            global_step (int): The place on the horizontal axis. Default: None.
-            num_thresholds (int): How many thresholds there are; 127 if it is larger. Default: 127.
-            weights: Not implemented.
-            walltime (float): When it was, in seconds since 1970. Default: now.
+            true_positive_counts (Tensor or list): Number of true positives.
+            false_positive_counts (Tensor or list): Number of false positives.
+            true_negative_counts (Tensor or list): Number of true negatives.
+            false_negative_counts (Tensor or list): Number of false negatives.
+            precision (Tensor or list): Precision.
+            recall (Tensor or list): Recall.
+            num_thresholds (int): Number of thresholds, at most 127. Default: 127.
+            weights: Only None: counts are weighted already.
 
         Raises:
-            NotImplementedError: weights are given: counts have their weights already.
-            ValueError: the six differ in shape.
+            NotImplementedError: `weights` is given.
+            ValueError: The six differ in shape.
         """
         if weights is not None:
             raise NotImplementedError("add_pr_curve_raw(weights=...): counts have their weights already")
@@ -307,54 +280,27 @@ class SummaryWriter:
     @writes
     def add_image(self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
                   dataformats: str = "CHW") -> None:
-        """Write an image of 1, 3 or 4 colours.
+        """Write an image of 1, 3 or 4 channels.
 
         Args:
-            tag (str): The name of the image.
-            img_tensor (Tensor): uint8 from 0 to 255, or numbers from 0 to 1, in the shape that dataformats says.
-            global_step (int): The place on the horizontal axis. Default: None.
-            walltime (float): When it was, in seconds since 1970. Default: now.
-            dataformats (str): The order of the dimensions: of the letters HW, CHW or NCHW. Default: 'CHW'.
+            img_tensor (Tensor): uint8 in [0, 255], or numbers in [0, 1], laid out as `dataformats`.
+            dataformats (str): Order of the dimensions: a permutation of HW, CHW or NCHW. Default: 'CHW'.
 
         Raises:
-            TypeError: the image holds no numbers.
-            ValueError: dataformats is no order of these letters, or the shape does not fit it or has no pixels, or the
-                colours are not 1, 3 or 4.
+            TypeError: The image does not contain numbers.
+            ValueError: `dataformats` is invalid, the shape does not match it, or the channels are not 1, 3 or 4.
             ImportError: Pillow is not installed.
-
-        Example:
-            >>> import tempfile
-            >>> from autograd.utils.tensorboard import SummaryWriter
-            >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
-            ...     writer.add_image("noise", ag.rand(3, 8, 8))
-            ...     writer.add_image("grey", ag.rand(8, 8), dataformats="HW")
         """
         self._add(messages.image(tag, messages.picture(array_of(img_tensor), dataformats)), global_step, walltime)
 
     @writes
     def add_images(self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
                    dataformats: str = "NCHW") -> None:
-        """Write a batch of images as one image, eight in a row.
+        """Write a batch of images as one image, eight per row; errors are those of add_image().
 
         Args:
-            tag (str): The name of the image.
-            img_tensor (Tensor or list[Tensor]): uint8 from 0 to 255, or numbers from 0 to 1, in the shape that dataformats
-                says; or a list of images of one shape.
-            global_step (int): The place on the horizontal axis. Default: None.
-            walltime (float): When it was, in seconds since 1970. Default: now.
-            dataformats (str): The order of the dimensions; for a list, with or without N, the first. Default: 'NCHW'.
-
-        Raises:
-            TypeError: the image holds no numbers.
-            ValueError: dataformats is no order of these letters, or the shape does not fit it or has no pixels, or the
-                colours are not 1, 3 or 4.
-            ImportError: Pillow is not installed.
-
-        Example:
-            >>> import tempfile
-            >>> from autograd.utils.tensorboard import SummaryWriter
-            >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
-            ...     writer.add_images("batch", ag.rand(4, 3, 8, 8))
+            img_tensor (Tensor or list): Images as for add_image(), or a list of images of one shape.
+            dataformats (str): Order of the dimensions; N may be omitted for a list. Default: 'NCHW'.
         """
         if isinstance(img_tensor, (list, tuple)):
             img_tensor = np.stack([array_of(x) for x in img_tensor])
@@ -364,18 +310,15 @@ class SummaryWriter:
     @writes
     def add_figure(self, tag: str, figure: Any, global_step: Any = None, close: bool = True,
                    walltime: float | None = None) -> None:
-        """Write a figure of matplotlib, or a list of figures of one size, eight in a row, as an image.
+        """Write matplotlib figures as an image, eight per row.
 
         Args:
-            tag (str): The name of the image.
-            figure (Figure or list[Figure]): What is drawn.
-            global_step (int): The place on the horizontal axis. Default: None.
-            close (bool): Whether pyplot forgets the figures afterwards. Default: True.
-            walltime (float): When it was, in seconds since 1970. Default: now.
+            figure (Figure or list): Figure, or figures of one size.
+            close (bool): If True, closes the figures. Default: True.
 
         Raises:
-            TypeError: add_figure(): a figure of matplotlib, or a list of them, not {type}.
-            ValueError: the figures differ in size.
+            TypeError: `figure` is not a matplotlib figure or a list of them.
+            ValueError: The figures differ in size.
             ImportError: matplotlib or Pillow is not installed.
 
         Example:
@@ -400,29 +343,18 @@ class SummaryWriter:
     def add_image_with_boxes(self, tag: str, img_tensor: Any, box_tensor: Any, global_step: Any = None,
                              walltime: float | None = None, rescale: float = 1, dataformats: str = "CHW",
                              labels: Any = None) -> None:
-        """Write an image with red rectangles.
+        """Write an image with red bounding boxes; errors of the image are those of add_image().
 
         Args:
-            tag (str): The name of the image.
-            img_tensor (Tensor): uint8 from 0 to 255, or numbers from 0 to 1, in the shape that dataformats says.
-            box_tensor (Tensor): Rows (left, top, right, bottom) in pixels, shape (n, 4).
-            global_step (int): The place on the horizontal axis. Default: None.
-            walltime (float): When it was, in seconds since 1970. Default: now.
-            rescale (float): What the image's and the boxes' sizes are multiplied by. Default: 1.
-            dataformats (str): The order of the image's dimensions: of the letters HW, CHW or NCHW. Default: 'CHW'.
-            labels (list[str] or str): A text for each box. Default: None.
+            img_tensor (Tensor): Image as for add_image().
+            box_tensor (Tensor): Boxes (left, top, right, bottom) in pixels, shape (N, 4).
+            rescale (float): Factor by which image and boxes are enlarged. Default: 1.
+            dataformats (str): Order of the image's dimensions. Default: 'CHW'.
+            labels (list or str): Label of each box. Default: None.
 
         Raises:
-            TypeError: the image or the boxes hold no numbers.
-            ValueError: boxes are no rows of 4 numbers, labels differ from them in number, or the image's shape does not fit
-                dataformats.
-            ImportError: Pillow is not installed.
-
-        Example:
-            >>> import tempfile
-            >>> from autograd.utils.tensorboard import SummaryWriter
-            >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
-            ...     writer.add_image_with_boxes("found", ag.rand(3, 32, 32), ag.tensor([[4, 4, 20, 28]]), labels=["cat"])
+            TypeError: The boxes are not numbers.
+            ValueError: Boxes do not have 4 columns, or there are not as many labels as boxes.
         """
         pixels = messages.picture(array_of(img_tensor), dataformats)
         drawn = messages.with_boxes(pixels, array_of(box_tensor), rescale, [labels] if isinstance(labels, str) else labels)
@@ -434,22 +366,13 @@ class SummaryWriter:
         """Write videos, side by side, as an animated GIF.
 
         Args:
-            tag (str): The name of the video.
-            vid_tensor (Tensor): Shape (batch, time, 1 or 3 or 4 colours, height, width); uint8, or numbers from 0 to 1.
-            global_step (int): The place on the horizontal axis. Default: None.
-            fps (float): Frames a second. Default: 4.
-            walltime (float): When it was, in seconds since 1970. Default: now.
+            vid_tensor (Tensor): Shape (N, T, C, H, W) with 1, 3 or 4 channels; uint8, or numbers in [0, 1].
+            fps (float): Frames per second. Default: 4.
 
         Raises:
-            TypeError: the video holds no numbers.
-            ValueError: it has not five dimensions, or not 1, 3 or 4 colours.
+            TypeError: The video does not contain numbers.
+            ValueError: `vid_tensor` does not have five dimensions, or not 1, 3 or 4 channels.
             ImportError: Pillow is not installed.
-
-        Example:
-            >>> import tempfile
-            >>> from autograd.utils.tensorboard import SummaryWriter
-            >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
-            ...     writer.add_video("noise", ag.rand(1, 5, 3, 8, 8), fps=10)
         """
         video = array_of(vid_tensor)
         if video.ndim != 5:
@@ -462,20 +385,17 @@ class SummaryWriter:
     def add_mesh(self, tag: str, vertices: Any, colors: Any = None, faces: Any = None,
                  config_dict: Mapping[str, Any] | None = None, global_step: Any = None,
                  walltime: float | None = None) -> None:
-        """Write points in space, and triangles between them.
+        """Write a mesh or a point cloud.
 
         Args:
-            tag (str): The name that it is shown under.
-            vertices (Tensor): The points, shape (batch, n, 3).
-            colors (Tensor): Their colours, shape (batch, n, 3), from 0 to 255. Default: None.
-            faces (Tensor): Triangles, numbers of three points each, shape (batch, m, 3). Default: None.
-            config_dict (dict[str, Any]): What the page's three.js is set to. Default: None.
-            global_step (int): The place on the horizontal axis. Default: None.
-            walltime (float): When it was, in seconds since 1970. Default: now.
+            vertices (Tensor): 3D coordinates of the vertices, shape (B, N, 3).
+            colors (Tensor): Color of each vertex in [0, 255], shape (B, N, 3). Default: None.
+            faces (Tensor): Vertex indices of each triangle, shape (B, M, 3). Default: None.
+            config_dict (dict): Configuration of three.js. Default: None.
 
         Raises:
-            TypeError: one of them holds no numbers.
-            ValueError: add_mesh: {which} has the shape (batch, n, 3), not {shape}.
+            TypeError: A tensor does not contain numbers.
+            ValueError: A tensor does not have this shape.
         """
         parts = {"VERTEX": vertices, "FACE": faces, "COLOR": colors}
         arrays = {name: array_of(part) for name, part in parts.items() if part is not None}
@@ -484,33 +404,27 @@ class SummaryWriter:
     @writes
     def add_audio(self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100,
                   walltime: float | None = None) -> None:
-        """Write one channel of sound, as a wave file of 16 bits.
+        """Write one channel of audio as a 16-bit wave file.
 
         Args:
-            tag (str): The name of the sound.
-            snd_tensor (Tensor): Samples in [-1, 1], else clipped; one dimension beside those of size 1.
-            global_step (int): The place on the horizontal axis. Default: None.
-            sample_rate (int): Samples a second. Default: 44100.
-            walltime (float): When it was, in seconds since 1970. Default: now.
+            snd_tensor (Tensor): Samples, clipped to [-1, 1]; one dimension besides those of size 1.
+            sample_rate (int): Sample rate in Hz. Default: 44100.
 
         Raises:
-            TypeError: the samples are no numbers.
-            ValueError: add_audio: expected one channel, a vector, but got the shape {shape}.
+            TypeError: The samples are not numbers.
+            ValueError: `snd_tensor` has more than one channel.
         """
         self._add(messages.audio(tag, snd_tensor, sample_rate), global_step, walltime)
 
     @writes
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
-        """Write a text, which is shown as Markdown.
+        """Write text, which TensorBoard renders as Markdown.
 
         Args:
-            tag (str): The name of the text.
-            text_string (str): The text.
-            global_step (int): The place on the horizontal axis. Default: None.
-            walltime (float): When it was, in seconds since 1970. Default: now.
+            text_string (str): Text to save.
 
         Raises:
-            TypeError: add_text({tag}): a text, not {type}.
+            TypeError: `text_string` is not a str.
         """
         self._add(messages.text(tag, text_string), global_step, walltime)
 
@@ -519,17 +433,17 @@ class SummaryWriter:
     @writes
     def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False,
                   use_strict_trace: bool = True) -> None:
-        """Write the graph of model(input_to_model); the model runs once. What needs gradients is shown.
+        """Write the graph of the operations that require gradients; runs the model once.
 
         Args:
-            model (Module): The model.
-            input_to_model (Tensor or list): The input, or a list or a tuple of all inputs.
-            verbose (bool): Whether the graph is printed too. Default: False.
-            use_strict_trace (bool): Has no effect: outputs may be lists and dictionaries either way. Default: True.
+            model (Module): Model to draw.
+            input_to_model (Tensor or list): Input, or a list or tuple of inputs.
+            verbose (bool): If True, also prints the graph. Default: False.
+            use_strict_trace (bool): No effect: outputs may be lists and dicts. Default: True.
 
         Raises:
-            TypeError: input_to_model is missing.
-            ValueError: the output depends on no parameter that requires a gradient, and on no floating-point input.
+            TypeError: `input_to_model` is missing.
+            ValueError: The output depends on no parameter that requires grad and on no floating point input.
         """
         if input_to_model is None:
             raise TypeError("add_graph: input_to_model is a tensor, or a list of the model's inputs, and not None")
@@ -542,41 +456,40 @@ class SummaryWriter:
 
     @writes
     def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Any]]) -> None:
-        """Set which scalars share a chart. Call it once.
+        """Define charts of several scalars; call it once per writer.
 
         Args:
-            layout (dict[str, dict[str, list]]): {category: {title: ["Multiline", [tags]]}}; ["Margin", [value, lower,
-                upper]] shows a value with its bounds.
+            layout (dict): {category: {title: ["Multiline", [tags]]}}; ["Margin", [value, lower, upper]] draws bounds.
 
         Raises:
-            ValueError: a chart is neither of the two forms.
+            ValueError: A chart has neither of the two forms.
         """
         self._add(messages.custom_scalars(layout), None, None)
 
     @writes
     def add_custom_scalars_multilinechart(self, tags: list[str], category: str = "default",
                                           title: str = "untitled") -> None:
-        """Set one chart with the scalars of several tags.
+        """Define one chart of several scalars.
 
         Args:
-            tags (list[str]): The scalars' tags.
-            category (str): The heading above the chart. Default: 'default'.
-            title (str): The chart's title. Default: 'untitled'.
+            tags (list): Tags of the scalars.
+            category (str): Category of the chart. Default: 'default'.
+            title (str): Title of the chart. Default: 'untitled'.
         """
         self._add(messages.custom_scalars({category: {title: ["Multiline", tags]}}), None, None)
 
     @writes
     def add_custom_scalars_marginchart(self, tags: list[str], category: str = "default",
                                        title: str = "untitled") -> None:
-        """Set one chart of a value with its bounds.
+        """Define one chart of a value with its bounds.
 
         Args:
-            tags (list[str]): Three tags: of the value, of the lower bound and of the upper one.
-            category (str): The heading above the chart. Default: 'default'.
-            title (str): The chart's title. Default: 'untitled'.
+            tags (list): Tags of the value, its lower and its upper bound.
+            category (str): Category of the chart. Default: 'default'.
+            title (str): Title of the chart. Default: 'untitled'.
 
         Raises:
-            ValueError: there are not three tags.
+            ValueError: There are not three tags.
         """
         self._add(messages.custom_scalars({category: {title: ["Margin", tags]}}), None, None)
 
@@ -586,18 +499,16 @@ class SummaryWriter:
     def add_hparams(self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
                     hparam_domain_discrete: Mapping[str, list[Any]] | None = None, run_name: str | None = None,
                     global_step: Any = None) -> None:
-        """Write what this run was set to and what came of it, to be compared with others; as a run in a folder of log_dir.
+        """Write hyperparameters and metrics for comparison with other runs, as a run in a directory of log_dir.
 
         Args:
-            hparam_dict (dict[str, Any]): Numbers, texts, bools or tensors of one element, by name; None is left out.
-            metric_dict (dict[str, float or Tensor]): The figures that runs are compared by; each is written as a scalar too.
-            hparam_domain_discrete (dict[str, list]): All values that a setting can have. Default: None.
-            run_name (str): The folder's name. Default: the time.
-            global_step (int): The place on the horizontal axis. Default: None.
+            hparam_dict (dict): Numbers, strings, bools or one-element tensors by name; None is skipped.
+            metric_dict (dict): Metrics by name, also written as scalars.
+            hparam_domain_discrete (dict): All values that a hyperparameter can have. Default: None.
+            run_name (str): Name of the directory. Default: the time.
 
         Raises:
-            TypeError: one of the two is no dictionary, a setting is of another type, or hparam_domain_discrete has a value
-                of another type or a name that hparam_dict has not.
+            TypeError: An argument is not a dict, a value has another type, or `hparam_domain_discrete` has an unknown name.
         """
         for name, value in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
             if not isinstance(value, Mapping):
@@ -612,20 +523,17 @@ class SummaryWriter:
     @writes
     def add_embedding(self, mat: Any, metadata: list[Any] | None = None, label_img: Any = None, global_step: Any = None,
                       tag: str = "default", metadata_header: list[str] | None = None) -> None:
-        """Write vectors for TensorBoard's projector.
+        """Write vectors for TensorBoard's projector, to a directory named by `global_step`.
 
         Args:
-            mat (Tensor): The vectors, its rows: shape (n, d).
-            metadata (list): A label for each vector, or with metadata_header a list of labels for each. Default: None.
-            label_img (Tensor): An image for each, shape (n, colours, height, width); it needs Pillow. Default: None.
-            global_step (int): Names the folder. Default: 0.
-            tag (str): The name of the vectors. Default: 'default'.
-            metadata_header (list[str]): The names of the labels' columns. Default: None.
+            mat (Tensor): Vectors, shape (N, D).
+            metadata (list): Label of each vector, or with `metadata_header` a list of labels. Default: None.
+            label_img (Tensor): Image of each vector, shape (N, C, H, W); requires Pillow. Default: None.
+            metadata_header (list): Names of the columns of `metadata`. Default: None.
 
         Raises:
-            ValueError: mat is no matrix, metadata or label_img differ from it in number, or a row of metadata has more or
-                fewer columns than metadata_header.
-            ImportError: there is a label_img, and Pillow is not installed.
+            ValueError: `mat` is not a matrix, or the sizes of `metadata`, `label_img` or `metadata_header` do not match.
+            ImportError: `label_img` is given, and Pillow is not installed.
         """
         vectors = array_of(mat)
         if vectors.ndim != 2:
@@ -662,10 +570,10 @@ class SummaryWriter:
     # --- the end --------------------------------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Nothing is left to do: what was added is in the files."""
+        """No effect: every event is written at once."""
 
     def close(self) -> None:
-        """End the files."""
+        """Close the files."""
         while self._files:
             self._files.popitem()[1].close()
 
@@ -676,13 +584,18 @@ class SummaryWriter:
         self.close()
 
     def add_onnx_graph(self, onnx_model_file: Any) -> NoReturn:
-        """Refused: there is no reader of ONNX files here.
+        """Not implemented: there is no reader of ONNX files.
 
         Args:
-            onnx_model_file (str): Not read.
+            onnx_model_file (str): Ignored.
 
         Raises:
-            NotImplementedError: always.
+            NotImplementedError: Always.
+
+        Example:
+            >>> ag.utils.tensorboard.SummaryWriter.add_onnx_graph(None, "model.onnx")
+            Traceback (most recent call last):
+            NotImplementedError: SummaryWriter.add_onnx_graph() is not implemented: there is no reader of ONNX files here
         """
         raise NotImplementedError("SummaryWriter.add_onnx_graph() is not implemented: there is no reader of ONNX files here")
 

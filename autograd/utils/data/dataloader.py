@@ -216,7 +216,7 @@ class DataLoader(Generic[T_co, Batch_co]):
 
     @property
     def end_of_dataloader(self) -> bool:
-        """Whether the pass has returned its last batch (Accelerate's name); for a stream without length, whether it ended."""
+        """Whether the pass returned its last batch (Accelerate's name); for a stream without length, whether it ended."""
         if self._progress is None or self._progress.finished:
             return self._progress is not None
         try:
