@@ -1,8 +1,7 @@
-"""Pruning: a parameter becomes <name>_orig and a mask of zeros and ones, <name>_mask, which are multiplied before every
-forward.
+"""Pruning: <name>_orig * <name>_mask replaces the parameter <name> before every forward.
 
-A pruning method computes the mask. Several methods on one parameter are held in a PruningContainer: each works on what the
-ones before it have left. remove() makes the product the parameter again.
+A pruning method computes the mask of zeros and ones. A PruningContainer holds several methods of one parameter; each prunes
+what the previous ones left. remove() makes the product the parameter again.
 """
 
 from __future__ import annotations
@@ -24,9 +23,10 @@ from .convert_parameters import parameters_to_vector
 
 
 class BasePruningMethod(ABC):
-    """A way of pruning, and the forward pre-hook that applies it. A subclass computes the mask, and says in PRUNING_TYPE
-    what of the tensor it is handed after other methods: the elements that are left, as a vector ("unstructured"), the
-    channels along its `dim` that are not zero altogether ("structured"), or everything ("global").
+    """Base of pruning methods: a forward pre-hook that applies a mask.
+
+    Subclasses implement compute_mask(). PRUNING_TYPE selects what it receives after other methods: the remaining elements as
+    a vector ("unstructured"), the channels along `dim` that are not all zero ("structured"), or everything ("global").
 
     Example:
         >>> class Negative(ag.nn.utils.prune.BasePruningMethod):
@@ -36,7 +36,7 @@ class BasePruningMethod(ABC):
         >>> Negative().prune(ag.tensor([1.0, -2.0, 3.0])), Negative().compute_mask(ag.tensor([1.0, -2.0]), ag.ones(2))
         (tensor([1., -0., 3.]), tensor([1., 0.]))
         >>> layer = ag.nn.Linear(2, 2)
-        >>> method = Negative.apply(layer, "weight")     # in each forward of the layer from now on
+        >>> method = Negative.apply(layer, "weight")
         >>> (layer.weight < 0).any(), (method.apply_mask(layer) == layer.weight).all()
         (tensor(False), tensor(True))
         >>> method.remove(layer)
@@ -48,26 +48,26 @@ class BasePruningMethod(ABC):
     _tensor_name: str | None = None
 
     def __call__(self, module: Module, inputs: Any) -> None:
-        """Before a forward: the pruned tensor, from the trained one and the mask."""
+        """Before a forward: compute the pruned tensor from <name>_orig and the mask."""
         setattr(module, str(self._tensor_name), self.apply_mask(module))
 
     @abstractmethod
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask for a tensor of importance scores; default_mask is the one so far, whose zeros must stay.
+        """Compute the mask; zeros of `default_mask` must stay.
 
         Args:
-            t (Tensor): The scores: the parameter, importance_scores, or the part of them that PRUNING_TYPE selects.
-            default_mask (Tensor): Of t's shape: 0 where it was pruned before, else 1.
+            t (Tensor): Importance scores: the parameter, importance_scores, or the part selected by PRUNING_TYPE.
+            default_mask (Tensor): Mask so far, of t's shape.
         """
 
     def apply_mask(self, module: Module) -> Tensor:
-        """<name>_orig * <name>_mask.
+        """Compute <name>_orig * <name>_mask.
 
         Args:
-            module (Module): Whose parameter is pruned.
+            module (Module): Module that has the pruned parameter.
 
         Raises:
-            AssertionError: the method was never applied.
+            AssertionError: The method was never applied.
         """
         if self._tensor_name is None:
             raise AssertionError(f"Module {module} has to be pruned")
@@ -77,20 +77,19 @@ class BasePruningMethod(ABC):
     @classmethod
     def apply(cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None,
               **kwargs: Any) -> BasePruningMethod:
-        """Prune the parameter `name` of a module, or prune it further.
+        """Prune a parameter, or prune it further.
 
         Args:
-            module (Module): Whose parameter it is.
-            name (str): The parameter's name.
-            *args: Arguments of the method.
-            importance_scores (Tensor): What to compute the mask from, of the parameter's shape; the parameter if None.
-            **kwargs: Arguments of the method, by name.
+            module (Module): Module that has the parameter.
+            name (str): Name of the parameter, such as "weight".
+            *args, **kwargs: Arguments of the method.
+            importance_scores (Tensor): Scores used in place of the parameter's values, of its shape.
 
         Returns:
-            The hook that is registered: the method, or the container of all methods of this parameter.
+            The registered hook: the method, or the container of all methods of this parameter.
 
         Raises:
-            AssertionError: the parameter has several pruning hooks, or importance_scores another shape.
+            AssertionError: The parameter has several pruning hooks, or `importance_scores` has another shape.
         """
         method: BasePruningMethod = cls(*args, **kwargs)
         method._tensor_name = name
@@ -126,15 +125,15 @@ class BasePruningMethod(ABC):
         return method
 
     def prune(self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None) -> Tensor:
-        """A tensor, pruned: no module is involved.
+        """Prune a tensor, without a module.
 
         Args:
-            t (Tensor): The tensor, of any shape.
-            default_mask (Tensor): Of an earlier pruning, of t's shape; ones if None.
-            importance_scores (Tensor): What to compute the mask from, of t's shape; t if None.
+            t (Tensor): Tensor to prune.
+            default_mask (Tensor): Mask of an earlier pruning; ones if None.
+            importance_scores (Tensor): Scores used in place of t, of its shape.
 
         Raises:
-            AssertionError: importance_scores has another shape than t.
+            AssertionError: `importance_scores` has another shape than t.
         """
         if importance_scores is not None and importance_scores.shape != t.shape:
             raise AssertionError("importance_scores should have the same shape as tensor t, got "
@@ -143,13 +142,13 @@ class BasePruningMethod(ABC):
         return t * self.compute_mask(scores, default_mask=ones_like(t) if default_mask is None else default_mask)
 
     def remove(self, module: Module) -> None:
-        """Make the pruned tensor the parameter again, the same object as before. Its zeros stay.
+        """Make the pruned tensor the parameter again, the same object as before; its zeros stay.
 
         Args:
-            module (Module): Whose parameter was pruned. The forward pre-hook stays in it: prune.remove() takes it out, too.
+            module (Module): Module that has the parameter. It keeps the forward pre-hook, which prune.remove() removes too.
 
         Raises:
-            AssertionError: the method was never applied.
+            AssertionError: The method was never applied.
         """
         name = self._tensor_name
         if name is None:
@@ -164,25 +163,21 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """The methods that were applied to one parameter, in order: a second method on a parameter makes one. Its length is
-    their number, and they are its items. Arguments are the methods.
+    """The pruning methods of one parameter, in order; applying a second method creates a container.
 
     Raises:
-        TypeError: {type} is not a BasePruningMethod subclass.
-        ValueError: Can only add pruning methods acting on the parameter named '{name}' to PruningContainer {self}. Found
-            '{other_name}'.
+        TypeError: An argument is not a BasePruningMethod.
+        ValueError: The methods prune parameters of different names.
 
     Example:
         >>> prune = ag.nn.utils.prune
         >>> layer = ag.nn.Linear(4, 2)
         >>> _ = prune.L1Unstructured.apply(layer, "weight", amount=2)
         >>> both = prune.L1Unstructured.apply(layer, "weight", amount=3)
-        >>> type(both).__name__, len(both)
-        ('PruningContainer', 2)
-        >>> layer.weight_mask.sum()                  # of 8; the second prunes what the first has left
-        tensor(3.)
+        >>> type(both).__name__, len(both), layer.weight_mask.sum()
+        ('PruningContainer', 2, tensor(3.))
         >>> both.add_pruning_method(both[0])
-        >>> len(both), both.compute_mask(layer.weight_orig, layer.weight_mask).sum()          # 2 of the 3 that were left
+        >>> len(both), both.compute_mask(layer.weight_orig, layer.weight_mask).sum()          # 2 of the remaining 3
         (3, tensor(1.))
     """
 
@@ -194,14 +189,14 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: Any) -> None:
-        """Add a method of the same parameter.
+        """Append a method.
 
         Args:
-            method (BasePruningMethod): Of a parameter of the same name.
+            method (BasePruningMethod): Method that prunes a parameter of the same name.
 
         Raises:
-            TypeError: method is no BasePruningMethod.
-            ValueError: its parameter has another name.
+            TypeError: `method` is not a BasePruningMethod.
+            ValueError: `method` prunes a parameter of another name.
         """
         if not isinstance(method, BasePruningMethod):
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
@@ -220,14 +215,10 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[idx]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask so far and that of the last method, which is handed the part of t that its PRUNING_TYPE asks for.
-
-        Args:
-            t (Tensor): The parameter, or importance_scores.
-            default_mask (Tensor): The mask so far, of t's shape.
+        """Combine the mask so far with that of the last method, which receives the part of t that its PRUNING_TYPE selects.
 
         Raises:
-            AttributeError: the method is "structured", and has no `dim`.
+            AttributeError: The method is "structured" and has no `dim`.
             IndexError: t has no dimension `dim`.
             ValueError: PRUNING_TYPE is unknown.
         """
@@ -252,7 +243,7 @@ class PruningContainer(BasePruningMethod):
 
 
 class Identity(BasePruningMethod):
-    """Prunes nothing, and makes the mask and <name>_orig all the same.
+    """Prune nothing, but create <name>_orig and a mask of ones.
 
     Example:
         >>> layer = ag.nn.Linear(2, 1)
@@ -269,17 +260,12 @@ class Identity(BasePruningMethod):
 
     @classmethod
     def apply(cls, module: Module, name: str) -> BasePruningMethod:  # type: ignore[override]
-        """Give a parameter a mask of ones.
-
-        Args:
-            module (Module): Whose parameter it is.
-            name (str): The parameter's name.
-        """
+        """Give a parameter a mask of ones: see BasePruningMethod.apply()."""
         return super().apply(module, name)
 
 
 class _Unstructured(BasePruningMethod):
-    """Base of methods that prune single elements. amount: their fraction (a float of 0 to 1), or their number (an int)."""
+    """Base of methods that prune single elements."""
 
     PRUNING_TYPE: str = "unstructured"
 
@@ -289,14 +275,14 @@ class _Unstructured(BasePruningMethod):
 
 
 class RandomUnstructured(_Unstructured):
-    """Prunes elements at random.
+    """Prune random elements.
 
     Args:
-        amount (float or int): Their fraction (a float of 0 to 1), or their number (an int).
+        amount (float or int): Fraction (float in [0, 1]) or number (int) of elements to prune.
 
     Raises:
-        TypeError: Invalid type for amount: {amount}. Must be int or float.
-        ValueError: amount={amount} should either be a float in the range [0, 1] or a non-negative integer.
+        TypeError: `amount` is not an int or a float.
+        ValueError: `amount` is negative, or a float above 1.
 
     Example:
         >>> method = ag.nn.utils.prune.RandomUnstructured(amount=0.25)
@@ -305,34 +291,24 @@ class RandomUnstructured(_Unstructured):
     """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask with zeros at random elements.
-
-        Raises:
-            ValueError: amount is an int above the number of t's elements.
-        """
+        """Zero random elements. ValueError if `amount` exceeds the number of elements."""
         return _without(default_mask, rand_like(t), _number(self.amount, t.numel()), largest=True)
 
     @classmethod
     def apply(cls, module: Module, name: str, amount: float) -> BasePruningMethod:  # type: ignore[override]
-        """Prune elements of a parameter at random.
-
-        Args:
-            module (Module): Whose parameter it is.
-            name (str): The parameter's name.
-            amount (float or int): The fraction or number of the elements that are left.
-        """
+        """Prune random elements of a parameter: see BasePruningMethod.apply()."""
         return super().apply(module, name, amount=amount)
 
 
 class L1Unstructured(_Unstructured):
-    """Prunes the elements of least absolute value.
+    """Prune the elements with the smallest absolute values.
 
     Args:
-        amount (float or int): Their fraction (a float of 0 to 1), or their number (an int).
+        amount (float or int): Fraction (float in [0, 1]) or number (int) of elements to prune.
 
     Raises:
-        TypeError: Invalid type for amount: {amount}. Must be int or float.
-        ValueError: amount={amount} should either be a float in the range [0, 1] or a non-negative integer.
+        TypeError: `amount` is not an int or a float.
+        ValueError: `amount` is negative, or a float above 1.
 
     Example:
         >>> method = ag.nn.utils.prune.L1Unstructured(amount=2)
@@ -341,37 +317,26 @@ class L1Unstructured(_Unstructured):
     """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Zeros where the least absolute values are.
-
-        Raises:
-            ValueError: amount is an int above the number of t's elements.
-        """
+        """Zero the smallest absolute values. ValueError if `amount` exceeds the number of elements."""
         return _without(default_mask, abs(t), _number(self.amount, t.numel()), largest=False)
 
     @classmethod
     def apply(cls, module: Module, name: str, amount: float,  # type: ignore[override]
               importance_scores: Tensor | None = None) -> BasePruningMethod:
-        """Prune the elements of a parameter that have the least absolute values (or scores).
-
-        Args:
-            module (Module): Whose parameter it is.
-            name (str): The parameter's name.
-            amount (float or int): The fraction or number of the elements that are left.
-            importance_scores (Tensor): Judged in place of the values, of the parameter's shape. Default: None.
-        """
+        """Prune the elements with the smallest absolute values: see BasePruningMethod.apply()."""
         return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
 
 class RandomStructured(BasePruningMethod):
-    """Prunes whole channels along `dim` at random.
+    """Prune random channels along `dim`.
 
     Args:
-        amount (float or int): Their fraction (a float of 0 to 1), or their number (an int).
-        dim (int): The dimension of the channels. Default: -1.
+        amount (float or int): Fraction (float in [0, 1]) or number (int) of channels to prune.
+        dim (int): Dimension of the channels. Default: -1.
 
     Raises:
-        TypeError: Invalid type for amount: {amount}. Must be int or float.
-        ValueError: amount={amount} should either be a float in the range [0, 1] or a non-negative integer.
+        TypeError: `amount` is not an int or a float.
+        ValueError: `amount` is negative, or a float above 1.
 
     Example:
         >>> method = ag.nn.utils.prune.RandomStructured(amount=1, dim=0)
@@ -387,10 +352,10 @@ class RandomStructured(BasePruningMethod):
         self.dim: int = dim
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Zeros in channels that are drawn.
+        """Zero random channels.
 
         Raises:
-            ValueError: amount is an int above the number of channels, or t has less than two dimensions.
+            ValueError: `amount` exceeds the number of channels, or t has fewer than two dimensions.
             IndexError: t has no dimension `dim`.
         """
         _validate_structured_pruning(t)
@@ -404,28 +369,21 @@ class RandomStructured(BasePruningMethod):
 
     @classmethod
     def apply(cls, module: Module, name: str, amount: float, dim: int = -1) -> BasePruningMethod:  # type: ignore[override]
-        """Prune channels of a parameter at random.
-
-        Args:
-            module (Module): Whose parameter it is.
-            name (str): The parameter's name.
-            amount (float or int): The fraction or number of the channels that are left.
-            dim (int): The dimension of the channels. Default: -1.
-        """
+        """Prune random channels of a parameter: see BasePruningMethod.apply()."""
         return super().apply(module, name, amount=amount, dim=dim)
 
 
 class LnStructured(BasePruningMethod):
-    """Prunes the channels along `dim` that have the least norms.
+    """Prune the channels along `dim` with the smallest norms.
 
     Args:
-        amount (float or int): Their fraction (a float of 0 to 1), or their number (an int).
-        n (float or str): Which norm, as norm() takes it: 1, 2, float("inf"), "fro", ...
-        dim (int): The dimension of the channels. Default: -1.
+        amount (float or int): Fraction (float in [0, 1]) or number (int) of channels to prune.
+        n (float or str): Order of the norm, as for norm(): 1, 2, float("inf"), "fro", ...
+        dim (int): Dimension of the channels. Default: -1.
 
     Raises:
-        TypeError: Invalid type for amount: {amount}. Must be int or float.
-        ValueError: amount={amount} should either be a float in the range [0, 1] or a non-negative integer.
+        TypeError: `amount` is not an int or a float.
+        ValueError: `amount` is negative, or a float above 1.
 
     Example:
         >>> method = ag.nn.utils.prune.LnStructured(amount=1, n=2, dim=0)
@@ -444,10 +402,10 @@ class LnStructured(BasePruningMethod):
         self.dim: int = dim
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Zeros in the channels of least norm.
+        """Zero the channels with the smallest norms.
 
         Raises:
-            ValueError: amount is an int above the number of channels, or t has less than two dimensions.
+            ValueError: `amount` exceeds the number of channels, or t has fewer than two dimensions.
             IndexError: t has no dimension `dim`.
         """
         _validate_structured_pruning(t)
@@ -461,24 +419,15 @@ class LnStructured(BasePruningMethod):
     @classmethod
     def apply(cls, module: Module, name: str, amount: float, n: Any, dim: int,  # type: ignore[override]
               importance_scores: Tensor | None = None) -> BasePruningMethod:
-        """Prune the channels of a parameter that have the least norms (of values or scores).
-
-        Args:
-            module (Module): Whose parameter it is.
-            name (str): The parameter's name.
-            amount (float or int): The fraction or number of the channels that are left.
-            n (float or str): Which norm.
-            dim (int): The dimension of the channels.
-            importance_scores (Tensor): Judged in place of the values, of the parameter's shape. Default: None.
-        """
+        """Prune the channels of a parameter with the smallest norms: see BasePruningMethod.apply()."""
         return super().apply(module, name, amount=amount, n=n, dim=dim, importance_scores=importance_scores)
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prunes by a mask of the parameter's shape.
+    """Prune by a given mask.
 
     Args:
-        mask (Tensor): Of the parameter's shape, of any dtype: zero (False) where it is pruned.
+        mask (Tensor): Mask of the parameter's shape, of any dtype: zeros are pruned.
 
     Example:
         >>> method = ag.nn.utils.prune.CustomFromMask(ag.tensor([1, 0, 1]))
@@ -492,10 +441,10 @@ class CustomFromMask(BasePruningMethod):
         self.mask = mask
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask so far times the given one.
+        """Multiply the mask so far by the given one.
 
         Raises:
-            AssertionError: the masks have different shapes.
+            AssertionError: The masks have different shapes.
         """
         if default_mask.shape != self.mask.shape:
             raise AssertionError(f"default_mask shape {default_mask.shape} must match self.mask shape {self.mask.shape}")
@@ -503,32 +452,24 @@ class CustomFromMask(BasePruningMethod):
 
     @classmethod
     def apply(cls, module: Module, name: str, mask: Tensor) -> BasePruningMethod:  # type: ignore[override]
-        """Prune a parameter by a mask.
-
-        Args:
-            module (Module): Whose parameter it is.
-            name (str): The parameter's name.
-            mask (Tensor): Of the parameter's shape: 0 where it is pruned.
-        """
+        """Prune a parameter by the mask: see BasePruningMethod.apply()."""
         return super().apply(module, name, mask=mask)
 
 
 # --- on a module ------------------------------------------------------------------------------------------------------
 
 def identity(module: Any, name: str) -> Any:
-    """Give the parameter `name` a mask of ones: nothing is pruned yet.
+    """Give a parameter a mask of ones, which prunes nothing.
 
     Args:
-        module (Module): Whose parameter it is.
-        name (str): The parameter's name, such as "weight".
+        module (Module): Module that has the parameter.
+        name (str): Name of the parameter, such as "weight".
 
     Returns:
-        module, with the parameter <name>_orig and the buffer <name>_mask.
+        `module`, with the parameter <name>_orig and the buffer <name>_mask.
 
     Example:
         >>> layer = ag.nn.utils.prune.identity(ag.nn.Linear(2, 1), "weight")
-        >>> layer.weight_mask
-        tensor([[1., 1.]])
         >>> [name for name, _ in layer.named_parameters()]
         ['bias', 'weight_orig']
     """
@@ -537,18 +478,18 @@ def identity(module: Any, name: str) -> Any:
 
 
 def random_unstructured(module: Any, name: str, amount: float) -> Any:
-    """Prune elements of the parameter `name` at random.
+    """Prune random elements of a parameter.
 
     Args:
-        module (Module): Whose parameter it is.
-        name (str): The parameter's name, such as "weight".
-        amount (float or int): A fraction (float) or a number (int) of its elements, or of those that are left.
+        module (Module): Module that has the parameter.
+        name (str): Name of the parameter, such as "weight".
+        amount (float or int): Fraction (float in [0, 1]) or number (int) of the remaining elements to prune.
 
     Returns:
-        module, with the parameter <name>_orig and the buffer <name>_mask.
+        `module`, with the parameter <name>_orig and the buffer <name>_mask.
 
     Raises:
-        ValueError: amount={amount} should be smaller than the number of parameters to prune={size}.
+        ValueError: `amount` is invalid, or exceeds the number of elements.
 
     Example:
         >>> layer = ag.nn.utils.prune.random_unstructured(ag.nn.Linear(4, 2), "weight", amount=0.5)
@@ -560,49 +501,46 @@ def random_unstructured(module: Any, name: str, amount: float) -> Any:
 
 
 def l1_unstructured(module: Any, name: str, amount: float, importance_scores: Tensor | None = None) -> Any:
-    """Prune the elements of the parameter `name` that have the least absolute values.
+    """Prune the elements of a parameter with the smallest absolute values.
 
     Args:
-        module (Module): Whose parameter it is.
-        name (str): The parameter's name, such as "weight".
-        amount (float or int): A fraction (float) or a number (int) of its elements, or of those that are left.
-        importance_scores (Tensor): Judged in the place of the values, of the parameter's shape.
+        module (Module): Module that has the parameter.
+        name (str): Name of the parameter, such as "weight".
+        amount (float or int): Fraction (float in [0, 1]) or number (int) of the remaining elements to prune.
+        importance_scores (Tensor): Scores used in place of the parameter's values, of its shape.
 
     Returns:
-        module, with the parameter <name>_orig and the buffer <name>_mask.
+        `module`, with the parameter <name>_orig and the buffer <name>_mask.
 
     Raises:
-        ValueError: amount={amount} should be smaller than the number of parameters to prune={size}.
-        AssertionError: importance_scores should have the same shape as parameter {name} of {module}, got {shape} vs {shape}.
+        ValueError: `amount` is invalid, or exceeds the number of elements.
+        AssertionError: `importance_scores` has another shape than the parameter.
 
     Example:
         >>> layer = ag.nn.Linear(4, 1, bias=False)
         >>> _ = layer.weight.data.copy_(ag.tensor([[1.0, -3.0, 2.0, 4.0]]))
-        >>> _ = ag.nn.utils.prune.l1_unstructured(layer, "weight", amount=0.5)
-        >>> layer.weight
+        >>> ag.nn.utils.prune.l1_unstructured(layer, "weight", amount=0.5).weight
         tensor([[ 0., -3.,  0.,  4.]], grad_fn=<MulBackward0>)
-        >>> layer.weight_mask
-        tensor([[0., 1., 0., 1.]])
     """
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
 
 
 def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
-    """Prune channels along dim of the parameter `name` at random.
+    """Prune random channels of a parameter along `dim`.
 
     Args:
-        module (Module): Whose parameter it is.
-        name (str): The parameter's name, such as "weight", of two dimensions or more.
-        amount (float or int): A fraction (float) or a number (int) of the channels, or of those that are left.
-        dim (int): The dimension of the channels; of a weight 0 are outputs, and 1 inputs.
+        module (Module): Module that has the parameter.
+        name (str): Name of the parameter, such as "weight".
+        amount (float or int): Fraction (float in [0, 1]) or number (int) of the remaining channels to prune.
+        dim (int): Dimension of the channels: 0 for the outputs of a weight, 1 for its inputs.
 
     Returns:
-        module, with the parameter <name>_orig and the buffer <name>_mask.
+        `module`, with the parameter <name>_orig and the buffer <name>_mask.
 
     Raises:
-        ValueError: Structured pruning can only be applied to multidimensional tensors.
-        IndexError: Invalid index {dim} for tensor of size {shape}.
+        ValueError: `amount` is invalid or too large, or the parameter has fewer than two dimensions.
+        IndexError: `dim` is no dimension of the parameter.
 
     Example:
         >>> layer = ag.nn.utils.prune.random_structured(ag.nn.Linear(2, 4), "weight", amount=3, dim=0)
@@ -614,49 +552,43 @@ def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
 
 
 def ln_structured(module: Any, name: str, amount: float, n: Any, dim: int, importance_scores: Tensor | None = None) -> Any:
-    """Prune the channels along dim of the parameter `name` that have the least Ln norms.
+    """Prune the channels of a parameter along `dim` with the smallest Ln norms.
 
     Args:
-        module (Module): Whose parameter it is.
-        name (str): The parameter's name, such as "weight", of two dimensions or more.
-        amount (float or int): A fraction (float) or a number (int) of the channels, or of those that are left.
-        n (float or str): Which norm, as norm() takes it: 1, 2, float("inf"), "fro", ...
-        dim (int): The dimension of the channels; of a weight 0 are outputs, and 1 inputs.
-        importance_scores (Tensor): Judged in the place of the values, of the parameter's shape.
+        module (Module): Module that has the parameter.
+        name (str): Name of the parameter, such as "weight".
+        amount (float or int): Fraction (float in [0, 1]) or number (int) of the remaining channels to prune.
+        n (float or str): Order of the norm, as for norm(): 1, 2, float("inf"), "fro", ...
+        dim (int): Dimension of the channels: 0 for the outputs of a weight, 1 for its inputs.
+        importance_scores (Tensor): Scores used in place of the parameter's values, of its shape.
 
     Returns:
-        module, with the parameter <name>_orig and the buffer <name>_mask.
+        `module`, with the parameter <name>_orig and the buffer <name>_mask.
 
     Raises:
-        ValueError: Structured pruning can only be applied to multidimensional tensors.
-        IndexError: Invalid index {dim} for tensor of size {shape}.
+        ValueError: `amount` is invalid or too large, or the parameter has fewer than two dimensions.
+        IndexError: `dim` is no dimension of the parameter.
 
     Example:
         >>> layer = ag.nn.Linear(2, 3, bias=False)
         >>> _ = layer.weight.data.copy_(ag.tensor([[3.0, 4.0], [1.0, 1.0], [0.0, 2.0]]))
-        >>> _ = ag.nn.utils.prune.ln_structured(layer, "weight", amount=1, n=2, dim=0)
-        >>> layer.weight_mask
-        tensor([[1., 1.],
-                [0., 0.],
-                [1., 1.]])
+        >>> ag.nn.utils.prune.ln_structured(layer, "weight", amount=1, n=2, dim=0).weight_mask[:, 0]
+        tensor([1., 0., 1.])
     """
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def global_unstructured(parameters: Any, pruning_method: Any, importance_scores: Any = None, **kwargs: Any) -> None:
-    """Prune several parameters together, as if they were one vector, by an unstructured method.
+    """Prune several parameters together, as if they were one vector.
 
     Args:
         parameters (Iterable[tuple[Module, str]]): Modules and names of their parameters.
-        pruning_method (type[BasePruningMethod]): L1Unstructured, RandomUnstructured, ...; its keyword arguments follow.
-        importance_scores (dict[tuple[Module, str], Tensor]): Judged in the place of these parameters' values, each of the
-            parameter's shape.
+        pruning_method (type[BasePruningMethod]): Unstructured method, such as L1Unstructured; its keyword arguments follow.
+        importance_scores (dict[tuple[Module, str], Tensor]): Scores used in place of the values of these parameters.
 
     Raises:
-        TypeError: global_unstructured(): parameters is not an Iterable.
-        TypeError: global_unstructured(): importance_scores must be of type dict.
-        TypeError: Only "unstructured" PRUNING_TYPE supported for the `pruning_method`.
+        TypeError: `parameters` is not iterable, `importance_scores` is not a dict, or the method is not unstructured.
 
     Example:
         >>> prune = ag.nn.utils.prune
@@ -690,23 +622,22 @@ def global_unstructured(parameters: Any, pruning_method: Any, importance_scores:
 
 
 def custom_from_mask(module: Any, name: str, mask: Tensor) -> Any:
-    """Prune the parameter `name` where a mask of its shape is zero.
+    """Prune a parameter by a given mask.
 
     Args:
-        module (Module): Whose parameter it is.
-        name (str): The parameter's name, such as "weight".
-        mask (Tensor): Of the parameter's shape, of any dtype.
+        module (Module): Module that has the parameter.
+        name (str): Name of the parameter, such as "weight".
+        mask (Tensor): Mask of the parameter's shape, of any dtype: zeros are pruned.
 
     Returns:
-        module, with the parameter <name>_orig and the buffer <name>_mask.
+        `module`, with the parameter <name>_orig and the buffer <name>_mask.
 
     Raises:
-        AssertionError: default_mask shape {shape} must match self.mask shape {shape}.
+        AssertionError: The mask has another shape than the parameter.
 
     Example:
         >>> layer = ag.nn.Linear(2, 1)
-        >>> _ = ag.nn.utils.prune.custom_from_mask(layer, "weight", ag.tensor([[1, 0]]))
-        >>> layer.weight != 0
+        >>> ag.nn.utils.prune.custom_from_mask(layer, "weight", ag.tensor([[1, 0]])).weight != 0
         tensor([[ True, False]])
     """
     CustomFromMask.apply(module, name, mask)
@@ -714,26 +645,24 @@ def custom_from_mask(module: Any, name: str, mask: Tensor) -> Any:
 
 
 def remove(module: Any, name: str) -> Any:
-    """Make the pruned tensor the parameter `name` again, the same object as before; its zeros stay, and can be trained.
+    """Make the pruned tensor the parameter again, the same object as before; its zeros stay and can be trained.
 
     Args:
-        module (Module): Whose parameter it is.
-        name (str): The parameter's name, such as "weight".
+        module (Module): Module that has the parameter.
+        name (str): Name of the parameter, such as "weight".
 
     Returns:
-        module.
+        `module`.
 
     Raises:
-        ValueError: Parameter '{name}' of module {module} has to be pruned before pruning can be removed.
+        ValueError: The parameter is not pruned.
 
     Example:
         >>> prune = ag.nn.utils.prune
         >>> layer = prune.l1_unstructured(ag.nn.Linear(4, 1), "weight", amount=3)
         >>> _ = prune.remove(layer, "weight")
-        >>> [name for name, _ in layer.named_parameters()]
-        ['bias', 'weight']
-        >>> (layer.weight == 0).sum()
-        tensor(3)
+        >>> [name for name, _ in layer.named_parameters()], (layer.weight == 0).sum()
+        (['bias', 'weight'], tensor(3))
     """
     for number, hook in _pruning_hooks(module):
         if hook._tensor_name == name:
@@ -744,19 +673,15 @@ def remove(module: Any, name: str) -> Any:
 
 
 def is_pruned(module: Module) -> bool:
-    """Whether a parameter of the module, or of one below it, is pruned.
+    """Whether a parameter of the module or of a submodule is pruned.
 
     Args:
-        module (Module): Any module.
+        module (Module): Module to inspect.
 
     Example:
-        >>> prune = ag.nn.utils.prune
-        >>> model = ag.nn.Sequential(ag.nn.Linear(2, 2))
-        >>> prune.is_pruned(model)
-        False
-        >>> _ = prune.l1_unstructured(model[0], "weight", amount=1)
-        >>> prune.is_pruned(model)
-        True
+        >>> layer = ag.nn.utils.prune.l1_unstructured(ag.nn.Linear(2, 2), "weight", amount=1)
+        >>> ag.nn.utils.prune.is_pruned(ag.nn.Sequential(layer)), ag.nn.utils.prune.is_pruned(ag.nn.Linear(2, 2))
+        (True, False)
     """
     return any(_pruning_hooks(each) for each in module.modules())
 
@@ -776,7 +701,7 @@ def _channels(t: Tensor, dim: int, chosen: Any) -> tuple[Any, ...]:
 
 
 def _without(mask: Tensor, scores: Tensor, number: int, largest: bool) -> Tensor:
-    """A copy of the mask with `number` more zeros, where scores are largest, or smallest."""
+    """A copy of the mask with `number` more zeros, at the largest or the smallest scores."""
     if number == 0:
         return mask.clone()                          # type: ignore[no-any-return]
     places = topk(scores.reshape(-1), k=number, largest=largest).indices
@@ -792,14 +717,14 @@ def _only(mask: Tensor, t: Tensor, dim: int, chosen: Tensor) -> Tensor:
 
 
 def _number(amount: float, size: int) -> int:
-    """How many of `size` to prune. ValueError if there are not so many."""
+    """The number of elements to prune of `size`. ValueError if there are not so many."""
     number = _compute_nparams_toprune(amount, size)
     _validate_pruning_amount(number, size)
     return number
 
 
 def _validate_pruning_amount_init(amount: Any) -> None:
-    """TypeError or ValueError unless an amount is a fraction of 0 to 1, or a number that is not negative."""
+    """TypeError or ValueError unless `amount` is a fraction in [0, 1] or a number of at least 0."""
     if not isinstance(amount, Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     if amount < 0 or (not isinstance(amount, Integral) and float(amount) > 1.0):
@@ -807,7 +732,7 @@ def _validate_pruning_amount_init(amount: Any) -> None:
 
 
 def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
-    """ValueError if a number of elements to prune exceeds those that there are."""
+    """ValueError if the number to prune exceeds the number of elements."""
     if isinstance(amount, Integral) and int(amount) > tensor_size:
         raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
 
