@@ -31,47 +31,7 @@ KINDS = ("parameter", "buffer", "module")            # of what a module holds
 
 
 class Module(Hooked, Stateful):
-    """The base of all layers and models: assign parameters and modules as attributes, write forward().
-
-    Raises:
-        TypeError: {...}.__init__() got {what}.
-
-    Example:
-        >>> class Twice(ag.nn.Module):
-        ...     def forward(self, x):
-        ...         return 2 * x
-        >>> Twice()(ag.tensor([1.0, 2.0]))
-        tensor([2., 4.])
-        >>> class Scale(ag.nn.Module):
-        ...     def __init__(self):
-        ...         self.w = ag.nn.Parameter(ag.tensor([2.0]))
-        ...         self.add_module("inner", ag.nn.Linear(1, 1, bias=False))
-        ...         self.register_buffer("calls", ag.tensor(0))
-        ...     def forward(self, x):
-        ...         return self.inner(x) * self.w
-        ...     def extra_repr(self):
-        ...         return "one factor"
-        >>> net = Scale().train()
-        >>> [name for name, _ in net.named_parameters()], [name for name, _ in net.named_buffers()]
-        (['w', 'inner.weight'], ['calls'])
-        >>> [name for name, _ in net.named_modules()], [name for name, _ in net.named_children()]
-        (['', 'inner'], ['inner'])
-        >>> len(list(net.parameters())), len(list(net.buffers())), len(list(net.modules())), len(list(net.children()))
-        (2, 1, 2, 1)
-        >>> net.get_submodule("inner"), net.get_parameter("inner.weight").shape, net.get_buffer("calls")
-        (Linear(in_features=1, out_features=1, bias=False), Size([1, 1]), tensor(0))
-        >>> net.set_submodule("inner", ag.nn.Identity())
-        >>> list(net.state_dict())
-        ['w', 'calls']
-        >>> net.load_state_dict({"w": ag.tensor([3.0]), "calls": ag.tensor(1)})
-        <All keys matched successfully>
-        >>> net.eval().requires_grad_(False).double()
-        Scale(
-          one factor
-          (inner): Identity()
-        )
-        >>> net.zero_grad()
-    """
+    """Base class of all layers and models: assign parameters and modules as attributes, and implement forward()."""
 
     training: bool = True
     call_super_init: bool = False

@@ -26,35 +26,30 @@ class _Packed(NamedTuple):
 class PackedSequence(_Packed):
     """A batch of sequences of different lengths, stored step by step and longest first.
 
-    data (sum of lengths, ...) holds the first step of every sequence, then the second, and so on; batch_sizes[t]
-    sequences have a step t. sorted_indices maps positions here to positions in the given batch, unsorted_indices back;
-    both are None if the batch came sorted.
+    data (sum of lengths, ...) holds the first step of every sequence, then the second, and so on; batch_sizes[t] sequences
+    have a step t.
 
     Args:
-        data (Tensor): The elements, (sum of lengths, ...), of any dtype; or the pair (data, batch_sizes).
-        batch_sizes (Tensor): int64 (longest length,), falling.
-        sorted_indices (Tensor): int64 (number of sequences,). Default: None.
-        unsorted_indices (Tensor): Its inverse, which is computed if None. Default: None.
+        data (Tensor): Elements, or the pair (data, batch_sizes).
+        batch_sizes (Tensor): int64 (longest length,), decreasing.
+        sorted_indices (Tensor): Index in the given batch of each sequence; None if the batch was sorted. Default: None.
+        unsorted_indices (Tensor): Inverse of sorted_indices, computed if None. Default: None.
 
     Raises:
-        AssertionError: batch_sizes is None, and data is no pair.
+        AssertionError: `batch_sizes` is None, and `data` is not a pair.
 
     Example:
         >>> packed = ag.nn.utils.rnn.pack_sequence([ag.tensor([1, 2]), ag.tensor([3])])
         >>> packed.data, packed.batch_sizes
         (tensor([1, 3, 2]), tensor([2, 1]))
-        >>> packed.to(ag.float64).data
-        tensor([1., 3., 2.], dtype=float64)
         >>> [other.data.dtype.name for other in (packed.double(), packed.float(), packed.half(), packed.long(), packed.int(),
-        ...                                      packed.short(), packed.char(), packed.byte())]
-        ['float64', 'float32', 'float16', 'int64', 'int32', 'int16', 'int8', 'uint8']
+        ...                                      packed.short(), packed.char(), packed.byte(), packed.to(ag.float64))]
+        ['float64', 'float32', 'float16', 'int64', 'int32', 'int16', 'int8', 'uint8', 'float64']
         >>> packed.cpu() is packed, packed.pin_memory() is packed, packed.is_cuda, packed.is_pinned()
         (True, True, False, False)
-        >>> try:
-        ...     packed.cuda()
-        ... except NotImplementedError as error:
-        ...     print(error)
-        device='cuda': tensors live in the CPU's memory; leave device out or pass 'cpu'
+        >>> packed.cuda()
+        Traceback (most recent call last):
+        NotImplementedError: device='cuda': tensors live in the CPU's memory; leave device out or pass 'cpu'
     """
 
     __slots__ = ()
