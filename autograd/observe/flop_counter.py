@@ -27,21 +27,20 @@ flop_registry: dict[Key, Formula] = {}               # what register_flop_formul
 
 
 def register_flop_formula(targets: Key | Iterable[Key], get_raw: bool = False) -> Callable[[Formula], Formula]:
-    """Decorator: all counters from now on count calls of these operations or Functions by a formula.
+    """Decorator: register a FLOP formula for operations or Functions.
 
     Args:
-        targets (str or type): "aten.name" of an operation, as the profiler names it, or a Function's class; or several. An
-            elementwise operation can't be one.
-        get_raw (bool): The formula is called with the call's arguments: with tensors, and out_val= for the result (True), or
-            with shapes in the place of tensors, and out_shape=. Default: False.
+        targets (str or type): Operation as "aten.name", or a Function subclass; or several. Not an elementwise operation.
+        get_raw (bool): If True, the formula receives the call's arguments with tensors, and out_val=; otherwise with shapes,
+            and out_shape=. Default: False.
 
     Returns:
         The decorator, which returns the formula.
 
     Raises:
-        RuntimeError: duplicate registrations for {target}.
-        ValueError: a formula is for an operation, named as in "aten.mm", or for a Function's class.
-        NotImplementedError: a formula for {target}: calls of this operation are not told to the counter by name.
+        RuntimeError: `targets` has a formula already.
+        ValueError: A target is neither an operation's name nor a Function subclass.
+        NotImplementedError: The counter does not see calls of this operation.
 
     Example:
         >>> from autograd.utils.flop_counter import FlopCounterMode, register_flop_formula
@@ -92,8 +91,7 @@ def sizes(values: Iterable[Any]) -> list[list[int]]:
 
 
 def key_of(target: Any) -> Key:
-    """A key of custom formulas, checked: ValueError for what is none, NotImplementedError for an operation whose calls are
-    not told to the counter."""
+    """Check the key of a custom formula: ValueError for an invalid one, NotImplementedError for an operation not counted."""
     if isinstance(target, type) and issubclass(target, Function):
         return target
     if not isinstance(target, str) or not target.startswith("aten."):
@@ -109,7 +107,7 @@ def key_of(target: Any) -> Key:
 
 
 def told() -> set[str]:
-    """The names of the operations whose calls counters are told of."""
+    """The names of the operations that counters see."""
     found: set[str] = set()
     kinds: list[type] = [Operation]
     for kind in kinds:
@@ -126,39 +124,34 @@ def checked(key: Key, formula: Any) -> Formula:
 
 
 class FlopCounterMode:
-    """Count the floating point operations of a `with` block in this thread: products of matrices, convolutions, attention
-    and recurrent layers, forward and backward, a multiplication and an addition as two. PyTorch's names and figures.
+    """Count the floating point operations of a `with` block in this thread, forward and backward, as PyTorch does.
 
-    Not counted, as in PyTorch: products of a matrix with a vector, elementwise operations. Nor are products inside
-    the derivatives of other operations (inv, cdist), and calls in other threads.
+    Counted are matrix products, convolutions, attention and recurrent layers; a multiply-add is two operations. As in
+    PyTorch, elementwise operations and matrix-vector products are not. Nor are products inside the derivatives of other
+    operations (inv, cdist).
 
     Args:
-        mods: Has no effect, and warns: modules are found without it.
-        depth (int): How deep the table goes into modules; None: all. Default: 2.
-        display (bool): Whether the table is printed at the end. Default: True.
-        custom_mapping (dict): Formulas beside the own ones, or in their place, by operation; see register_flop_formula. One
-            with the attribute `_get_raw` is called with tensors.
+        mods: No effect; a warning.
+        depth (int): Depth of modules in the table; None: all. Default: 2.
+        display (bool): If True, prints the table at the end. Default: True.
+        custom_mapping (dict): Formulas by operation, see register_flop_formula(); a formula with the attribute `_get_raw`
+            receives tensors.
 
     Raises:
-        TypeError: custom_mapping is no dict of functions.
-        NotImplementedError: calls of an operation in custom_mapping are not told to the counter.
+        TypeError: `custom_mapping` is not a dict of functions.
+        NotImplementedError: The counter does not see an operation in `custom_mapping`.
 
     Example:
         >>> from autograd.utils.flop_counter import FlopCounterMode
         >>> model, x = ag.nn.Linear(3, 2), ag.ones(4, 3)
         >>> with FlopCounterMode(display=False) as counter:
         ...     y = model(x)
-        >>> counter.get_total_flops()                # 4 * 3 * 2 multiplications, as many additions
-        48
-        >>> counter.get_flop_counts()["Linear"]
-        {'aten.addmm': 48}
-
-    >>> counter.count("aten.mine", 2)            # what a step of one's own has run
-    >>> counter.get_total_flops()
-    50
-    >>> print(counter.get_table())
-    Module           FLOP    % Total
-    ...
+        >>> counter.get_total_flops(), counter.get_flop_counts()["Linear"]    # 4 * 3 * 2 multiply-adds
+        (48, {'aten.addmm': 48})
+        >>> counter.count("aten.mine", 2)            # operations of your own
+        >>> print(counter.get_table())
+        Module           FLOP    % Total
+        ...
     """
 
     flop_registry: dict[Key, Formula]
@@ -192,25 +185,25 @@ class FlopCounterMode:
         """Add operations to "Global", and inside the block to all modules that this thread is in.
 
         Args:
-            key (str or type): What they are counted as: an operation's name or a Function's class.
-            flops (int): How many there are.
+            key (str or type): Operation's name or Function subclass.
+            flops (int): Number of operations.
         """
         for parent in self.mod_tracker.parents:
             self.flop_counts[parent][key] += flops
 
     def get_total_flops(self) -> int:
-        """The operations of the whole block."""
+        """The number of operations in the block."""
         return sum(self.flop_counts[GLOBAL].values())
 
     def get_flop_counts(self) -> dict[str, dict[Any, int]]:
-        """By module, "Global" for all, and in it by operation, "aten.mm"."""
+        """Counts by module ("Global" for all) and operation ("aten.mm")."""
         return {module: dict(counts) for module, counts in self.flop_counts.items()}
 
     def get_table(self, depth: int | None = None) -> str:
-        """The counts as text, in PyTorch's form.
+        """The counts as a table, in PyTorch's form.
 
         Args:
-            depth (int): How deep it goes into modules. Default: the counter's depth.
+            depth (int): Depth of modules. Default: the counter's depth.
         """
         depth = self.depth if depth is None else depth
         total = self.get_total_flops()

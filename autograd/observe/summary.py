@@ -29,37 +29,35 @@ def summary(model: Module, input_size: Any = None, input_data: Any = None, batch
             cache_forward_pass: bool | None = None, col_names: Iterable[str] | None = None, col_width: int = 25,
             depth: int = 3, device: Any = None, dtypes: Sequence[Any] | None = None, mode: str = "eval",
             row_settings: Iterable[str] | None = None, verbose: int | None = None, **kwargs: Any) -> ModelStatistics:
-    """The modules of a model in the order in which a forward pass calls them, without gradients; printed, and returned.
+    """Print and return a table of the model's modules in the order in which a forward pass calls them.
 
-    Mult-adds are those of products and convolutions, as FlopCounterMode counts them, halved. Further arguments by keyword
-    are the model's.
+    The pass records no gradients. Mult-adds are half of the operations that FlopCounterMode counts. Further keyword
+    arguments go to the model.
 
     Args:
-        model (Module): The model; parameters and buffers stay as they are.
-        input_size (ints): The shape of the input, which is then ones (zeros if `dtypes` says integers), or a list of shapes.
-        input_data: The input itself, or a list or dict of arguments. Without either all modules are listed, without shapes.
-        batch_dim (int): Where input_size lacks a batch, which is then 1.
-        cache_forward_pass (bool): Not implemented.
+        model (Module): Model; its parameters and buffers do not change.
+        input_size (tuple of ints): Shape of the input (ones; zeros for integer `dtypes`), or a list of shapes.
+        input_data: The input itself, or a list or dict of arguments. Without either, modules are listed without shapes.
+        batch_dim (int): Dimension to insert into input_size for a batch of 1.
+        cache_forward_pass (bool): Only False.
         col_names (Iterable[str]): Columns: "input_size", "output_size", "num_params", "params_percent", "kernel_size",
-            "mult_adds", "trainable". By default "output_size" and "num_params".
-        col_width (int): Of each column but the first. Default: 25.
-        depth (int): How deep modules are listed. Default: 3.
+            "mult_adds", "trainable". Default: "output_size" and "num_params".
+        col_width (int): Width of each column but the first. Default: 25.
+        depth (int): Depth to which modules are listed. Default: 3.
         device (device): The CPU, under any of its names.
-        dtypes (list): One for each of input_size; float32 if None.
-        mode (str): "eval" or "train", for this pass. Default: 'eval'.
-        row_settings (Iterable[str]): What rows show: "depth", "var_names", "ascii_only", "hide_recursive_layers". By default
+        dtypes (list): dtype of each input of input_size; float32 if None.
+        mode (str): Mode of the pass: "eval" or "train". Default: 'eval'.
+        row_settings (Iterable[str]): Contents of rows: "depth", "var_names", "ascii_only", "hide_recursive_layers". Default:
             "depth".
-        verbose (int): 0: do not print (the default in an interactive Python); 1: print; 2: list each parameter too.
+        verbose (int): 0: do not print (the default in an interactive Python); 1: print; 2: also list each parameter.
 
     Returns:
-        A ModelStatistics, whose text is what is printed.
+        A ModelStatistics, whose text is the table.
 
     Raises:
-        RuntimeError: Only one of (input_data, input_size) should be specified.
-        ValueError: {name}: {values} is none of {those that are}.
-        ValueError: Column width must be greater than 0: col_width={col_width}.
-        ValueError: You must pass input_data or input_size in order to use columns: {names}.
-        NotImplementedError: cache_forward_pass, a device other than the CPU, or batch_dim without input_size.
+        RuntimeError: Both `input_data` and `input_size` are given.
+        ValueError: A column or row setting is unknown or requires an input, or `col_width` is not above 0.
+        NotImplementedError: `cache_forward_pass`, another device than the CPU, or `batch_dim` without `input_size`.
 
     Example:
         >>> from autograd.utils.summary import summary
@@ -73,9 +71,6 @@ def summary(model: Module, input_size: Any = None, input_data: Any = None, batch
         + ReLU: 1-2                              [4, 2]         --
         ====================================================================
         Total params: 8
-        Trainable params: 8
-        Non-trainable params: 0
-        Total mult-adds (M): 0.00
         ...
     """
     if not isinstance(model, Module):
@@ -146,26 +141,18 @@ class Place:
 
 
 class LayerInfo:
-    """A row of a summary(): a call of a module, or a module that holds others that are called. class_name and var_name are
-    the module's, depth is how deep it is in the model; input_size and output_size are of the call.
+    """A row of a summary(): a call of a module, or a module that contains called ones.
 
     Args:
-        place (Place): Where the module stands in the model: summary() makes it.
+        place (Place): Position of the module in the model, made by summary().
 
     Example:
         >>> from autograd.utils.summary import summary
         >>> model = ag.nn.Sequential(ag.nn.Linear(3, 2), ag.nn.ReLU())
-        >>> found = summary(model, input_size=(4, 3), verbose=0)
-        >>> row = found.summary_list[1]
-        >>> row.class_name, row.var_name, row.depth, row.output_size, row.num_params, row.macs
-        ('Linear', '0', 1, [4, 2], 8, 24)
-
-    >>> row.trainable
-    'True'
-    >>> fresh = type(row)(row.place)             # a row of the same module, nothing counted
-    >>> fresh.count_parameters()
-    >>> fresh.num_params
-    8
+        >>> row = summary(model, input_size=(4, 3), verbose=0).summary_list[1]
+        >>> row.class_name, row.var_name, row.depth, row.output_size, row.num_params, row.macs, row.trainable
+        ('Linear', '0', 1, [4, 2], 8, 24, 'True')
+        >>> type(row)(row.place).count_parameters()  # a new row of the same module
     """
 
     num_params: int
@@ -190,7 +177,7 @@ class LayerInfo:
         self.parameters: list[Counted] = []
 
     def count_parameters(self) -> None:
-        """Count the parameters, and those of modules below."""
+        """Count the parameters of the module and its submodules."""
         for name, p in self.module.named_parameters():
             mask = getattr(self.module, f"{name.removesuffix('_orig')}_mask", None) if name.endswith("_orig") else None
             count = p.numel() if mask is None else int(mask.sum())
@@ -204,12 +191,12 @@ class LayerInfo:
 
     @property
     def macs(self) -> int:
-        """Multiplications with additions in the call, without those of modules inside."""
+        """Multiply-adds of the call, without those of submodules."""
         return (self.flops - self.flops_inside) // 2
 
     @property
     def trainable(self) -> str:
-        """How many of its parameters require a gradient: "True" for all, "Partial", "False" for none, "--" without any."""
+        """Whether its parameters require grad: "True", "Partial" or "False"; "--" without parameters."""
         if not self.num_params:
             return "--"
         return {0: "False", self.num_params: "True"}.get(self.trainable_params, "Partial")
@@ -219,7 +206,7 @@ class LayerInfo:
 
 
 def places_of(model: Module) -> list[Place]:
-    """All modules, each where it stands, those that stand at several places several times."""
+    """All modules with their positions; a shared module appears once per position."""
     places: list[Place] = []
 
     def visit(name: str, module: Module, around: tuple[Place, ...]) -> None:
@@ -275,7 +262,7 @@ def called(model: Module, arguments: Any, kwargs: dict[str, Any], mode: str) -> 
 
 @contextmanager
 def modules_in(model: Module, mode: str) -> Iterator[None]:
-    """A block in which all modules train, or none does."""
+    """Put all modules into train or eval mode in a block."""
     before = [(module, module.training) for module in model.modules()]
     model.train(mode == "train")
     try:
@@ -286,8 +273,7 @@ def modules_in(model: Module, mode: str) -> Iterator[None]:
 
 
 def with_containers(rows: list[LayerInfo]) -> list[LayerInfo]:
-    """The rows, and before them those of modules that hold them and are not called (ModuleList), with what is counted of
-    parameters."""
+    """The rows, each preceded by those of modules that contain it and are not called (ModuleList)."""
     out: list[LayerInfo] = []
     path: list[LayerInfo] = []                       # the rows around the current one, by depth
     indices: dict[int, int] = {}
@@ -403,13 +389,13 @@ class Format:
 
 
 class ModelStatistics:
-    """What summary() returns: the rows (summary_list) and the totals; its text is the table.
+    """Result of summary(): the rows (summary_list) and the totals; its text is the table.
 
     Args:
-        rows (list[LayerInfo]): The model itself first.
-        input_bytes (int): Of the inputs of the pass.
-        ran (bool): Whether there was one.
-        form (Format): What the table shows, and how wide.
+        rows (list[LayerInfo]): Rows, the model itself first.
+        input_bytes (int): Size of the inputs.
+        ran (bool): Whether the model ran.
+        form (Format): Columns and widths of the table.
 
     Example:
         >>> from autograd.utils.summary import summary
