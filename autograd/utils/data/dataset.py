@@ -102,7 +102,7 @@ class StackDataset(Dataset[Any]):
 
 
 class ConcatDataset(Dataset[T_co]):
-    """Concatenate datasets."""
+    """Concatenate datasets end to end."""
 
     datasets: list[Any]
     cumulative_sizes: list[int]
