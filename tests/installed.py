@@ -4,6 +4,8 @@ cibuildwheel runs it for each wheel, and tests/release.py in bare environments w
 is imported.
 """
 
+import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -45,6 +47,18 @@ for _ in range(60):
     optimizer.step()
     losses.append(loss.item())
 assert losses[-1] < losses[0] / 2, losses
+
+# loops: of every level in the wheel, and each that this processor has runs when it is chosen
+FOLDER = Path(ag.__file__).parent / "native"
+levels = ["baseline", "avx2", "avx512"] if platform.machine().lower() in ("x86_64", "amd64") else ["baseline"]
+assert [level for level in levels if [*(FOLDER / level).glob("loops.*")]] == ([] if pure else levels)
+used = ag.show_config()["compiled loops"]
+assert used.startswith("not used" if pure else "in use"), used
+assert pure or all(file.stat().st_size < 2**20 for file in FOLDER.glob("*/loops.*")), "loops with debugging information?"
+for level in [] if pure else levels[:1 + next(k for k, level in enumerate(levels) if level in used)]:
+    said_by = subprocess.run([sys.executable, "-c", "import autograd as ag; ag.ones(100).half(); print(ag.show_config())"], check=True,
+                             env={**os.environ, "AUTOGRAD_LOOPS": level}, cwd=FOLDER, capture_output=True, text=True).stdout
+    assert f"in use, {level}" in said_by, said_by
 with tempfile.TemporaryDirectory() as folder:
     ag.save(model.state_dict(), f"{folder}/model.safetensors")
     model.load_state_dict(ag.load(f"{folder}/model.safetensors"))
@@ -52,4 +66,4 @@ with tempfile.TemporaryDirectory() as folder:
     assert not again.stderr, again.stderr            # what was said is not said again
     dprun = subprocess.run([sys.executable, "-m", "dprun", "--help"], cwd=folder, capture_output=True, text=True)
     assert "usage: dprun" in dprun.stdout, dprun
-print("dparallel", ag.__version__, "on Python", sys.version.split()[0], "compiled" if not pure else "pure", "works")
+print("dparallel", ag.__version__, "on Python", sys.version.split()[0], "compiled" if not pure else "pure", "works; loops:", used)
