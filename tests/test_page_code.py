@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = {path.relative_to(ROOT).as_posix(): path.read_text() for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"),
                                                                                  ROOT / "examples/README.md"])}
 ELSEWHERE = {"README.md", "CONTRIBUTING.md", "docs/tutorial.md", "docs/testing.md", "docs/convention.md", "docs/backward.md",
-             "docs/writing_functions.md", "docs/distributed.md", "docs/beside.md"}
+             "docs/writing_functions.md", "docs/distributed.md", "docs/integrations.md"}
 OPTIONS = parser().format_help() + " --once"
 # what a sketch leaves out, small
 STAGE = """
