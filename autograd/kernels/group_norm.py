@@ -48,7 +48,7 @@ def _run(call: Callable[..., Any], arrays: tuple[Array, ...], sizes: Sizes, part
     then the output. Returns the totals of each piece."""
     samples, total, _, _, width, channels, _ = sizes
     count = pieces_of(samples * total, samples if samples > 1 else total // width, MOST, PASS)
-    totals, rooms = np.empty((count, 4 * channels + LINE))[:, :4 * channels], np.empty((count, 4 * width + LINE), FLOAT32)
+    totals, rooms = np.empty((count, 4 * channels + 2 * width + LINE)), np.empty((count, 4 * width + LINE), FLOAT32)
     if count == 1:
         call(arrays, totals[0], rooms[0], sizes, parts | SUMS | OUTPUT)
         return totals
@@ -98,5 +98,5 @@ def backward(g: Array, x: Array, weight: Array | None, means: Array, scales: Arr
         *arrays[:2], flat if weight is None else weight, *arrays[2:], gw, gb, totals, room, *sizes, parts),
         (_flat(g), flat, means, scales, _flat(gx)), sizes, WEIGHTED * (weight is not None))
     if sizes[0] > 1:
-        gw[:], gb[:] = totals[:, 2 * x.shape[1]:].sum(0).reshape(2, -1)
+        gw[:], gb[:] = totals[:, 2 * x.shape[1]:4 * x.shape[1]].sum(0).reshape(2, -1)
     return gx, gw, gb

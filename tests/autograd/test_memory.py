@@ -17,6 +17,7 @@ from memory_models import loss_of, measured, mlp, run, train
 import autograd as ag
 from autograd import nn, optim
 from autograd.base import system_memory
+from autograd.kernels import blocks
 from autograd.observe.profiler import inventory as inventory_module
 from autograd.observe.profiler import memory_summary
 from autograd.observe.profiler.inventory import USES, bounds, disjoint, take_inventory
@@ -134,6 +135,7 @@ def test_what_gc_freeze_hides_is_found(monkeypatch):
     monkeypatch.setattr(inventory_module, "tracked_objects", ALL_OBJECTS)
     KEPT.append(nn.Linear(300, 300))
     local = nn.Linear(300, 300)                      # that only a function which runs holds
+    blocks.empty((blocks.LARGE,), np.dtype(np.uint8))                # freed at once
     gc.freeze()
     try:
         found = take_inventory(whole=False)

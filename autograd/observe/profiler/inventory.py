@@ -118,7 +118,8 @@ def take_inventory(whole: bool = True) -> Inventory:
     holdings.sort(key=lambda holding: -holding.resident)
     by_use = dict.fromkeys((*USES, *OTHERS) if whole else USES, 0)
     for holding in holdings:
-        by_use[holding.use] += holding.resident
+        if holding.use in by_use:                    # freed blocks are found without `whole`, too
+            by_use[holding.use] += holding.resident
     return Inventory(resident, sum(m.pss for m in mapped), by_use, holdings, stretches)
 
 
@@ -246,8 +247,7 @@ class Found:
             self._stretch(ctypes.addressof(array), ctypes.sizeof(array), "workspaces", ("scratch memory of oneDNN",), ARRAY)
             return
         label: tuple[str, ...] = ("of files that are mapped",) if isinstance(array, np.memmap) else ()
-        while isinstance(array.base, np.ndarray):
-            array = array.base
+        array = owner_of(array)
         if type(array) is Block:
             self._add(array, "freed memory", ("by kernels, for arrays of its size",), ARRAY)
         else:
@@ -258,9 +258,7 @@ class Found:
         if not isinstance(array, np.ndarray):
             return
         claim = self._add(array, use, label, turn)
-        owner = array
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
+        owner = owner_of(array)
         if claim is not None and owner is not array:
             self._owners.append((owner, claim))
 
@@ -280,6 +278,13 @@ class Found:
             if turn != OWNER:
                 self.counts[use, label] += 1
         return claim
+
+
+def owner_of(array: Any) -> Any:
+    """The array, or the block, that has the memory of an array. A block starts at a cache line of a larger one."""
+    while isinstance(array.base, np.ndarray) and type(array) is not Block:
+        array = array.base
+    return array
 
 
 def arrays_of_frames() -> list[Any]:
