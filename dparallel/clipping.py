@@ -40,7 +40,6 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
         RuntimeError: error_if_nonfinite and the norm is nan or infinite; on every rank.
 
     Example:
-        >>> import dparallel
         >>> def stages(comm):
         ...     weight = ag.nn.Parameter(ag.zeros(1))
         ...     weight.grad = ag.tensor([3.0 + comm.rank])

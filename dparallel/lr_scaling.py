@@ -29,7 +29,6 @@ def linear_scaling(optimizer: Optimizer, size: float, warmup_steps: int = 0) -> 
         ValueError: size is not positive and finite, or warmup_steps is negative.
 
     Example:
-        >>> import dparallel
         >>> optimizer = ag.optim.SGD([ag.nn.Parameter(ag.zeros(1))], lr=0.125)
         >>> warmup = dparallel.linear_scaling(optimizer, 4, warmup_steps=2)
         >>> rates = []

@@ -29,7 +29,6 @@ def main_process(comm: Communicator | None = None) -> MainProcess:
         CollectiveError: the block failed on rank 0; on the other ranks.
 
     Example:
-        >>> import dparallel
         >>> def load(comm):
         ...     order = []
         ...     with dparallel.main_process(comm):               # rank 0 first, then the others
@@ -85,7 +84,6 @@ def on_main_process(function: F, comm: Communicator | None = None) -> F:
         The wrapped function.
 
     Example:
-        >>> import dparallel
         >>> @dparallel.on_main_process
         ... def report(text):
         ...     return len(text)
@@ -111,7 +109,6 @@ def print_once(*values: object, comm: Communicator | None = None, **settings: An
         **settings: print()'s.
 
     Example:
-        >>> import dparallel
         >>> dparallel.print_once("epoch", 1)
         epoch 1
     """

@@ -161,7 +161,6 @@ class SyncBatchNorm(AutogradSyncBatchNorm):
         ValueError: there is one value per channel on all ranks together, in training mode; when the layer is called.
 
     Example:
-        >>> import dparallel
         >>> def normalise(comm):
         ...     layer = dparallel.SyncBatchNorm(1, eps=0.0, process_group=comm)
         ...     assert layer.process_group is comm

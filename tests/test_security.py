@@ -37,7 +37,7 @@ from dparallel.checkpoint.errors import Ranks
 from dparallel.checkpoint.manifest import checked_manifest
 from dparallel.checkpoint.reading import Saved
 from dparallel.comm import world
-from dparallel.distributed import stores
+from dparallel.distributed import tcp_store
 from dparallel.survival.recovery import check_parts, left_by_the_job_before
 from launch import mpirun, private, rank, restarts, top
 
@@ -536,10 +536,10 @@ def test_a_link_in_the_place_of_a_checkpoint_is_not_followed_to_delete(tmp_path)
 PACK = struct.Struct("=q").pack
 MALFORMED = [b"", b"\0", struct.pack("=qq", 8, -8), PACK(-1), PACK(2**62), PACK(-2**63), PACK(2**40) + b"x", PACK(16) + PACK(-16) + PACK(0), PACK(8) + PACK(1),
              PACK(11) + PACK(2) + b"get", PACK(5) + b"short", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\x80\x04cos\nsystem\n", os.urandom(4096),
-             *[stores.pack([stores.pack([part.encode() for part in parts])]) for parts in (
+             *[tcp_store.pack([tcp_store.pack([part.encode() for part in parts])]) for parts in (
                  [], ["get"], ["get", "1"], ["get", "1", "-1"], ["get", "1", "2", "a"], ["get", "1", "99999999999999999999", "a"], ["get", "nan", "1", "a"],
                  ["get", "inf", "1", "a"], ["get", "-1", "1", "a"], ["get", "x", "1", "a"], ["get", "1", "x", "a"], ["get", "1", "²", "a"])],
-             stores.pack([stores.pack([b"\xff", b"1", b"0"])]), stores.pack([stores.pack([b"set", b"1", b"1", b"\xff", b"v"])])]
+             tcp_store.pack([tcp_store.pack([b"\xff", b"1", b"0"])]), tcp_store.pack([tcp_store.pack([b"set", b"1", b"1", b"\xff", b"v"])])]
 NO_REQUEST = [("evil", ["k"], []), ("set", ["a", "b"], [b"x"]), ("add", ["n"], []), ("add", ["n", "m"], [b"1"]), ("add", ["n"], [b"9" * 5000]), ("add", ["n"], [b"x"]),
               ("append", [], [b"x"]), ("compare_set", ["k"], [b"x"]), ("delete", [], []), ("delete", ["a", "b"], []), ("count", ["k"], []), ("get", ["k"], [b"x"])]
 
@@ -596,7 +596,7 @@ def test_what_is_no_request_is_an_error(server, request_, keys, values):
 
 def test_a_client_that_goes_while_it_waits_leaves_no_thread(server):
     client = dist.TCPStore(server.host, server.port, token=server._token.decode(), timeout=timedelta(days=9999))
-    stores.send(client._socket, [b"get", b"1e9", b"1", b"never"])
+    tcp_store.send(client._socket, [b"get", b"1e9", b"1", b"never"])
     time.sleep(0.1)
     assert ours()
     client._socket.close()
@@ -653,10 +653,10 @@ def test_a_store_listens_at_the_named_host_only():
 
 
 def test_silent_connections_do_not_use_up_threads(monkeypatch):
-    monkeypatch.setattr(stores, "PROOF_SECONDS", 0.5)
-    monkeypatch.setattr(stores, "UNPROVED", 5)
+    monkeypatch.setattr(tcp_store, "PROOF_SECONDS", 0.5)
+    monkeypatch.setattr(tcp_store, "UNPROVED", 5)
     assert gone_within(5)
-    monkeypatch.setattr(stores, "PROOF_SECONDS", 60)             # they are closed for new ones, not for their age
+    monkeypatch.setattr(tcp_store, "PROOF_SECONDS", 60)             # they are closed for new ones, not for their age
     server = dist.TCPStore("127.0.0.1", 0, is_master=True)
     held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
     time.sleep(0.1)
@@ -672,13 +672,13 @@ def test_silent_connections_do_not_use_up_threads(monkeypatch):
 @pytest.mark.parametrize("slow", ["client", "server"])
 def test_a_slow_proof_ends_in_time(slow, monkeypatch):
     """A byte now and then does not begin the time anew."""
-    monkeypatch.setattr(stores, "PROOF_SECONDS", 0.3)
+    monkeypatch.setattr(tcp_store, "PROOF_SECONDS", 0.3)
     if slow == "client":
         server = dist.TCPStore("127.0.0.1", 0, is_master=True)
         with socket.create_connection(("127.0.0.1", server.port)) as client, suppress(OSError):
             begun = time.monotonic()
             while time.monotonic() < begun + 5:
-                client.sendall(stores.PROOF[int((time.monotonic() - begun) / 0.1):][:1] or b"x")
+                client.sendall(tcp_store.PROOF[int((time.monotonic() - begun) / 0.1):][:1] or b"x")
                 time.sleep(0.1)
         assert time.monotonic() - begun < 2
         return
@@ -686,7 +686,7 @@ def test_a_slow_proof_ends_in_time(slow, monkeypatch):
         def answer():
             with listening.accept()[0] as connection, suppress(OSError):
                 for byte in range(50):
-                    connection.sendall(stores.TOKEN[byte:byte + 1] or b"x")
+                    connection.sendall(tcp_store.TOKEN[byte:byte + 1] or b"x")
                     time.sleep(0.1)
         thread = threading.Thread(target=answer)
         thread.start()
@@ -697,7 +697,7 @@ def test_a_slow_proof_ends_in_time(slow, monkeypatch):
         thread.join()
 
 
-@pytest.mark.parametrize("data", [PACK(-8), PACK(8) + b"short", PACK(2**62), b"x", stores.pack([b"one"]), stores.pack([b"\xff", b""])])
+@pytest.mark.parametrize("data", [PACK(-8), PACK(8) + b"short", PACK(2**62), b"x", tcp_store.pack([b"one"]), tcp_store.pack([b"\xff", b""])])
 def test_a_damaged_file_of_a_store_is_an_error(data, tmp_path):
     (tmp_path / "store").write_bytes(data)
     with pytest.raises(dist.DistStoreError, match="is no file of a FileStore"):

@@ -69,7 +69,7 @@ class Checkpointer:
         ValueError: on_error is neither of the two.
 
     Example:
-        >>> import tempfile, dparallel
+        >>> import tempfile
         >>> def run(folder, until):
         ...     model, progress = ag.nn.Linear(2, 1), {"epoch": 0}
         ...     with dparallel.checkpoint.Checkpointer(folder, model=model, progress=progress) as checkpoint:

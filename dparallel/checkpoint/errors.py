@@ -13,7 +13,7 @@ class CheckpointError(RuntimeError):
     """A checkpoint can't be written or read. The same text on all ranks; it names the folder or file.
 
     Example:
-        >>> import tempfile, dparallel
+        >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     try:
         ...         dparallel.load_all(folder, model=ag.nn.Linear(2, 1))

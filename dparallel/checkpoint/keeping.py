@@ -29,7 +29,7 @@ class Keep:
         ValueError: a number is too small, or mode is neither of the two.
 
     Example:
-        >>> import tempfile, dparallel
+        >>> import tempfile
         >>> from dparallel.checkpoint import Checkpointer, Keep
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with Checkpointer(folder, state=[1], keep=Keep(newest=1, every=20), background=False) as checkpoint:

@@ -34,7 +34,7 @@ def save_all(folder: str | os.PathLike[str], model: Any = None, optimizer: Any =
         CheckpointError: it could not be written; on all ranks.
 
     Example:
-        >>> import tempfile, dparallel
+        >>> import tempfile
         >>> model = ag.nn.Linear(2, 1)
         >>> before = model.weight.tolist()
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +74,7 @@ def load_all(folder: str | os.PathLike[str], model: Any = None, optimizer: Any =
         CheckpointError: the folder has none, or one that is damaged or of other things; on all ranks.
 
     Example:
-        >>> import tempfile, dparallel
+        >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     dparallel.save_all(folder, model=ag.nn.Linear(2, 1), step=100, progress={"epoch": 3})
         ...     progress = {"epoch": 0}

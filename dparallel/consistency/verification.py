@@ -36,7 +36,6 @@ def assert_same_everywhere(obj: object, comm: Communicator | None = None) -> Non
         TypeError: obj has another type; on every rank.
 
     Example:
-        >>> import dparallel
         >>> def compare(comm):
         ...     dparallel.assert_same_everywhere({"lr": 0.1, "order": [2, 0, 1]}, comm)
         ...     try:
@@ -67,7 +66,6 @@ def verify(obj: object, comm: Communicator | None = None, *, what: str = "", ign
         CollectiveError: the structure differs; the text names the first difference.
 
     Example:
-        >>> import dparallel
         >>> def compare(comm):
         ...     dparallel.verify(ag.nn.Linear(2, 1), comm)
         ...     try:

@@ -34,7 +34,6 @@ class GlobalBatchSampler(Sampler[list[int]]):
         ValueError: shards is not a multiple of the number of ranks; batch_size, or the number of rows, is below shards.
 
     Example:
-        >>> import dparallel
         >>> def batches(comm):
         ...     return list(dparallel.GlobalBatchSampler(range(8), 4, comm=comm, shuffle=False))
         >>> dparallel.run_ranks(1, batches)

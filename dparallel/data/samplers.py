@@ -26,7 +26,6 @@ class DistributedSampler(data.DistributedSampler):
         comm (Communicator): The ranks, by default world().
 
     Example:
-        >>> import dparallel
         >>> [list(dparallel.DistributedSampler(range(5), 2, rank, shuffle=False)) for rank in range(2)]
         [[0, 2, 4], [1, 3, 0]]
         >>> [list(dparallel.DistributedSampler(range(5), 2, rank, shuffle=False, uneven=True)) for rank in range(2)]

@@ -75,9 +75,9 @@ from .stores import (
     HashStore,
     PrefixStore,
     Store,
-    TCPStore,
 )
 from .subgroups import new_group, new_subgroups, new_subgroups_by_enumeration, split_group
+from .tcp_store import TCPStore
 from .work import Future, Work
 
 if TYPE_CHECKING:

@@ -152,7 +152,6 @@ class DistributedDataParallel(DataParallel[Wrapped_co]):
         NotImplementedError: an argument asks for what is not implemented.
 
     Example:
-        >>> import dparallel
         >>> import dparallel.distributed as dist
         >>> dist.init_process_group("gloo")              # all ranks that dprun has started; here it is one
         >>> model = dparallel.DistributedDataParallel(ag.nn.Linear(2, 1))

@@ -50,7 +50,6 @@ class ConfusionMatrix(Metric):
         ValueError: num_classes is below 2; in update(), classes that there are not, or shapes that don't fit.
 
     Example:
-        >>> import dparallel
         >>> matrix = dparallel.metrics.ConfusionMatrix(2)
         >>> matrix.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]]), ag.tensor([0, 1, 1]))
         >>> matrix.compute()
@@ -147,7 +146,6 @@ class Precision(_OfCounts):
         threshold (float): Above which a probability is class 1. Default: 0.5.
 
     Example:
-        >>> import dparallel
         >>> precision = dparallel.metrics.Precision(2, average=None)
         >>> precision.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]]), ag.tensor([0, 1, 1]))
         >>> precision.compute()
@@ -171,7 +169,6 @@ class Recall(_OfCounts):
         threshold (float): Above which a probability is class 1. Default: 0.5.
 
     Example:
-        >>> import dparallel
         >>> recall = dparallel.metrics.Recall(2, average=None)
         >>> recall.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]]), ag.tensor([0, 1, 1]))
         >>> recall.compute()
@@ -195,7 +192,6 @@ class F1Score(_OfCounts):
         threshold (float): Above which a probability is class 1. Default: 0.5.
 
     Example:
-        >>> import dparallel
         >>> score = dparallel.metrics.F1Score(2)
         >>> score.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]]), ag.tensor([0, 1, 1]))
         >>> score.compute()
@@ -221,7 +217,6 @@ class AUROC(Metric):
         ValueError: average is none of these.
 
     Example:
-        >>> import dparallel
         >>> area = dparallel.metrics.AUROC()
         >>> area.update(ag.tensor([0.1, 0.4, 0.35, 0.8]), ag.tensor([0, 0, 1, 1]))
         >>> area.compute()
@@ -326,7 +321,6 @@ class MeanSquaredError(Metric):
         squared (bool): False: the root of it. Default: True.
 
     Example:
-        >>> import dparallel
         >>> error = dparallel.metrics.MeanSquaredError(squared=False)
         >>> error.update(ag.tensor([1.0, 2.0]), ag.tensor([4.0, 6.0]))
         >>> error.compute()
@@ -367,7 +361,6 @@ class MeanAbsoluteError(Metric):
         comm (Communicator): The ranks, by default those of evaluate(), or world().
 
     Example:
-        >>> import dparallel
         >>> error = dparallel.metrics.MeanAbsoluteError()
         >>> error.update(ag.tensor([1.0, 2.0]), ag.tensor([1.5, 4.0]))
         >>> error.compute()
@@ -403,7 +396,6 @@ class R2Score(Metric):
         ValueError: multioutput is none of these; in update(), shapes, or numbers of columns, that differ.
 
     Example:
-        >>> import dparallel
         >>> score = dparallel.metrics.R2Score()
         >>> score.update(ag.tensor([1.0, 2.0, 4.0]), ag.tensor([1.0, 2.0, 3.0]))
         >>> score.compute()

@@ -44,7 +44,6 @@ def evaluate(model: Module, source: data.Dataset[Any] | Iterable[Any], metrics: 
         ValueError: the loader's sampler repeats rows.
 
     Example:
-        >>> import dparallel
         >>> rows = ag.utils.data.TensorDataset(ag.tensor([[1.0], [2.0], [3.0]]), ag.tensor([[1.0], [2.0], [0.0]]))
         >>> def squared(comm):
         ...     return dparallel.evaluate(ag.nn.Identity(), rows, {"loss": ag.nn.functional.mse_loss}, comm=comm)

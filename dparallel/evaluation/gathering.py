@@ -36,7 +36,6 @@ def gather_for_metrics(data: Any, loader: DataLoader[Any] | None = None, *, comm
         CollectiveError: ranks pass different structures, or shapes that differ beyond the first dimension; on all ranks.
 
     Example:
-        >>> import dparallel
         >>> def rows(comm):
         ...     predicted, right = ag.tensor([comm.rank]), ag.tensor([comm.rank ** 2])
         ...     return dparallel.gather_for_metrics((predicted, right), comm=comm)

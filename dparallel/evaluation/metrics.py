@@ -27,7 +27,6 @@ class Metric:
         comm (Communicator): The ranks, by default those of evaluate(), or world().
 
     Example:
-        >>> import dparallel
         >>> class Largest(dparallel.metrics.Metric):             # the mean of rows' largest outputs
         ...     def update(self, output, target):
         ...         self.totals += float(output.amax(1).sum()), len(output)
@@ -107,7 +106,6 @@ class Mean(Metric):
         comm (Communicator): The ranks, by default those of evaluate(), or world().
 
     Example:
-        >>> import dparallel
         >>> def run(comm):
         ...     loss = dparallel.metrics.Mean(comm)
         ...     loss.update(2.0 + comm.rank, weight=3)               # a mean over 3 rows
@@ -140,7 +138,6 @@ class Sum(Metric):
         comm (Communicator): The ranks, by default those of evaluate(), or world().
 
     Example:
-        >>> import dparallel
         >>> def run(comm):
         ...     tokens = dparallel.metrics.Sum(comm)
         ...     tokens.update(10 * (1 + comm.rank))
@@ -176,7 +173,6 @@ class Accuracy(Metric):
         ValueError: top_k is below 1.
 
     Example:
-        >>> import dparallel
         >>> accuracy = dparallel.metrics.Accuracy()
         >>> accuracy.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0], [0.0, 1.0]]), ag.tensor([0, 1, 1, 1]))
         >>> accuracy.compute()
@@ -232,7 +228,6 @@ def reduce_metrics(values: dict[str, ArrayLike], weight: float = 1.0, comm: Comm
         ValueError: a weight is negative; on all ranks.
 
     Example:
-        >>> import dparallel
         >>> def run(comm):
         ...     return dparallel.metrics.reduce_metrics({"loss": 1.0 + comm.rank}, weight=1 + 2 * comm.rank, comm=comm)
         >>> dparallel.run_ranks(2, run)

@@ -57,7 +57,6 @@ class GradBucket:
             assigns their number.
 
     Example:
-        >>> import dparallel
         >>> def hook(state, bucket):
         ...     state.append((bucket.index(), bucket.names, bucket.buffer().shape, bucket.array.shape))
         ...     return dparallel.hooks.allreduce_hook(None, bucket)

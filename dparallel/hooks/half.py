@@ -31,7 +31,6 @@ def fp16_compress_hook(process_group: Communicator | None, bucket: GradBucket) -
         A Handle, whose wait() gives the flat mean.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
         ...     model.register_comm_hook(None, dparallel.hooks.fp16_compress_hook)
@@ -54,7 +53,6 @@ def bf16_compress_hook(process_group: Communicator | None, bucket: GradBucket) -
         A Handle, whose wait() gives the flat mean.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
         ...     model.register_comm_hook(None, dparallel.hooks.bf16_compress_hook)
@@ -84,7 +82,6 @@ def fp16_compress_wrapper(hook: Hook) -> Hook:
         A hook with the same state.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
         ...     model.register_comm_hook(None, dparallel.hooks.fp16_compress_wrapper(dparallel.hooks.allreduce_hook))
@@ -106,7 +103,6 @@ def bf16_compress_wrapper(hook: Hook) -> Hook:
         A hook with the same state.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
         ...     model.register_comm_hook(None, dparallel.hooks.bf16_compress_wrapper(dparallel.hooks.allreduce_hook))

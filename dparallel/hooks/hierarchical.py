@@ -21,7 +21,6 @@ class HierarchicalState:
         ValueError: ranks_per_node is below 1.
 
     Example:
-        >>> import dparallel
         >>> dparallel.hooks.HierarchicalState(ranks_per_node=4).ranks_per_node
         4
     """
@@ -53,7 +52,6 @@ def hierarchical_hook(state: HierarchicalState, bucket: GradBucket) -> Handle:
         A Handle, whose wait() gives the flat mean.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
         ...     state = dparallel.hooks.HierarchicalState(ranks_per_node=1)

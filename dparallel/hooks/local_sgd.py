@@ -23,7 +23,6 @@ class PostLocalSGDState:
         post_local_gradient_allreduce (bool): Whether gradients are averaged over subgroup then. Default: True.
 
     Example:
-        >>> import dparallel
         >>> state = dparallel.hooks.PostLocalSGDState(start_localSGD_iter=100)
         >>> state.iter, state.start_localSGD_iter
         (0, 100)
@@ -69,7 +68,6 @@ def post_localSGD_hook(state: PostLocalSGDState, bucket: GradBucket) -> Handle |
         A Handle, whose wait() gives the flat mean; or the bucket's buffer, where nothing is averaged.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
         ...     state = dparallel.hooks.PostLocalSGDState(start_localSGD_iter=0)

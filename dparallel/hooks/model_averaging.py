@@ -28,7 +28,6 @@ class PeriodicModelAverager:
         ValueError: period is below 1, or warmup_steps negative.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     weight = ag.nn.Parameter(ag.tensor([float(comm.rank)]))
         ...     averager = dparallel.PeriodicModelAverager(period=2, process_group=comm)
@@ -89,7 +88,6 @@ class PostLocalSGDOptimizer(Optimizer):
         TypeError: optim is no Optimizer.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     weight = ag.nn.Parameter(ag.zeros(1))
         ...     optimizer = dparallel.PostLocalSGDOptimizer(ag.optim.SGD([weight], 1.0, 0.9),

@@ -27,7 +27,6 @@ def allreduce_hook(process_group: Communicator | None, bucket: GradBucket) -> Ha
         A Handle, whose wait() gives the flat mean.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
         ...     model.register_comm_hook(None, dparallel.hooks.allreduce_hook)
@@ -50,7 +49,6 @@ def noop_hook(state: Any, bucket: GradBucket) -> Tensor:
         A Tensor, the bucket's buffer.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
         ...     model.register_comm_hook(None, dparallel.hooks.noop_hook)

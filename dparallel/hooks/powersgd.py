@@ -44,7 +44,6 @@ class PowerSGDState:
         ValueError: matrix_approximation_rank is below 1, or start_powerSGD_iter below 2 with error feedback or a warm start.
 
     Example:
-        >>> import dparallel
         >>> dparallel.hooks.PowerSGDState(matrix_approximation_rank=4, start_powerSGD_iter=10).iter
         0
         >>> dparallel.hooks.PowerSGDState(start_powerSGD_iter=0)
@@ -155,7 +154,6 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
         A Handle, whose wait() gives the flat mean.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(8, 8, bias=False), comm=comm)
         ...     state = dparallel.hooks.PowerSGDState(start_powerSGD_iter=0, use_error_feedback=False, warm_start=False)
@@ -189,7 +187,6 @@ def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
         A Handle, whose wait() gives the flat mean.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(8, 8, bias=False), comm=comm)
         ...     state = dparallel.hooks.PowerSGDState(start_powerSGD_iter=0, use_error_feedback=False, warm_start=False)

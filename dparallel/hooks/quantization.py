@@ -25,7 +25,6 @@ class QuantizationState:
         ValueError: chunk is below 1.
 
     Example:
-        >>> import dparallel
         >>> dparallel.hooks.QuantizationState(chunk=256).chunk
         256
         >>> state = dparallel.hooks.QuantizationState()
@@ -70,7 +69,6 @@ def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
         A Handle, whose wait() gives the flat mean.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
         ...     model.register_comm_hook(dparallel.hooks.QuantizationState(), dparallel.hooks.quantization_hook)
@@ -111,7 +109,6 @@ def quantization_perchannel_hook(process_group: Communicator | None, bucket: Gra
         A Handle, whose wait() gives the flat mean.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
         ...     model.register_comm_hook(None, dparallel.hooks.quantization_perchannel_hook)
@@ -134,7 +131,6 @@ def quantization_pertensor_hook(process_group: Communicator | None, bucket: Grad
         A Handle, whose wait() gives the flat mean.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
         ...     model.register_comm_hook(None, dparallel.hooks.quantization_pertensor_hook)

@@ -29,7 +29,6 @@ class TopKState:
         ValueError: ratio is not above 0 and at most 1.
 
     Example:
-        >>> import dparallel
         >>> dparallel.hooks.TopKState(0.05, start_iter=100).ratio
         0.05
         >>> state = dparallel.hooks.TopKState()
@@ -78,7 +77,6 @@ def topk_hook(state: TopKState, bucket: GradBucket) -> Handle:
         A Handle, whose wait() gives the flat mean.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(4, 1, bias=False), comm=comm)
         ...     model.register_comm_hook(dparallel.hooks.TopKState(ratio=0.25), dparallel.hooks.topk_hook)

@@ -255,7 +255,6 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         NotFittedError: in predict(), before fit().
 
     Example:
-        >>> import numpy as np, dparallel
         >>> x = np.linspace(-1, 1, 40, dtype=np.float32)[:, None]
         >>> y = np.where(x[:, 0] > 0, "right", "left")
         >>> net = dparallel.NeuralNetClassifier(ag.nn.Linear(1, 2), lr=1.0, batch_size=8, random_state=0).fit(x, y)
@@ -384,7 +383,6 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
         **kwargs: module__*, optimizer__*, criterion__*: arguments of these, which set_params() and grids may change.
 
     Example:
-        >>> import numpy as np, dparallel
         >>> x = np.linspace(-1, 1, 40, dtype=np.float32)[:, None]
         >>> net = dparallel.NeuralNetRegressor(ag.nn.Linear(1, 1), lr=0.5, batch_size=8, random_state=0)
         >>> net.fit(x, 3 * x[:, 0] + 1).predict(np.array([[2.0]], np.float32)).round(2).tolist()

@@ -79,7 +79,6 @@ def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] 
         ModuleNotFoundError: cloudpickle is not installed.
 
     Example:
-        >>> import dparallel
         >>> def train(lr):
         ...     return dparallel.world().size * lr
         >>> train(0.5)                               # here; dparallel.notebook_launcher(train, 2, (0.5,)) returns 1.0

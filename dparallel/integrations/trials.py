@@ -26,7 +26,6 @@ class DistributedTrial:
         TypeError: rank 0 has no trial; on all ranks.
 
     Example:
-        >>> import dparallel
         >>> class Trial:                                 # in place of Optuna's
         ...     def suggest_float(self, name, low, high, **how):
         ...         return (low + high) / 2

@@ -124,7 +124,6 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         NotImplementedError: an argument asks for what is not implemented.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     ag.manual_seed(0)
         ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
@@ -251,7 +250,6 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
             CollectiveError: the ranks do not have the rows of their shards, see GlobalBatchSampler.
 
         Example:
-            >>> import dparallel
             >>> def train(comm):
             ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm, reproducible=2)
             ...     for x in model.shards(ag.ones(2 // comm.size, 1)):
@@ -283,7 +281,6 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
             NotImplementedError: shard="parameters", or the block is inside skipping() or join().
 
         Example:
-            >>> import dparallel
             >>> def train(comm):
             ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
             ...     with model.skipping() as step:
@@ -327,7 +324,6 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
             CollectiveError: other ranks call something else.
 
         Example:
-            >>> import dparallel
             >>> def evaluate(comm):
             ...     model = dparallel.DataParallel(ag.nn.Sequential(ag.nn.Linear(1, 1), ag.nn.BatchNorm1d(1)), comm=comm)
             ...     model(ag.rand(2, 1)).sum().backward()

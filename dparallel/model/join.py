@@ -31,7 +31,6 @@ class JoinHook:
     """What a rank that has run out does in the place of a Joinable.
 
     Example:
-        >>> import dparallel
         >>> class Hook(dparallel.JoinHook):
         ...     def post_hook(self, is_last_joiner):
         ...         print("went on longest" if is_last_joiner else "ran out")
@@ -63,7 +62,6 @@ class Joinable(ABC):
     """What can stand in Join([...]): something whose steps are collectives.
 
     Example:
-        >>> import numpy as np, dparallel
         >>> class Counter(dparallel.Joinable):           # counts the batches of all ranks
         ...     def __init__(self, comm):
         ...         self.comm, self.count = comm, 0
@@ -128,7 +126,6 @@ class Join:
         RuntimeError: one is inside another Join already; when the block begins.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
         ...     steps = 0
@@ -322,7 +319,6 @@ class JoinableModel(Joinable):
                 SyncBatchNorm.
 
         Example:
-            >>> import dparallel
             >>> def train(comm):
             ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
             ...     with model.join():

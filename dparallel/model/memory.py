@@ -32,7 +32,6 @@ class MeasuredModel:
             A str, a table.
 
         Example:
-            >>> import dparallel
             >>> model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=dparallel.Devices(1))
             >>> model.memory_summary().split(';')[0]
             'Rank 0 of 1'
@@ -65,7 +64,6 @@ class MeasuredModel:
             ValueError: as from autograd.cpu.predict_memory().
 
         Example:
-            >>> import dparallel
             >>> from autograd.base.extensions import in_use
             >>> def predict(comm):
             ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)

@@ -36,7 +36,6 @@ class Step:
         reason: Why, as text that names the rank that failed; "" if it was not.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
         ...     with model.skipping() as step:

@@ -137,7 +137,6 @@ class SummedModel:
                 a step of this model on one process without a weight.
 
         Example:
-            >>> import dparallel
             >>> def train(comm):
             ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
             ...     with model.weighted([1, 3][comm.rank]):
@@ -172,7 +171,6 @@ class SummedModel:
             NotImplementedError: shard=, reproducible=V, or batch="root", which has no buckets.
 
         Example:
-            >>> import dparallel
             >>> def train(comm):
             ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
             ...     model.register_comm_hook(None, dparallel.hooks.allreduce_hook)

@@ -35,7 +35,6 @@ def broadcast_coalesced(tensors: Iterable[Tensor], comm: Places = None, buffer_s
         A list with one tuple of copies for each place held here.
 
     Example:
-        >>> import dparallel
         >>> dparallel.broadcast_coalesced([ag.tensor([1.0]), ag.tensor([2, 3])], 2)
         [(tensor([1.]), tensor([2, 3])), (tensor([1.]), tensor([2, 3]))]
     """
@@ -65,7 +64,6 @@ def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None,
         A Tensor.
 
     Example:
-        >>> import dparallel
         >>> dparallel.reduce_add([ag.tensor([1.0]), ag.tensor([2.0])], 0)
         tensor([3.])
     """
@@ -94,7 +92,6 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator 
         A tuple of Tensors.
 
     Example:
-        >>> import dparallel
         >>> dparallel.reduce_add_coalesced([[ag.tensor([1.0]), ag.tensor([2])], [ag.tensor([10.0]), ag.tensor([20])]], 0)
         (tensor([11.]), tensor([22]))
     """

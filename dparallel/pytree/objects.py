@@ -36,7 +36,6 @@ def broadcast_object_list(object_list: list[Any], src: int = 0, group: Communica
         CollectiveError: the lists' lengths differ; on all ranks.
 
     Example:
-        >>> import dparallel
         >>> def settings(comm):
         ...     values = [{"lr": 0.1}, "adam"] if comm.rank == 0 else [None, None]
         ...     dparallel.broadcast_object_list(values, 0, comm)
@@ -68,7 +67,6 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Communicator | No
         CollectiveError: object_list is not a list of one item for each rank; on all ranks.
 
     Example:
-        >>> import dparallel
         >>> def names(comm):
         ...     found = [None] * comm.size
         ...     dparallel.all_gather_object(found, f"rank {comm.rank}", comm)
@@ -97,7 +95,6 @@ def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: in
         CollectiveError: dst passes no list of one item for each rank; on all ranks.
 
     Example:
-        >>> import dparallel
         >>> def names(comm):
         ...     found = [None] * comm.size if comm.rank == 0 else None
         ...     dparallel.gather_object(f"rank {comm.rank}", found, 0, comm)
@@ -128,7 +125,6 @@ def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_in
         CollectiveError: a rank's output list is empty, or src has not one item for each rank; on all ranks.
 
     Example:
-        >>> import dparallel
         >>> def share(comm):
         ...     mine = [None]
         ...     dparallel.scatter_object_list(mine, ["a", {"b": 1}] if comm.rank == 0 else None, 0, comm)

@@ -52,7 +52,6 @@ def scatter(inputs: PyTree, comm: Places = None, dim: int = 0, *, root: int = 0,
         ValueError: two tensors have different numbers of rows; the text names both.
 
     Example:
-        >>> import dparallel
         >>> dparallel.scatter({"x": ag.arange(3), "scale": 2.0}, 2)
         [{'x': tensor([0, 1]), 'scale': 2.0}, {'x': tensor([2]), 'scale': 2.0}]
     """
@@ -76,7 +75,6 @@ def broadcast(inputs: PyTree, comm: Places = None, root: int = 0, *, devices: Pl
         A list with one tree for each place held here.
 
     Example:
-        >>> import dparallel
         >>> w = ag.tensor([1.0, 2.0], requires_grad=True)
         >>> first, second = dparallel.broadcast({"w": w}, 2)
         >>> (first["w"] + 10 * second["w"]).sum().backward()
@@ -104,7 +102,6 @@ def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm:
         Two tuples: for each place held here a tuple of positional, and a dict of keyword arguments.
 
     Example:
-        >>> import dparallel
         >>> args, kwargs = dparallel.scatter_kwargs((ag.arange(2),), {"train": True}, 2)
         >>> args
         ((tensor([0]),), (tensor([1]),))
@@ -138,7 +135,6 @@ def gather(outputs: Sequence[PyTree], comm: Communicator | int | None = None, di
         TypeError: a leaf is no tensor, None, number or string.
 
     Example:
-        >>> import dparallel
         >>> dparallel.gather([(ag.tensor([1.0]), "a"), (ag.tensor([2.0]), "a")], 0)
         (tensor([1., 2.]), 'a')
     """

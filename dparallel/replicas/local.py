@@ -36,7 +36,6 @@ def data_parallel(module: Module, inputs: PyTree, device_ids: Devices | Sequence
         What the module returns, of all rows.
 
     Example:
-        >>> import dparallel
         >>> net = ag.nn.Linear(2, 1)
         >>> x = ag.arange(6.0).reshape(3, 2)
         >>> ag.allclose(dparallel.data_parallel(net, x, 2), net(x))

@@ -40,7 +40,6 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
             the backward pass.
 
     Example:
-        >>> import dparallel
         >>> dparallel.parallel_apply([ag.exp, ag.neg], [ag.zeros(1), (ag.ones(2),)])
         [tensor([1.]), tensor([-1., -1.])]
     """

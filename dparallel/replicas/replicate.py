@@ -84,7 +84,6 @@ def replicate(network: Module, comm: Places = None, detach: bool = False, root: 
         TypeError: network is no Module.
 
     Example:
-        >>> import dparallel
         >>> net = ag.nn.Linear(2, 1)
         >>> first, second = dparallel.replicate(net, 2)
         >>> (first(ag.ones(1, 2)) + 10 * second(ag.ones(1, 2))).sum().backward()

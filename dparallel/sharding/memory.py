@@ -36,7 +36,6 @@ def model_memory(parameters: Iterable[Any], optimizer: Optimizer | None = None, 
         ValueError: world_size is less than 1, or shard is none of DataParallel's.
 
     Example:
-        >>> import dparallel
         >>> net = ag.nn.Linear(100, 10)
         >>> adam = ag.optim.Adam(net.parameters())       # a number of steps for each parameter, too
         >>> dparallel.sharding.model_memory(net.parameters(), adam, world_size=8, shard="optimizer")

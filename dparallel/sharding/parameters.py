@@ -51,7 +51,6 @@ class Shard(NamedTuple):
     Whatever is computed over a whole parameter or model (a norm, say) must be summed over the ranks of `comm`.
 
     Example:
-        >>> import dparallel
         >>> def part(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(3, 2), comm=comm, shard='optimizer')
         ...     shard = next(iter(model.parameters())).shard
@@ -79,7 +78,6 @@ class ParameterSlice(Parameter):
         owner: Is told of an optimiser's steps.
 
     Example:
-        >>> import dparallel
         >>> def part(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(3, 2), comm=comm, shard='optimizer')
         ...     return [tuple(p.shape) for p in model.parameters()]

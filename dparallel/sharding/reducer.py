@@ -84,7 +84,6 @@ class ShardedReducer(Reducer):
         NotImplementedError: a parameter is no plain Parameter, or has float16.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):                         # DataParallel makes it
         ...     model = dparallel.DataParallel(ag.nn.Linear(3, 2), comm=comm, shard='gradients')
         ...     model(ag.ones(4, 3)).sum().backward()

@@ -38,7 +38,6 @@ class ZeroRedundancyOptimizer(Optimizer):
         TypeError: optimizer_class is not a class of optimisers, or process_group has no ranks.
 
     Example:
-        >>> import dparallel
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(3, 1), comm=comm)
         ...     optimizer = dparallel.ZeroRedundancyOptimizer(model.parameters(), ag.optim.AdamW, comm, lr=1e-3)

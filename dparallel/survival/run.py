@@ -39,7 +39,6 @@ class Run:
         attempt: How many memberships (sets of ranks at work) there were before this one.
 
     Example:
-        >>> import dparallel
         >>> @dparallel.survive
         ... def train(run):
         ...     progress = {"loss": 1.0}
@@ -176,7 +175,6 @@ class Run:
             returned (bool): Whether the function has returned, so that missing steps are reported. Default: False.
 
         Example:
-            >>> import dparallel
             >>> from autograd import nn
             >>> @dparallel.survive
             ... def train(run):
@@ -288,7 +286,6 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
         A function of the other arguments.
 
     Example:
-        >>> import dparallel
         >>> @dparallel.survive
         ... def train(run, epochs):
         ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1))

@@ -53,7 +53,6 @@ def check_adjoint(collective: Callable[..., Any], xs: Sequence[Any], comm: Commu
         ValueError: order is not 1 or 2.
 
     Example:
-        >>> import numpy as np, dparallel
         >>> def check(comm):
         ...     x = np.array([1.0 + comm.rank, 3.0])
         ...     dparallel.check_adjoint(lambda x: dparallel.AllReduce.apply(x, comm=comm), [x], comm)

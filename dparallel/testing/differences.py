@@ -87,7 +87,6 @@ def gradcheck(func: Callable[..., Any], inputs: PyTree, comm: Communicator | Non
         ValueError: neither check_forward_ad nor check_backward_ad.
 
     Example:
-        >>> import dparallel
         >>> def check(comm):
         ...     x = ag.tensor([1.0 + comm.rank], dtype=ag.float64, requires_grad=True)
         ...     return dparallel.testing.gradcheck(lambda x: dparallel.AllReduce.apply(x * x, comm=comm), [x], comm)
@@ -317,7 +316,6 @@ def gradgradcheck(func: Callable[..., Any], inputs: PyTree, grad_outputs: PyTree
         ValueError: neither check_fwd_over_rev nor check_rev_over_rev; no input requires grad on a rank, or no output on any.
 
     Example:
-        >>> import dparallel
         >>> def check(comm):
         ...     x = ag.tensor([1.0 + comm.rank], dtype=ag.float64, requires_grad=True)
         ...     return dparallel.testing.gradgradcheck(lambda x: dparallel.AllReduce.apply(x ** 3, comm=comm), [x], comm)

@@ -28,7 +28,6 @@ def explain_factor(given: ArrayLike, right: ArrayLike, size: int, rtol: float = 
         A str; "" if it is not such a mistake.
 
     Example:
-        >>> import dparallel
         >>> dparallel.testing.explain_factor([1.0, 2.0], [3.0, 6.0], size=3)[:53]
         'the gradient is off by exactly 3 = the number of plac'
     """

@@ -27,7 +27,6 @@ class NetworkError(RuntimeError):
     """A rank touched an array between the start of a collective and wait().
 
     Example:
-        >>> import numpy as np, dparallel
         >>> def careless(comm):
         ...     x = np.ones(2)
         ...     handle = comm.start_allreduce([x])
@@ -53,7 +52,6 @@ class Network:
         ValueError: delay or reorder is negative.
 
     Example:
-        >>> import numpy as np, dparallel
         >>> def check(comm):
         ...     return comm.allreduce([np.array(1.0)])[0].item()
         >>> [dparallel.run_ranks(3, check, network=dparallel.testing.Network(seed)) for seed in range(2)]

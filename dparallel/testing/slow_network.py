@@ -82,7 +82,7 @@ def slow_network(model: Any, latency: float, bandwidth: float) -> None:
         TypeError: the model has no buckets.
 
     Example:
-        >>> import time, dparallel
+        >>> import time
         >>> def seconds(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
         ...     dparallel.testing.slow_network(model, latency=0.02, bandwidth=125e6)          # about 1 Gbit/s

@@ -75,7 +75,6 @@ class Logger(Joinable):
         CollectiveError: ranks pass different settings, or rank 0 could not open an output, whose exception it raises.
 
     Example:
-        >>> import dparallel
         >>> class Lines:
         ...     def write(self, step, time, values):
         ...         print(step, values)
@@ -288,7 +287,6 @@ class Logger(Joinable):
             OSError: on rank 0, the file of `jsonl` can't be written; the error names it.
 
         Example:
-            >>> import dparallel
             >>> with dparallel.Logger(console=False) as log:
             ...     log.now(test_loss=0.5, rows=100)
             {'test_loss': 0.5}

@@ -120,7 +120,6 @@ class HookProgram:
         make_state (Callable): Makes the state of one rank. Default: None: hooks without a state.
 
     Example:
-        >>> import dparallel
         >>> from dparallel.prediction import HookProgram
         >>> from dparallel.observe.prediction.steps import ParameterTrace
         >>> program = HookProgram(dparallel.hooks.fp16_compress_hook)

@@ -52,7 +52,6 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
         A Network; its `assumed` says what was not measured.
 
     Example:
-        >>> import dparallel
         >>> from dparallel.prediction import Network, measure_network
         >>> network = measure_network(dparallel.world(), base=Network(latency=5e-6))     # of one rank: no link
         >>> network.latency, network.copy > 0

@@ -85,7 +85,7 @@ class Prediction:
         refused (Mapping[str, str]): Why choices can't be predicted, and which.
 
     Example:
-        >>> import os, tempfile, dparallel
+        >>> import os, tempfile
         >>> from dparallel.prediction import StepTrace
         >>> from dparallel.observe.prediction.steps import ParameterTrace
         >>> weight = ParameterTrace("weight", (1000, 1000), "float32", used=0.0, ready=0.06)
@@ -207,7 +207,6 @@ def predict(source: DataParallel | StepTrace | str | Path, step: Callable[[], ob
         ValueError: sizes or least_efficiency can't be.
 
     Example:
-        >>> import dparallel
         >>> from dparallel.observe.prediction.steps import ParameterTrace, StepTrace
         >>> weights = [ParameterTrace(f"{n}.weight", (1000, 1000), "float32", 0.01 * n, 0.06 - 0.02 * n) for n in range(3)]
         >>> trace = StepTrace(ranks=1, ranks_per_host=1, forward=0.03, backward=0.06, finish=0.0, after=0.01, optimizer=0.01,

@@ -334,7 +334,7 @@ class timeline:
         NotImplementedError: ranks are threads of one process.
 
     Example:
-        >>> import os, tempfile, dparallel
+        >>> import os, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with dparallel.timeline(os.path.join(folder, "run.json")):
         ...         model = dparallel.DataParallel(ag.nn.Linear(2, 1))
