@@ -172,7 +172,9 @@ def lacking(name, value, owner=None):
         return []
     missing = []
     own = arguments(value)
-    others = [parts(inspect.getdoc(other) or "") for other in (*twins, owner) if other is not None]
+    classes = [other for other in (value, *twins) if inspect.isclass(other) and inspect.isroutine(other.__init__)]
+    others = [parts(inspect.getdoc(other) or "")
+              for other in (*twins, owner, *(other.__init__ for other in classes)) if other is not None]
     told = "\n".join(other.get("Args", "") for other in (found, *others))
     if method := next(iter(own), None):              # the first argument of a method is the tensor
         own = own[1:] if method == "input" and not re.search(r"^ {4}input\b", told, re.M) else own

@@ -700,7 +700,7 @@ def test_a_slow_proof_ends_in_time(slow, monkeypatch):
 @pytest.mark.parametrize("data", [PACK(-8), PACK(8) + b"short", PACK(2**62), b"x", tcp_store.pack([b"one"]), tcp_store.pack([b"\xff", b""])])
 def test_a_damaged_file_of_a_store_is_an_error(data, tmp_path):
     (tmp_path / "store").write_bytes(data)
-    with pytest.raises(dist.DistStoreError, match="is no file of a FileStore"):
+    with pytest.raises(dist.DistStoreError, match="is not a file of a FileStore"):
         dist.FileStore(str(tmp_path / "store")).get("k")
 
 

@@ -192,7 +192,7 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
     def _configure(self, config: Config[Any]) -> None:
         """Set what follows from the arguments, without communication."""
         self.module = config.module
-        self.comm: Communicator = config.places
+        self.comm: Communicator = config.ranks
         self.devices: Devices | None = config.local
         self.batch = "own" if config.per_rank else "root"
         self.average: str = config.average

@@ -78,8 +78,8 @@ class FromRoot:
 
 def module_compute(config: Config[Any]) -> Compute:
     """How the module is computed in this process."""
-    if not config.per_rank and config.places.size > 1 and not config.local_only:
-        return FromRoot(config.module, config.places, config.dim)
+    if not config.per_rank and config.ranks.size > 1 and not config.local_only:
+        return FromRoot(config.module, config.ranks, config.dim)
     return OnThisRank(config.module, config.local, config.output_place, config.dim)
 
 

@@ -408,7 +408,7 @@ def test_other_arguments(on_ranks):
     def check(comm):
         model = DataParallel(Net(), process_group=comm, gradient_as_bucket_view=True, device_ids=[] if comm.size > 1 else None)
         assert model.comm is comm and model.broadcast_buffers
-        with pytest.raises(ValueError, match="two names of one thing"):
+        with pytest.raises(ValueError, match="two names for one argument"):
             DataParallel(Net(), process_group=comm, comm=comm.duplicate() if comm.kind == "mpi" else object())
         with pytest.raises(NotImplementedError, match="gradient_as_bucket_view=False"):
             DataParallel(Net(), comm=comm, gradient_as_bucket_view=False)

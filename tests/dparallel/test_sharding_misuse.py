@@ -99,7 +99,7 @@ def test_mistakes_are_named(shard):
             optim.LAMB(model.parameters(), lr=0.1)
         with pytest.raises(NotImplementedError, match="LBFGS"):
             optim.LBFGS(model.parameters())
-        with pytest.raises(NotImplementedError, match="'0.weight' is sharded already|lie in slices"):
+        with pytest.raises(NotImplementedError, match="'0.weight' is already sharded|lie in slices"):
             DataParallel(net, comm=comm, shard=shard)
         optimizer = sgd(model.parameters())
         with model.no_sync():
