@@ -147,13 +147,14 @@ def raises(value):
 
 
 def seen_functions(value, doc):
-    """The functions of the same class or module that a docstring refers to: "see x()"."""
+    """The functions of the same class, module or package that a docstring refers to: "see x()"."""
     function = getattr(value, "__func__", value)
-    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    home = getattr(function, "__module__", None) or ""
     scope = getattr(function, "__qualname__", "").rpartition(".")[0]
     for seen in re.findall(r"\b(?:[Ss]ee|[Aa]s(?: for)?)\s((?:\w+\.)*\w+)\(\)", doc):
-        for path in (f"{scope}.{seen}", seen):
-            found = functools.reduce(lambda found, part: getattr(found, part, None), path.strip(".").split("."), module)
+        for module, path in ((home, f"{scope}.{seen}"), (home, seen), (home.rpartition(".")[0], seen)):
+            found = functools.reduce(lambda found, part: getattr(found, part, None), path.strip(".").split("."),
+                                     sys.modules.get(module))
             if callable(found) and found is not value:
                 yield found
 

@@ -1,6 +1,6 @@
-"""torch.nn.parallel.comm: tensors between local devices, by PyTorch's arguments. All are recorded for backward.
+"""torch.nn.parallel.comm: tensors between local devices, with PyTorch's arguments. All functions are recorded for backward.
 
-Devices are numbers: all of them are memory of this process, so a destination has no effect.
+All devices are memory of this process, so a destination has no effect.
 """
 
 from __future__ import annotations
@@ -24,15 +24,12 @@ def broadcast(tensor: Tensor, devices: Sequence[int] | None = None, *,
     """A copy of the tensor for each device, or in each tensor of out.
 
     Args:
-        tensor (Tensor): What is copied.
-        devices (list of int): The devices' numbers; or out.
-        out (list of Tensor): Tensors of the same shape and dtype, which are overwritten. Default: None.
-
-    Returns:
-        tuple of Tensor: The copies.
+        tensor (Tensor): The tensor to copy.
+        devices (list of int): The devices; or pass out.
+        out (list of Tensor): Outputs of the same shape and dtype. Default: None.
 
     Raises:
-        RuntimeError: neither or both of devices and out are given.
+        RuntimeError: neither or both of devices and out are passed.
 
     Example:
         >>> ag.nn.parallel.comm.broadcast(ag.ones(1), [0, 1])
@@ -47,15 +44,12 @@ def broadcast(tensor: Tensor, devices: Sequence[int] | None = None, *,
 
 def broadcast_coalesced(tensors: Sequence[Tensor], devices: Sequence[int],
                         buffer_size: int = BUFFER_SIZE) -> tuple[list[Tensor], ...]:
-    """Copies of several tensors for each device, in few messages.
+    """Copies of several tensors for each device, in few messages. Returns a list for each device.
 
     Args:
-        tensors (list of Tensor): What is copied.
-        devices (list of int): The devices' numbers.
+        tensors (list of Tensor): The tensors to copy.
+        devices (list of int): The devices.
         buffer_size (int): Bytes of a message. Default: 10485760.
-
-    Returns:
-        tuple of list of Tensor: For each device its copies.
 
     Example:
         >>> ag.nn.parallel.comm.broadcast_coalesced([ag.ones(1), ag.zeros(1)], [0, 1])
@@ -69,10 +63,7 @@ def reduce_add(inputs: Sequence[Tensor], destination: int | None = None) -> Tens
 
     Args:
         inputs (list of Tensor): One for each device, of one shape and dtype.
-        destination (int): The device of the sum. Default: None.
-
-    Returns:
-        Tensor: The sum.
+        destination (int): Without effect.
 
     Example:
         >>> ag.nn.parallel.comm.reduce_add([ag.ones(1), ag.ones(1)])
@@ -87,11 +78,8 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], destination: int | 
 
     Args:
         inputs (list of list of Tensor): For each device its tensors.
-        destination (int): The device of the sums. Default: None.
+        destination (int): Without effect.
         buffer_size (int): Bytes of a message. Default: 10485760.
-
-    Returns:
-        tuple of Tensor: The sums.
 
     Example:
         >>> ag.nn.parallel.comm.reduce_add_coalesced([[ag.ones(1), ag.ones(2)], [ag.ones(1), ag.ones(2)]])
@@ -102,21 +90,18 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], destination: int | 
 
 def scatter(tensor: Tensor, devices: Sequence[int] | None = None, chunk_sizes: Sequence[int] | None = None, dim: int = 0,
             streams: Any = None, *, out: Sequence[Tensor] | None = None) -> tuple[Tensor, ...]:
-    """The rows of a tensor along dim, cut for the devices, or for the tensors of out.
+    """Split the rows of a tensor along dim for the devices, or for the tensors of out.
 
     Args:
-        tensor (Tensor): What is cut.
-        devices (list of int): The devices' numbers; or out.
-        chunk_sizes (list of int): The rows of each device. Default: None, an even split.
-        dim (int): The dimension that is cut. Default: 0.
-        streams: Ignored: there are no streams on the CPU. Default: None.
-        out (list of Tensor): Tensors that are overwritten; their sizes along dim are those of the parts. Default: None.
-
-    Returns:
-        tuple of Tensor: The parts.
+        tensor (Tensor): The tensor to split.
+        devices (list of int): The devices; or pass out.
+        chunk_sizes (list of int): The rows of each device. Default: an even split.
+        dim (int): The dimension to split. Default: 0.
+        streams: Ignored: the CPU has no streams.
+        out (list of Tensor): Outputs; their sizes along dim are those of the parts. Default: None.
 
     Raises:
-        RuntimeError: neither or both of devices and out are given, or chunk_sizes with out.
+        RuntimeError: neither or both of devices and out are passed, or chunk_sizes with out.
 
     Example:
         >>> ag.nn.parallel.comm.scatter(ag.arange(3), [0, 1], [1, 2])
@@ -132,19 +117,16 @@ def scatter(tensor: Tensor, devices: Sequence[int] | None = None, chunk_sizes: S
 
 
 def gather(tensors: Sequence[Tensor], dim: int = 0, destination: Any = None, *, out: Tensor | None = None) -> Tensor:
-    """The devices' tensors concatenated along dim, or written into out.
+    """Concatenate the devices' tensors along dim, or write them into out.
 
     Args:
         tensors (list of Tensor): One for each device.
         dim (int): The dimension of rows. Default: 0.
-        destination: The device of the result. Default: None.
-        out (Tensor): Overwritten. Default: None.
-
-    Returns:
-        Tensor: All rows.
+        destination: Without effect.
+        out (Tensor): The output. Default: None.
 
     Raises:
-        RuntimeError: both destination and out are given.
+        RuntimeError: both destination and out are passed.
 
     Example:
         >>> ag.nn.parallel.comm.gather([ag.zeros(1), ag.ones(2)])
@@ -159,9 +141,9 @@ def gather(tensors: Sequence[Tensor], dim: int = 0, destination: Any = None, *, 
 
 
 def _devices(devices: Sequence[int] | None) -> Devices:
-    """The local devices of these numbers."""
+    """The local devices with these numbers."""
     if devices is None:
-        raise RuntimeError("devices must be specified: the numbers of local devices, such as [0, 1]")
+        raise RuntimeError("devices must be specified: a list of local devices, such as [0, 1]")
     return Devices(list(devices))
 
 

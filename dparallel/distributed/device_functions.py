@@ -1,8 +1,7 @@
 """torch.nn.parallel._functions: PyTorch's Functions between devices, over the collectives of local devices.
 
-They have PyTorch's arguments by position, and each backward calls its partner's apply. Devices are numbers: all of them are
-memory of this process, so a destination has no effect. dparallel.functions has dparallel's own, which also work between
-ranks.
+They have PyTorch's positional arguments, and each backward calls its partner's apply. All devices are memory of this
+process, so a destination has no effect. dparallel.functions also work between ranks.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from ..pytree.coalesced import broadcast_coalesced, reduce_add_coalesced
 
 
 def numbers(devices: Iterable[Any]) -> tuple[int, ...]:
-    """The devices' numbers: ints, or "cuda:1" and device("cuda:1"). Where they are not distinct, as of CPUs, 0, 1, 2, ..."""
+    """The devices' numbers, from ints, "cuda:1" or device("cuda:1"). If they are not distinct, as for CPUs, 0, 1, 2, ..."""
     found = [d if isinstance(d, int) else device(d).index for d in devices]
     named = tuple([number for number in found if number is not None])
     return named if len(set(named)) == len(found) else tuple(range(len(found)))
 
 
 def chunks(rows: int, parts: int) -> list[int]:
-    """The rows of each part, as of chunk(): all as large as the first, but for the last. There may be fewer parts."""
+    """The rows of each part, as for chunk(): all as large as the first, except the last. There may be fewer parts."""
     size = -(-rows // parts)
     return [min(size, rows - start) for start in range(0, rows, size)] if rows else [0] * parts
 
@@ -49,14 +48,14 @@ class Broadcast(Function):
     """Copies of the inputs on each device: all inputs on the first one, then all on the second, and so on.
 
     Args:
-        target_gpus (list of int): The devices' numbers.
+        target_gpus (list of int): The devices.
         *inputs (Tensor): Of any shapes and dtypes.
 
     Example:
         >>> from autograd.nn.parallel._functions import Broadcast
         >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
         >>> first, second = Broadcast.apply([0, 1], x)
-        >>> (first + 10 * second).sum().backward()       # by ReduceAddCoalesced
+        >>> (first + 10 * second).sum().backward()       # applies ReduceAddCoalesced
         >>> x.grad
         tensor([11., 11.])
     """
@@ -80,11 +79,11 @@ class Broadcast(Function):
 
 
 class ReduceAddCoalesced(Function):
-    """The sums over devices of num_inputs tensors on each, which are given as Broadcast returns them.
+    """The sums over devices of num_inputs tensors on each, ordered as Broadcast returns them.
 
     Args:
-        destination (int): The device of the sums; all are this process's memory.
-        num_inputs (int): The tensors of each device.
+        destination (int): Without effect.
+        num_inputs (int): The number of tensors of each device.
         *grads (Tensor): All tensors of the first device, then all of the second, and so on.
 
     Example:
@@ -95,7 +94,7 @@ class ReduceAddCoalesced(Function):
 
     @staticmethod
     def forward(ctx: Any, destination: int, num_inputs: int, *grads: Tensor) -> tuple[Tensor, ...]:
-        """The sum of each tensor's copies, in place order."""
+        """The sum of each tensor's copies, in device order."""
         if num_inputs < 1 or len(grads) % num_inputs:
             raise ValueError(f"ReduceAddCoalesced: {len(grads)} tensors are not {num_inputs} on each of some devices")
         ctx.target_gpus = tuple(range(len(grads) // num_inputs))
@@ -110,10 +109,10 @@ class ReduceAddCoalesced(Function):
 
 
 class Gather(Function):
-    """The tensors of all devices concatenated along dim. 0-d tensors become one vector, with a warning.
+    """Concatenate the tensors of all devices along dim. 0-d tensors become one vector, with a warning.
 
     Args:
-        target_device (int or str): The device of the result; all are this process's memory.
+        target_device (int or str): Without effect.
         dim (int): The dimension of rows.
         *inputs (Tensor): One for each device.
 
@@ -144,14 +143,14 @@ class Gather(Function):
 
 
 class Scatter(Function):
-    """The rows of a tensor along dim, cut for the devices.
+    """Split the rows of a tensor along dim for the devices.
 
     Args:
-        target_gpus (list of int): The devices' numbers.
-        chunk_sizes (list of int): The rows of each device. None: as chunk() cuts, which may give fewer parts than there are
-            devices: 6 rows on 4 of them are 2, 2 and 2.
-        dim (int): The dimension that is cut.
-        input (Tensor): What is cut.
+        target_gpus (list of int): The devices.
+        chunk_sizes (list of int): The rows of each device. None: as chunk() splits, which may give fewer parts than there
+            are devices: 6 rows on 4 of them are 2, 2 and 2.
+        dim (int): The dimension to split.
+        input (Tensor): The tensor to split.
 
     Example:
         >>> from autograd.nn.parallel._functions import Scatter
@@ -162,12 +161,12 @@ class Scatter(Function):
     @staticmethod
     def forward(ctx: Any, target_gpus: Sequence[int], chunk_sizes: Sequence[int] | None, dim: int,
                 input: Tensor) -> tuple[Tensor, ...]:
-        """Scatter over the local devices of these numbers."""
+        """Scatter over the local devices with these numbers."""
         ctx.dim = dim
-        places = numbers(target_gpus)
-        sizes = chunks(input.size(dim), len(places)) if chunk_sizes is None else list(chunk_sizes)
-        places = places if chunk_sizes is not None else places[:len(sizes)]
-        return as_tuple(ScatterRows.apply(input, comm=Devices(places), sizes=sizes, dim=dim))
+        devices = numbers(target_gpus)
+        sizes = chunks(input.size(dim), len(devices)) if chunk_sizes is None else list(chunk_sizes)
+        devices = devices if chunk_sizes is not None else devices[:len(sizes)]
+        return as_tuple(ScatterRows.apply(input, comm=Devices(devices), sizes=sizes, dim=dim))
 
     @staticmethod
     def backward(ctx: Any, *grad_output: Tensor) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""torch.distributed.optim: the sharded optimiser, and that of local SGD."""
+"""torch.distributed.optim: the sharded optimizer, and that of local SGD."""
 
 from ..hooks.model_averaging import PostLocalSGDOptimizer
 from ..sharding import ZeroRedundancyOptimizer

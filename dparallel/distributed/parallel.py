@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
     """Split each tensor of a tree along dim, as chunk() does, for local devices.
 
-    Each tensor is cut by itself; 0-d tensors and what is no tensor go to every device. There are as many parts as the tensor
-    with the fewest has, which for a small batch are fewer than there are devices.
+    Each tensor is split separately; 0-d tensors and other objects go to every device. The number of parts is the smallest of
+    all tensors', which for a small batch is below the number of devices.
 
     Args:
         inputs: Tensors in tuples, lists and dicts.
-        target_gpus (list of int): The devices' numbers; a communicator or a number of devices is as for dparallel.scatter.
+        target_gpus (list of int): The devices; a communicator or a number of devices as for dparallel.scatter.
         dim (int): The dimension of rows. Default: 0.
 
     Returns:
-        list: One tree for each part; of a tensor a tuple of tensors.
+        list: One tree for each part; for a tensor a tuple of tensors.
 
     Example:
         >>> [part.shape for part in ag.nn.parallel.scatter(ag.ones(6, 2), [0, 1, 2, 3])]
@@ -65,16 +65,15 @@ def _parts(tree: Any, devices: Sequence[Any], dim: int) -> Any:
 
 def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, target_gpus: Any,
                    dim: int = 0) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
-    """scatter() of a call's arguments. Parts without positional, or without keyword arguments get an empty tuple or dict.
+    """scatter() of a call's arguments. Returns a tuple of positional and a tuple of keyword arguments for each part.
+
+    Parts without positional or keyword arguments get an empty tuple or dict.
 
     Args:
         inputs (tuple): Positional arguments.
         kwargs (dict): Keyword arguments.
-        target_gpus (list of int): The devices' numbers.
+        target_gpus (list of int): The devices.
         dim (int): The dimension of rows. Default: 0.
-
-    Returns:
-        Two tuples: for each part a tuple of positional, and a dict of keyword arguments.
 
     Example:
         >>> ag.nn.parallel.scatter_kwargs((ag.arange(2),), {"train": True}, [0, 1])
@@ -89,11 +88,11 @@ def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, targe
 
 
 class DataParallel(Wrapper[Wrapped_co]):
-    """dparallel.DataParallel, which has the arguments, with PyTorch's names of parameters, buffers and states, which begin
-    with "module.".
+    """dparallel.DataParallel, with its arguments, under PyTorch's names of parameters, buffers and states, which begin with
+    "module.".
 
     Raises:
-        NotImplementedError: shard= is given, which dparallel.DataParallel has.
+        NotImplementedError: shard= is passed; use dparallel.DataParallel.
 
     Example:
         >>> model = ag.nn.DataParallel(ag.nn.Linear(3, 2), devices=2)
@@ -119,41 +118,26 @@ class DataParallel(Wrapper[Wrapped_co]):
 
 
 class DistributedDataParallel(DataParallel[Wrapped_co]):
-    """`module` on every rank of process_group: backward() sets .grad, on every rank, to the mean of the ranks' gradients.
-    All ranks have the same weight, whatever their batches; dparallel.DataParallel weights by rows. The arguments are
-    PyTorch's.
+    """Train `module` on every rank of process_group: backward() sets .grad, on every rank, to the mean of the ranks'
+    gradients.
+
+    All ranks have equal weights, whatever their batches; dparallel.DataParallel weights by rows. The arguments are
+    PyTorch's; for those not listed, see DataParallel().
 
     Args:
-        module (Module): The model; each rank makes the same.
-        device_ids: None or empty: there are no devices but the CPU.
-        output_device: None.
-        dim (int): The dimension of rows. Default: 0.
-        broadcast_buffers (bool): Whether rank 0's buffers go to all before each forward in training mode. Default: True.
-        init_sync (bool): Whether rank 0's values go to all now. Default: True.
-        process_group: The ranks, by default the default group.
-        bucket_cap_mb (float): Size of gradient messages in MiB; the first is at most 1.
-        find_unused_parameters: Unused parameters are found at no cost; False warns of them. Default: False.
-        check_reduction (bool): Has no effect. Default: False.
+        device_ids, output_device: None or empty: the only device is the CPU.
+        process_group: The ranks. Default: the default group.
         gradient_as_bucket_view (bool): True avoids the copy out of the buckets; a gradient that the user keeps then changes
             in the next pass. Default: False.
-        static_graph (bool): Whether the same parameters are used in each pass. Default: False.
-        delay_all_reduce_named_params: Parameters that are summed last, in buckets of their own.
-        param_to_hook_all_reduce: Given with delay_all_reduce_named_params.
-        mixed_precision: Dtype of gradients in messages, or what has a reduce_dtype.
-        device_mesh: Not implemented.
-        skip_all_reduce_unused_params (bool): Not implemented. Default: False.
-        bucket_cap_mb_list: Not implemented.
-        batched_grad_copy (bool): Not implemented. Default: False.
-        forward_sync_buffers (bool): broadcast_buffers by another name.
 
     Raises:
-        ValueError: there is no default group yet, or device_ids or output_device is given.
-        RuntimeError: no parameter requires a gradient, or this rank is not in process_group.
-        NotImplementedError: an argument asks for what is not implemented.
+        ValueError: there is no default group yet, or device_ids or output_device is passed.
+        RuntimeError: no parameter requires grad, or this rank is not in process_group.
+        NotImplementedError: an argument is not supported.
 
     Example:
         >>> import dparallel.distributed as dist
-        >>> dist.init_process_group("gloo")              # all ranks that dprun has started; here it is one
+        >>> dist.init_process_group("gloo")              # all ranks that dprun has started; here one
         >>> model = dparallel.DistributedDataParallel(ag.nn.Linear(2, 1))
         >>> model(ag.ones(3, 2)).mean().backward()       # this rank's batch
         >>> model.module.weight.grad
@@ -179,8 +163,8 @@ class DistributedDataParallel(DataParallel[Wrapped_co]):
         with pg.raise_on_all_ranks("DistributedDataParallel"):
             if device_ids or output_device is not None:
                 raise ValueError("DistributedDataParallel device_ids and output_device arguments only work with GPU "
-                                 f"modules, but got device_ids {device_ids}, output_device {output_device}; there are no "
-                                 "devices but the CPU here: pass None")
+                                 f"modules, but got device_ids {device_ids}, output_device {output_device}; the only "
+                                 "device is the CPU: pass None")
         self.gradient_as_bucket_view = gradient_as_bucket_view           # read by _make_reducer(), in super().__init__()
         super().__init__(module, dim=dim, process_group=pg, batch="own", average="ranks",
                          bucket_cap_mb=bucket_cap_mb, broadcast_buffers=broadcast_buffers, init_sync=init_sync,
@@ -206,7 +190,7 @@ class DistributedDataParallel(DataParallel[Wrapped_co]):
 
     @property
     def require_backward_grad_sync(self) -> bool:
-        """Whether backward() sums over ranks; False in no_sync(). Scripts may assign it before forward."""
+        """Whether backward() synchronizes gradients; False in no_sync(). Scripts may assign it before forward."""
         return self._synchronizing if self._reducer is None else self._reducer.enabled
 
     @require_backward_grad_sync.setter

@@ -115,7 +115,11 @@ class Store(ABC):
         return self._timeout
 
     def set_timeout(self, timeout: timedelta) -> None:
-        """Set the timeout of get() and wait(). TypeError if it is not a timedelta."""
+        """Set the timeout of get() and wait().
+
+        Raises:
+            TypeError: timeout is not a timedelta.
+        """
         if not isinstance(timeout, timedelta):
             raise TypeError(f"a store's timeout must be a datetime.timedelta, not {timeout!r}")
         self._timeout = timeout

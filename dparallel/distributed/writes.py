@@ -1,7 +1,7 @@
-"""What autograd knows of a tensor that a collective or a message writes into.
+"""How autograd tracks a tensor that a collective or a message writes into.
 
-It is an in-place write that nobody can differentiate here: nodes that saved the old value see its version change, and a
-backward pass through the new value to where the old one came from is an error. Both errors name the collective.
+The write is an in-place operation without a derivative: nodes that saved the old value see its version change, and a
+backward pass through the new value to the old one's graph is an error. Both errors name the collective.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Array = np.ndarray[Any, Any]
 
 
 class Overwritten(Function):
-    """The origin of a tensor with a graph after a collective has overwritten it: a backward pass through it is an error."""
+    """The node of a tensor in a graph after a collective has overwritten it: a backward pass through it is an error."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, writer: str) -> Tensor:
-        """x itself, which is written to."""
+        """x itself, which is overwritten."""
         ctx.writer = writer
         ctx.mark_dirty(x)
         return x
@@ -36,12 +36,13 @@ class Overwritten(Function):
         raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace operation: "
                            f"a tensor of shape {list(g.shape)} was overwritten by {ctx.writer}, which autograd does not "
                            "record, and the gradient would be that of the old value. Pass a copy (x.detach().clone()), or "
-                           "call a recorded collective (dparallel.distributed.nn, dparallel.AllReduce and its like)")
+                           "call a recorded collective (dparallel.distributed.nn, dparallel.AllReduce and similar)")
 
 
 def in_graph(tensor: Tensor) -> bool:
-    """Whether a write to the tensor now has to change its place in the graph. One to a leaf that requires grad, or to a view
-    of one, has not: the gradient is that of the new value."""
+    """Whether a write to the tensor now must change its position in the graph. A write to a leaf that requires grad, or to a
+    view of one, must not: the gradient is that of the new value.
+    """
     base = tensor if tensor.base is None else tensor.base
     return is_grad_enabled() and tensor.grad_fn is not None and not (base.is_leaf and base.requires_grad)
 
@@ -50,20 +51,20 @@ def check_output(tensor: Tensor, name: str) -> None:
     """ValueError or RuntimeError if the argument `name` can't be overwritten."""
     array = tensor.array
     if not array.flags.writeable:
-        raise ValueError(f"{name}: the memory of this tensor of shape {list(array.shape)} is read-only, as that of the "
-                         "NumPy array that it was made from; pass a copy (x.clone())")
+        raise ValueError(f"{name}: the memory of this tensor of shape {list(array.shape)} is read-only, like the NumPy "
+                         "array that it was created from; pass a copy (x.clone())")
     if 0 in array.strides and array.size and overlaps(array):
         raise RuntimeError(f"{name}: {MSG_OVERLAP}")
     if tensor.tracked & modes.recording & DUAL:
-        raise RuntimeError(f"{name}: this tensor of shape {list(array.shape)} has a tangent, which would stay that of "
-                           "the old value, as this collective is not recorded. Pass a copy (x.detach().clone()), or call a "
-                           "recorded collective (dparallel.distributed.nn, dparallel.AllReduce and its like)")
+        raise RuntimeError(f"{name}: this tensor of shape {list(array.shape)} has a tangent, which would remain that of "
+                           "the old value, because this collective is not recorded. Pass a copy (x.detach().clone()), or "
+                           "call a recorded collective (dparallel.distributed.nn, dparallel.AllReduce and similar)")
     if in_graph(tensor):
         check_writable(tensor, 0)
 
 
 def overwritten(tensor: Tensor, writer: str) -> None:
-    """A collective writes into the tensor, now or until it is waited for."""
+    """Record that a collective writes into the tensor, now or until it is waited for."""
     if in_graph(tensor):
         Overwritten.apply(tensor, writer=writer)
     shared_counter(tensor).count_write(writer)

@@ -1,8 +1,8 @@
-"""Comm hooks: other ways than the plain sum to average gradients over ranks, for DataParallel.register_comm_hook().
+"""Comm hooks: ways to average gradients over ranks other than the plain sum, for DataParallel.register_comm_hook().
 
-Each hook works on one rank and on many, for float16, float32 and float64 parameters, and gives bitwise the same gradients
-on every rank (except noop_hook and local SGD). Each assigns the bytes that it sends to bucket.bytes_sent. A state that
-keeps data between steps has state_dict() and load_state_dict(); the data are stored by parameter name, not by bucket.
+Each hook works on one rank and on many, for float16, float32 and float64 parameters, and gives bitwise the same gradients on
+every rank (except noop_hook and local SGD). Each assigns the number of bytes that it sends to bucket.bytes_sent. A state
+that keeps data between steps has state_dict() and load_state_dict(); the data are stored by parameter name, not by bucket.
 docs/comm_hooks.md compares the hooks.
 
 >>> from dparallel import hooks

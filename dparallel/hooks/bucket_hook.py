@@ -1,9 +1,9 @@
-"""Comm hooks: functions that average a bucket of gradients over ranks in place of the plain sum. What a hook gets
-(GradBucket), and how the reducer calls it (CommHook).
+"""Comm hooks: functions that average a bucket of gradients over ranks instead of the plain sum. GradBucket is a hook's
+argument, CommHook how the reducer calls it.
 
 A hook is a function hook(state, bucket) that returns the bucket's new flat buffer: a Handle of it, or the Tensor or array.
 bucket.buffer() has this rank's gradients, scaled so that their plain mean over ranks is the result: multiplied by
-w * size / (sum of w), where w is the rank's weight (its rows); with equal weights, and with average="ranks", these are the
+w * size / (sum of w), where w is the rank's weight (its rows). With equal weights, and with average="ranks", these are the
 unscaled gradients. So a hook written for PyTorch, which divides by the number of ranks and sums, is correct here, too.
 
 >>> def hook(state, bucket):
@@ -41,43 +41,32 @@ class FlatGradients(Protocol):
 
 
 class GradBucket:
-    """The gradients of some parameters in one flat buffer, as a comm hook gets them.
+    """The gradients of some parameters in one flat buffer: the argument of a comm hook.
 
     Args:
         bucket: The reducer's bucket, with `names`, `params` and `gradients`.
         index (int): Its index in the order of the sums.
-        last (bool): Whether it is the last bucket of the backward pass.
+        last (bool): It is the last bucket of the backward pass.
         comm (Communicator): The model's.
 
     Attributes:
-        comm: The model's communicator, which a hook should use, so that an error in one rank's hook reaches the other ranks.
+        comm: The model's communicator. Hooks should use it, so that an error in one rank's hook reaches the other ranks.
         names: The parameters' names.
         array: The buffer as a NumPy array.
-        bytes_sent: How many bytes the hook sends for this bucket, at first the size of the buffer; a hook that sends fewer
-            assigns their number.
+        bytes_sent: The number of bytes that the hook sends for this bucket; initially the size of the buffer.
 
     Example:
-        >>> def hook(state, bucket):
-        ...     state.append((bucket.index(), bucket.names, bucket.buffer().shape, bucket.array.shape))
-        ...     return dparallel.hooks.allreduce_hook(None, bucket)
-        >>> def train(comm):
-        ...     seen, model = [], dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
-        ...     model.register_comm_hook(seen, hook)
-        ...     model(ag.ones(1, 2)).mean().backward()
-        ...     return seen
-        >>> dparallel.run_ranks(2, train)[0]
-        [(0, ['bias', 'weight'], Size([3]), (3,))]
         >>> def twice(state, bucket):
-        ...     state.append((bucket.is_last(), len(bucket.parameters()), [g.shape for g in bucket.gradients()]))
+        ...     state.append((bucket.index(), bucket.is_last(), bucket.names, [g.shape for g in bucket.gradients()]))
         ...     bucket.set_buffer(bucket.buffer() * 2)
         ...     return dparallel.hooks.allreduce_hook(bucket.over(None), bucket)
-        >>> def train_twice(comm):
+        >>> def train(comm):
         ...     seen, model = [], dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
         ...     model.register_comm_hook(seen, twice)
         ...     model(ag.ones(1, 1)).mean().backward()
         ...     return seen[0], model.module.weight.grad.item()
-        >>> dparallel.run_ranks(2, train_twice)[0]
-        ((True, 2, [Size([1]), Size([1, 1])]), 2.0)
+        >>> dparallel.run_ranks(2, train)[0]
+        ((0, True, ['bias', 'weight'], [Size([1]), Size([1, 1])]), 2.0)
     """
 
     comm: Communicator
@@ -106,7 +95,7 @@ class GradBucket:
     def refuse_complex(self) -> None:
         """Raise NotImplementedError if gradients are complex, for hooks that would lose the imaginary parts."""
         if self.array.dtype.kind == "c":
-            raise NotImplementedError(f"the gradients of {', '.join(self.names)} are complex, and this hook sends real "
+            raise NotImplementedError(f"the gradients of {', '.join(self.names)} are complex, but this hook sends real "
                                       "numbers; use the plain sum, allreduce_hook or powerSGD_hook")
 
     def gradients(self) -> list[Tensor]:
@@ -114,10 +103,10 @@ class GradBucket:
         return [as_tensor(view) for view in unflatten(self.array, [p.array.shape for p in self._bucket.params])]
 
     def over(self, process_group: Communicator | None) -> Communicator:
-        """The communicator that a hook averages over: process_group, or the model's for None.
+        """The communicator over which a hook averages.
 
         Args:
-            process_group (Communicator): What a hook got as its process group.
+            process_group (Communicator): The hook's process group; None: the model's communicator.
         """
         return self.comm if process_group is None else communicator(process_group)
 
@@ -130,11 +119,10 @@ class GradBucket:
         return self._last
 
     def set_buffer(self, buffer: Tensor) -> None:
-        """Replace the buffer by another one of as many elements, for hooks that call this hook's function. The gradients
-        become what the hook returns.
+        """Replace the buffer, for hooks that call another hook's function. The gradients become what the hook returns.
 
         Args:
-            buffer (Tensor): Of as many elements.
+            buffer (Tensor): Of the same number of elements.
 
         Raises:
             ValueError: it has another number of elements.
@@ -155,8 +143,9 @@ def requires_state(state_type: type) -> Callable[[H], H]:
 
 
 class CommHook:
-    """A registered hook with its state. TypeError or ValueError if the hook is not callable, or its state or annotation is
-    wrong."""
+    """A registered hook with its state. TypeError or ValueError if the hook is not callable, or its state or annotation
+    is invalid.
+    """
 
     def __init__(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
         if not callable(hook):
@@ -166,7 +155,7 @@ class CommHook:
         self.name: str = getattr(hook, "__qualname__", type(hook).__name__)
         kind = getattr(hook, "state_type", None)
         if kind is not None and not isinstance(state, kind):
-            raise TypeError(f"{self.name} keeps a state, a hooks.{kind.__name__}, and got {state!r}: "
+            raise TypeError(f"{self.name} requires a hooks.{kind.__name__} as state, not {state!r}: call "
                             f"register_comm_hook(hooks.{kind.__name__}(...), {self.name})")
         # the same on all ranks
         self.identity: tuple[str, str, str] = getattr(hook, "__module__", ""), self.name, type(state).__name__
@@ -189,7 +178,7 @@ class CommHook:
             return self.hook(self.state, bucket)
 
     def finish(self, bucket: GradBucket, returned: Any, into: np.ndarray[Any, Any]) -> None:
-        """Wait for what the hook returned and copy it into the bucket. An exception is raised on all ranks."""
+        """Wait for the hook's result and copy it into the bucket. An exception is raised on all ranks."""
         with on_all_ranks(bucket.comm, f"comm hook {self.name} failed on bucket {bucket.index()}"):
             value = returned
             while hasattr(value, "wait"):
@@ -197,11 +186,11 @@ class CommHook:
             if isinstance(value, (list, tuple)) and len(value) == 1:
                 value = value[0]
             if not isinstance(value, (Tensor, np.ndarray)):
-                raise TypeError(f"a comm hook returns a Handle, Tensor or array with the new buffer, not "
+                raise TypeError(f"a comm hook must return a Handle, Tensor or array with the new buffer, not "
                                 f"{type(value).__name__}")
             array = value.array if isinstance(value, Tensor) else value
             if array.size != into.size:
-                raise ValueError(f"a comm hook returns as many elements as it got: {into.size}, not {array.size}")
+                raise ValueError(f"a comm hook must return {into.size} elements, as many as the bucket has, not {array.size}")
             if array is not into:
                 copy_into(into, array.reshape(-1))
 

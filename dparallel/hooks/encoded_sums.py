@@ -1,4 +1,4 @@
-"""Allreduce and reduce-scatter of arrays that are sent in a narrower encoding: float16, bfloat16 or int8.
+"""Allreduce and reduce-scatter of arrays sent in a narrower encoding: float16, bfloat16 or int8.
 
 Each rank gets one part of every rank's encoded array (alltoall), sums the parts in float32 (a sum in the encoding would
 overflow, or round at every step) and sends the encoded sum to all (allgather). These are the two steps of an allreduce, with
@@ -26,7 +26,7 @@ class Codec(ABC):
 
     @abstractmethod
     def encode(self, x: Array) -> Array:
-        """A vector -> rows of a dtype that communicators send. The array can be split between any two rows."""
+        """A vector -> rows of a dtype that communicators can send. The array can be split between any two rows."""
 
     @abstractmethod
     def decode(self, rows: Array) -> Array:
@@ -118,7 +118,7 @@ def start_allreduce_encoded(comm: Communicator, x: Array, codec: Codec,
     """Start an allreduce of one vector of each rank. The handle's value is the sum, bitwise the same on all ranks.
 
     on_error(start, error) gets the errors of this rank's encodings: that of x (start 0), then that of the part of the sum
-    which this rank computes (start: its offset).
+    that this rank computes (start: its offset).
     """
     size, rank = comm.size, comm.rank
     if not x.size:

@@ -29,8 +29,8 @@ class Residuals:
             residual = self.by_name.get(name)
             if residual is not None:
                 if residual.size != view.size:
-                    raise ValueError(f"error feedback: the residual of {name} has {residual.size} elements, the parameter "
-                                     f"has {view.size}; the state was saved from another model")
+                    raise ValueError(f"error feedback: the residual of {name} has {residual.size} elements, but the "
+                                     f"parameter has {view.size}; the state was saved from another model")
                 view += residual.reshape(-1)
         return out
 
@@ -54,5 +54,5 @@ def parameter_views(bucket: GradBucket, flat: Array) -> list[tuple[str, Array]]:
 
 
 def in_single_precision(bucket: GradBucket) -> Array:
-    """The bucket's flat array, or a float32 copy where it is float16."""
+    """The bucket's flat array, or a float32 copy if it is float16."""
     return converted(bucket.array, np.float32) if bucket.array.dtype == np.float16 else bucket.array

@@ -1,4 +1,4 @@
-"""Hooks that send gradients as float16 or bfloat16, and wrappers that let other hooks do so."""
+"""Hooks that send gradients as float16 or bfloat16, and wrappers that make other hooks do so."""
 
 from __future__ import annotations
 
@@ -20,46 +20,16 @@ Hook = Callable[[Any, GradBucket], Any]
 
 
 def fp16_compress_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
-    """The mean over ranks, sent as float16. Gradients are divided by the number of ranks first, so that only a mean above
-    65504 overflows.
+    """Average over ranks, sent as float16. Arguments and result: see allreduce_hook().
 
-    Args:
-        process_group (Communicator): Ranks of the mean; None: the model's.
-        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
-
-    Returns:
-        A Handle, whose wait() gives the flat mean.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
-        ...     model.register_comm_hook(None, dparallel.hooks.fp16_compress_hook)
-        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
-        ...     return model.module.weight.grad.tolist()
-        >>> dparallel.run_ranks(2, train)[0]
-        [[1.5, 1.5]]
+    Gradients are divided by the number of ranks first, so that only a mean above 65504 overflows.
     """
     return _mean(process_group, bucket, Float16())
 
 
 def bf16_compress_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
-    """The mean over ranks, sent as bfloat16, which has float32's range and three significant digits.
-
-    Args:
-        process_group (Communicator): Ranks of the mean; None: the model's.
-        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
-
-    Returns:
-        A Handle, whose wait() gives the flat mean.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
-        ...     model.register_comm_hook(None, dparallel.hooks.bf16_compress_hook)
-        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
-        ...     return model.module.weight.grad.tolist()
-        >>> dparallel.run_ranks(2, train)[0]
-        [[1.5, 1.5]]
+    """Average over ranks, sent as bfloat16 (float32's range, three significant digits). Arguments and result: see
+    allreduce_hook().
     """
     return _mean(process_group, bucket, BFloat16())
 
@@ -73,13 +43,11 @@ def _mean(process_group: Communicator | None, bucket: GradBucket, codec: Codec) 
 
 
 def fp16_compress_wrapper(hook: Hook) -> Hook:
-    """The hook with bucket.comm's allreduce and start_allreduce of floats sent as float16.
+    """Wrap a hook so that allreduce and start_allreduce of bucket.comm send floats as float16. Returns a hook with the same
+    state.
 
     Args:
-        hook (Callable): hook(state, bucket).
-
-    Returns:
-        A hook with the same state.
+        hook (callable): hook(state, bucket).
 
     Example:
         >>> def train(comm):
@@ -94,23 +62,7 @@ def fp16_compress_wrapper(hook: Hook) -> Hook:
 
 
 def bf16_compress_wrapper(hook: Hook) -> Hook:
-    """The hook with bucket.comm's allreduce and start_allreduce of floats sent as bfloat16.
-
-    Args:
-        hook (Callable): hook(state, bucket).
-
-    Returns:
-        A hook with the same state.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
-        ...     model.register_comm_hook(None, dparallel.hooks.bf16_compress_wrapper(dparallel.hooks.allreduce_hook))
-        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
-        ...     return model.module.weight.grad.tolist()
-        >>> dparallel.run_ranks(2, train)[0]
-        [[1.5, 1.5]]
-    """
+    """Wrap a hook so that floats are sent as bfloat16: see fp16_compress_wrapper()."""
     return _wrapper(hook, BFloat16(), "bf16")
 
 
@@ -134,7 +86,7 @@ def _wrapper(hook: Hook, codec: Codec, name: str) -> Hook:
 
 
 class NarrowComm:
-    """A communicator that sends floats in a narrower encoding in allreduce; all else is delegated to `comm`."""
+    """A communicator whose allreduce sends floats in a narrower encoding; everything else is delegated to `comm`."""
 
     def __init__(self, comm: Communicator, codec: Codec) -> None:
         self._comm, self._codec = comm, codec

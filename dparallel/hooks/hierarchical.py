@@ -1,5 +1,5 @@
-"""The mean in two levels: a reduce within each node, an allreduce over one rank of each node, a broadcast within each
-node. It pays where the network between nodes is slow; MPI libraries often do the same by themselves.
+"""The mean in two levels: a reduce within each node, an allreduce over one rank of each node, a broadcast within each node.
+It is faster if the network between nodes is slow; MPI libraries often do the same.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ class HierarchicalState:
     """The state of hierarchical_hook. Its communicators are created in the first step, collectively.
 
     Args:
-        process_group (Communicator): Ranks of the mean; None: the model's.
-        ranks_per_node (int): How many consecutive ranks form a node. Default: the ranks of a host.
+        process_group (Communicator): Ranks of the mean. Default: the model's.
+        ranks_per_node (int): The number of consecutive ranks that form a node. Default: the ranks of a host.
 
     Raises:
         ValueError: ranks_per_node is below 1.
@@ -42,14 +42,11 @@ class HierarchicalState:
 
 @requires_state(HierarchicalState)
 def hierarchical_hook(state: HierarchicalState, bucket: GradBucket) -> Handle:
-    """The mean over ranks, in two levels: within nodes, and between their first ranks.
+    """Average over ranks in two levels: within nodes, and between their first ranks. For bucket and the result, see
+    allreduce_hook().
 
     Args:
-        state (HierarchicalState): Says what the nodes are.
-        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
-
-    Returns:
-        A Handle, whose wait() gives the flat mean.
+        state (HierarchicalState): Defines the nodes.
 
     Example:
         >>> def train(comm):

@@ -1,5 +1,5 @@
-"""Post-local SGD: averages over all ranks at first, later over groups of ranks only (Lin et al. 2020, arXiv:1808.07217). The
-models are averaged every few steps, see model_averaging.py.
+"""Post-local SGD: averages over all ranks at first, later over groups of ranks only (Lin et al. 2020, arXiv:1808.07217).
+Models are averaged every few steps, see model_averaging.py.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ class PostLocalSGDState:
     """The state of post_localSGD_hook.
 
     Args:
-        process_group (Communicator): Ranks of the mean; None: the model's.
-        subgroup (Communicator): Some ranks (comm.split), over which gradients are averaged later; None: not at all.
-            PyTorch's default is the ranks of one machine.
+        process_group (Communicator): Ranks of the mean. Default: the model's.
+        subgroup (Communicator): Ranks (comm.split) over which gradients are averaged later. Default: none; PyTorch's
+            default is the ranks of one machine.
         start_localSGD_iter (int): Number of first steps with means over all ranks. Default: 1000.
-        post_local_gradient_allreduce (bool): Whether gradients are averaged over subgroup then. Default: True.
+        post_local_gradient_allreduce (bool): Average gradients over subgroup afterwards. Default: True.
 
     Example:
         >>> state = dparallel.hooks.PostLocalSGDState(start_localSGD_iter=100)
@@ -40,32 +40,27 @@ class PostLocalSGDState:
         self.iter: int = 0
 
     def state_dict(self) -> dict[str, Any]:
-        """The number of steps taken, as {"iter": n}, for a checkpoint."""
+        """The number of steps, as {"iter": n}, for a checkpoint."""
         return {"iter": self.iter}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the number of steps from what state_dict() returned.
+        """Restore the number of steps.
 
         Args:
-            state (dict): What state_dict() returned.
-
-        Raises:
-            KeyError: state lacks an entry.
+            state (dict): The result of state_dict().
         """
         self.iter = int(state["iter"])
 
 
 @requires_state(PostLocalSGDState)
 def post_localSGD_hook(state: PostLocalSGDState, bucket: GradBucket) -> Handle | Tensor:
-    """The mean over all ranks, and from step start_localSGD_iter on the mean over the subgroup. Ranks then have different
-    gradients and weights, until a PeriodicModelAverager averages the weights.
+    """Average over all ranks, and from step start_localSGD_iter on over the subgroup. For bucket and the result, see
+    allreduce_hook().
+
+    Ranks then have different gradients and weights, until a PeriodicModelAverager averages the weights.
 
     Args:
         state (PostLocalSGDState): Counts the steps.
-        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
-
-    Returns:
-        A Handle, whose wait() gives the flat mean; or the bucket's buffer, where nothing is averaged.
 
     Example:
         >>> def train(comm):

@@ -1,4 +1,4 @@
-"""Local SGD: models are averaged every few steps, in place of gradients in every step (Stich 2019, arXiv:1805.09767)."""
+"""Local SGD: models are averaged every few steps, instead of gradients in every step (Stich 2019, arXiv:1805.09767)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class PeriodicModelAverager:
     """Averages parameters over ranks in every `period`-th step after `warmup_steps`.
 
     Args:
-        period (int): Steps between two averages, 1 or more.
-        warmup_steps (int): Steps in which nothing is averaged. Default: 0.
-        process_group (Communicator): The ranks, by default world().
+        period (int): Steps between two averages, at least 1.
+        warmup_steps (int): First steps without averages. Default: 0.
+        process_group (Communicator): The ranks. Default: world().
 
     Raises:
         ValueError: period is below 1, or warmup_steps negative.
@@ -33,7 +33,7 @@ class PeriodicModelAverager:
         ...     averager = dparallel.PeriodicModelAverager(period=2, process_group=comm)
         ...     values = []
         ...     for step in range(3):
-        ...         weight.data += comm.rank             # in place of optimizer.step()
+        ...         weight.data += comm.rank             # instead of optimizer.step()
         ...         averager.average_parameters([weight])
         ...         values.append(weight.item())
         ...     return values
@@ -55,7 +55,7 @@ class PeriodicModelAverager:
         """Count a step, and average in every `period`-th.
 
         Args:
-            params (iterable): Tensors, or an optimiser's param_groups; the same on all ranks.
+            params (iterable): Tensors, or an optimizer's param_groups; the same on all ranks.
         """
         if self.step >= self.warmup_steps and (self.step - self.warmup_steps) % self.period == 0:
             average_parameters(params, self.process_group)
@@ -63,7 +63,7 @@ class PeriodicModelAverager:
 
 
 def average_parameters(params: Iterable[Tensor | dict[str, Any]], process_group: Communicator | None = None) -> None:
-    """Overwrite the parameters, the same ones on each rank, with their means over ranks: one message for each dtype."""
+    """Overwrite the parameters, the same on each rank, with their means over ranks: one message for each dtype."""
     comm = communicator(process_group)
     tensors: list[Tensor] = [p for item in listed("average_parameters: `params`", params)
                              for p in (item["params"] if isinstance(item, dict) else [item])]
@@ -75,17 +75,17 @@ def average_parameters(params: Iterable[Tensor | dict[str, Any]], process_group:
 
 
 class PostLocalSGDOptimizer(Optimizer):
-    """An optimiser that calls averager.average_parameters() after each step.
+    """An optimizer that calls averager.average_parameters() after each step.
 
-    Use it with post_localSGD_hook: the averager's warmup_steps should equal the hook's start_localSGD_iter.
-    state_dict() contains the averager's step, too.
+    Use it with post_localSGD_hook: the averager's warmup_steps should equal the hook's start_localSGD_iter. state_dict()
+    includes the averager's step.
 
     Args:
-        optim (Optimizer): What makes the steps.
-        averager (PeriodicModelAverager): What averages after them.
+        optim (Optimizer): The optimizer of the steps.
+        averager (PeriodicModelAverager): Averages after them.
 
     Raises:
-        TypeError: optim is no Optimizer.
+        TypeError: optim is not an Optimizer.
 
     Example:
         >>> def train(comm):
@@ -101,7 +101,7 @@ class PostLocalSGDOptimizer(Optimizer):
 
     def __init__(self, optim: Optimizer, averager: PeriodicModelAverager) -> None:
         if not hasattr(optim, "param_groups"):
-            raise TypeError(f"PostLocalSGDOptimizer(optim={optim!r}): an Optimizer of autograd.optim is needed")
+            raise TypeError(f"PostLocalSGDOptimizer(optim={optim!r}): pass an Optimizer of autograd.optim")
         self.optim: Optimizer = optim
         self.averager: PeriodicModelAverager = averager
         self.param_groups: list[dict[str, Any]] = optim.param_groups
@@ -109,49 +109,46 @@ class PostLocalSGDOptimizer(Optimizer):
 
     @property
     def state(self) -> Any:                          # type: ignore[override]
-        """The state of the wrapped optimiser, by parameter."""
+        """The state of the wrapped optimizer, by parameter."""
         return self.optim.state
 
     def __repr__(self) -> str:
         return repr(self.optim)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Run the wrapped optimiser's step, then the averager's.
+        """Run the wrapped optimizer's step, then the averager's. Returns the closure's loss, or None.
 
         Args:
-            closure (callable): Computes the loss and the gradients again. Default: None.
-
-        Returns:
-            The closure's loss; None without a closure.
+            closure (callable): Recomputes the loss and the gradients. Default: None.
         """
         loss = self.optim.step(closure)
         self.averager.average_parameters(self.optim.param_groups)
         return loss
 
     def state_dict(self) -> dict[str, Any]:
-        """The wrapped optimiser's state and the averager's "step"."""
+        """The wrapped optimizer's state and the averager's "step"."""
         return {**self.optim.state_dict(), "step": self.averager.step}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore both from what state_dict() returned; the averager starts at step 0 if the dict has no "step".
+        """Restore both; the averager starts at step 0 if the dict has no "step".
 
         Args:
-            state_dict (dict): It.
+            state_dict (dict): The result of state_dict().
         """
         self.optim.load_state_dict({key: value for key, value in state_dict.items() if key != "step"})
         self.averager.step = state_dict.get("step", 0)
         self.param_groups = self.optim.param_groups
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Clear the gradients of the wrapped optimiser's parameters.
+        """Clear the gradients of the wrapped optimizer's parameters.
 
         Args:
-            set_to_none (bool): Whether gradients become None; else they are filled with zeros. Default: True.
+            set_to_none (bool): Set gradients to None; False: fill them with zeros. Default: True.
         """
         self.optim.zero_grad(set_to_none)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add a parameter group to the wrapped optimiser.
+        """Add a parameter group to the wrapped optimizer.
 
         Args:
             param_group (dict): "params" and the settings that differ from the defaults.

@@ -17,14 +17,11 @@ def start_mean(comm: Communicator, x: np.ndarray[Any, Any]) -> Handle:
 
 
 def allreduce_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
-    """The plain mean over ranks.
+    """Average over ranks. Returns a Handle, whose wait() gives the flat mean.
 
     Args:
         process_group (Communicator): Ranks of the mean; None: the model's.
-        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
-
-    Returns:
-        A Handle, whose wait() gives the flat mean.
+        bucket (GradBucket): Gradients in one flat buffer, from DataParallel.
 
     Example:
         >>> def train(comm):
@@ -39,14 +36,11 @@ def allreduce_hook(process_group: Communicator | None, bucket: GradBucket) -> Ha
 
 
 def noop_hook(state: Any, bucket: GradBucket) -> Tensor:
-    """The rank's own gradients. Nothing is sent, so ranks drift apart: for measuring the cost of communication.
+    """Return the rank's own gradients, to measure the cost of communication. Nothing is sent, so ranks diverge. For bucket,
+    see allreduce_hook().
 
     Args:
-        state: Not read.
-        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
-
-    Returns:
-        A Tensor, the bucket's buffer.
+        state: Ignored.
 
     Example:
         >>> def train(comm):

@@ -1,8 +1,8 @@
 """PowerSGD: low-rank approximation of the gradients of matrices (Vogels, Karimireddy & Jaggi 2019, arXiv:1905.13727).
 
-For a gradient M (n, m) and a Q (m, rank): P = mean over ranks of M Q, orthonormalised; Q = mean over ranks of M'P; P Q'
-approximates the mean of M. This is one step of power iteration, so Q is kept for the next step, and each rank adds M - P
-Q' to its next gradient (error feedback).
+For a gradient M (n, m) and a Q (m, rank): P = mean over ranks of M Q, orthonormalized; Q = mean over ranks of M'P; P Q'
+approximates the mean of M. This is one step of power iteration, so Q is kept for the next step, and each rank adds M - P Q'
+to its next gradient (error feedback).
 """
 
 from __future__ import annotations
@@ -23,34 +23,28 @@ log: logging.Logger = logging.getLogger(__name__)
 
 
 class PowerSGDState:
-    """The state of powerSGD_hook and batched_powerSGD_hook; arguments and defaults are PyTorch's.
+    """The state of powerSGD_hook and batched_powerSGD_hook, with PyTorch's arguments and defaults.
 
     Args:
-        process_group (Communicator): Ranks of the mean; None: the model's.
+        process_group (Communicator): Ranks of the mean. Default: the model's.
         matrix_approximation_rank (int): Columns of P and Q. Default: 1.
         start_powerSGD_iter (int): Number of first steps with plain means; above 1 with error feedback or a warm start.
             Default: 1000.
         min_compression_rate (float): A matrix (n, m) is compressed if (n + m) * rank * min_compression_rate < n * m.
             Default: 2.
-        use_error_feedback (bool): Whether what was lost is added to the next step's gradients. Default: True.
-        warm_start (bool): Whether Q is kept from step to step. Default: True.
-        orthogonalization_epsilon (float): 0: P is orthonormalised by a QR decomposition; else by Gram-Schmidt with this
-            added to each norm. Default: 0.
-        random_seed (int): Of Q, the same on all ranks. Default: 0.
+        use_error_feedback (bool): Add errors to the next step's gradients. Default: True.
+        warm_start (bool): Keep Q from step to step. Default: True.
+        orthogonalization_epsilon (float): 0: orthonormalize P by a QR decomposition; else by Gram-Schmidt with this added
+            to each norm. Default: 0.
+        random_seed (int): The seed of Q, the same on all ranks. Default: 0.
         compression_stats_logging_frequency (int): Steps between two lines in the log. Default: 10000.
-        batch_tensors_with_same_shape (bool): Has no effect. Default: False.
+        batch_tensors_with_same_shape (bool): Ignored.
 
     Raises:
         ValueError: matrix_approximation_rank is below 1, or start_powerSGD_iter below 2 with error feedback or a warm start.
 
     Example:
-        >>> dparallel.hooks.PowerSGDState(matrix_approximation_rank=4, start_powerSGD_iter=10).iter
-        0
-        >>> dparallel.hooks.PowerSGDState(start_powerSGD_iter=0)
-        Traceback (most recent call last):
-        ...
-        ValueError: start_powerSGD_iter=0: Expect `start_powerSGD_iter` > 1 if `use_error_feedback` or ...
-        >>> state = dparallel.hooks.PowerSGDState()
+        >>> state = dparallel.hooks.PowerSGDState(matrix_approximation_rank=4, start_powerSGD_iter=10)
         >>> state.load_state_dict(dparallel.hooks.PowerSGDState().state_dict())
         >>> state.compression_stats()                        # nothing was compressed yet
         (0.0, 0, 0)
@@ -111,13 +105,10 @@ class PowerSGDState:
                 "residuals": self.residuals.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what state_dict() returned on this rank.
+        """Restore the state.
 
         Args:
-            state (dict): What state_dict() returned.
-
-        Raises:
-            KeyError: state lacks an entry.
+            state (dict): The result of state_dict() on this rank.
         """
         self.iter = int(state["iter"])
         self.qs = {name: np.array(getattr(q, "array", q)) for name, q in state["qs"].items()}
@@ -143,22 +134,20 @@ class Segment(NamedTuple):
 
 @requires_state(PowerSGDState)
 def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
-    """The mean over ranks. Each weight matrix (with all dimensions but the first flattened) is compressed separately;
-    vectors, and matrices that compression would not make much smaller, are sent uncompressed.
+    """Average over ranks, each weight matrix (all dimensions but the first flattened) compressed separately. For bucket and
+    the result, see allreduce_hook().
+
+    Vectors, and matrices that compression would not make much smaller, are sent uncompressed.
 
     Args:
-        state (PowerSGDState): Settings, what was lost, and Q.
-        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
-
-    Returns:
-        A Handle, whose wait() gives the flat mean.
+        state (PowerSGDState): Settings, errors, and Q.
 
     Example:
         >>> def train(comm):
         ...     model = dparallel.DataParallel(ag.nn.Linear(8, 8, bias=False), comm=comm)
         ...     state = dparallel.hooks.PowerSGDState(start_powerSGD_iter=0, use_error_feedback=False, warm_start=False)
         ...     model.register_comm_hook(state, dparallel.hooks.powerSGD_hook)
-        ...     model(ag.full((1, 8), 1.0 + comm.rank)).sum().backward()           # a gradient of rank 1: nothing is lost
+        ...     model(ag.full((1, 8), 1.0 + comm.rank)).sum().backward()           # a gradient of rank 1: exact
         ...     return ag.allclose(model.module.weight.grad, ag.full((8, 8), 1.5))
         >>> dparallel.run_ranks(2, train)
         [True, True]
@@ -176,25 +165,8 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
 
 @requires_state(PowerSGDState)
 def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
-    """The mean over ranks, with the whole bucket compressed as one square matrix: faster and less exact. Its Q starts
-    again when buckets are rebuilt.
-
-    Args:
-        state (PowerSGDState): Settings, what was lost, and Q.
-        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
-
-    Returns:
-        A Handle, whose wait() gives the flat mean.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(8, 8, bias=False), comm=comm)
-        ...     state = dparallel.hooks.PowerSGDState(start_powerSGD_iter=0, use_error_feedback=False, warm_start=False)
-        ...     model.register_comm_hook(state, dparallel.hooks.batched_powerSGD_hook)
-        ...     model(ag.full((1, 8), 1.0 + comm.rank)).sum().backward()           # a gradient of rank 1: nothing is lost
-        ...     return ag.allclose(model.module.weight.grad, ag.full((8, 8), 1.5))
-        >>> dparallel.run_ranks(2, train)
-        [True, True]
+    """Average over ranks with the whole bucket compressed as one square matrix: see powerSGD_hook(). Faster and less exact.
+    Its Q restarts when buckets are rebuilt.
     """
     size = bucket.array.size
     side = int(np.ceil(np.sqrt(size)))
@@ -255,8 +227,7 @@ def unflatten_like(flat: Array, like: list[Array]) -> list[Array]:
 
 
 def orthonormal_columns(columns: Array, epsilon: float = 0) -> Array:
-    """Orthonormal columns with the same span. Columns of zeros, or linearly dependent ones, are replaced by arbitrary
-    ones."""
+    """Orthonormal columns with the same span. Zero or linearly dependent columns are replaced by arbitrary ones."""
     if epsilon == 0:
         return np.ascontiguousarray(np.linalg.qr(columns)[0])
     out = columns.copy()

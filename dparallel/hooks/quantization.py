@@ -16,18 +16,16 @@ class QuantizationState:
     """The state of quantization_hook.
 
     Args:
-        process_group (Communicator): Ranks of the mean; None: the model's.
-        chunk (int): How many elements share a scale (4 bytes). Default: 512.
-        use_error_feedback (bool): Whether rounding errors, of the gradients and of the sum that this rank computes, are
-            added to the next step's gradients. Default: True.
+        process_group (Communicator): Ranks of the mean. Default: the model's.
+        chunk (int): The number of elements that share a scale (4 bytes). Default: 512.
+        use_error_feedback (bool): Add rounding errors, of the gradients and of the sum that this rank computes, to the next
+            step's gradients. Default: True.
 
     Raises:
         ValueError: chunk is below 1.
 
     Example:
-        >>> dparallel.hooks.QuantizationState(chunk=256).chunk
-        256
-        >>> state = dparallel.hooks.QuantizationState()
+        >>> state = dparallel.hooks.QuantizationState(chunk=256)
         >>> state.load_state_dict(dparallel.hooks.QuantizationState().state_dict())
         >>> state.state_dict()
         {'residuals': {}}
@@ -35,7 +33,7 @@ class QuantizationState:
 
     def __init__(self, process_group: Communicator | None = None, chunk: int = 512, use_error_feedback: bool = True) -> None:
         if chunk < 1:
-            raise ValueError(f"chunk={chunk}: a scale is for at least one element")
+            raise ValueError(f"chunk={chunk}: a scale must have at least one element")
         self.process_group: Communicator | None = process_group
         self.chunk: int = chunk
         self.use_error_feedback: bool = use_error_feedback
@@ -46,27 +44,21 @@ class QuantizationState:
         return {"residuals": self.residuals.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what state_dict() returned on this rank.
+        """Restore the state.
 
         Args:
-            state (dict): What state_dict() returned.
-
-        Raises:
-            KeyError: state lacks an entry.
+            state (dict): The result of state_dict() on this rank.
         """
         self.residuals.load_state_dict(state["residuals"])
 
 
 @requires_state(QuantizationState)
 def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
-    """The mean over ranks, sent as int8: a quarter of float32's bytes. Sums are computed in float32, so none overflows.
+    """Average over ranks, sent as int8: a quarter of float32's bytes. Sums are computed in float32, so they do not overflow.
+    For bucket and the result, see allreduce_hook().
 
     Args:
-        state (QuantizationState): Settings, and what was lost.
-        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
-
-    Returns:
-        A Handle, whose wait() gives the flat mean.
+        state (QuantizationState): Settings and errors.
 
     Example:
         >>> def train(comm):
@@ -98,15 +90,11 @@ def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
 
 
 def quantization_perchannel_hook(process_group: Communicator | None, bucket: GradBucket, bucket_size: int = 512) -> Handle:
-    """quantization_hook without error feedback, with a scale for each `bucket_size` elements.
+    """quantization_hook without error feedback, with a scale for each `bucket_size` elements. For bucket and the result, see
+    allreduce_hook().
 
     Args:
-        process_group (Communicator): Ranks of the mean; None: the model's.
-        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
-        bucket_size (int): How many elements share a scale. Default: 512.
-
-    Returns:
-        A Handle, whose wait() gives the flat mean.
+        bucket_size (int): The number of elements that share a scale. Default: 512.
 
     Example:
         >>> def train(comm):
@@ -121,22 +109,7 @@ def quantization_perchannel_hook(process_group: Communicator | None, bucket: Gra
 
 
 def quantization_pertensor_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
-    """quantization_hook without error feedback, with one scale for the whole bucket.
-
-    Args:
-        process_group (Communicator): Ranks of the mean; None: the model's.
-        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
-
-    Returns:
-        A Handle, whose wait() gives the flat mean.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
-        ...     model.register_comm_hook(None, dparallel.hooks.quantization_pertensor_hook)
-        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
-        ...     return [[round(g, 1) for g in row] for row in model.module.weight.grad.tolist()]
-        >>> dparallel.run_ranks(2, train)[0]
-        [[1.5, 1.5]]
+    """quantization_hook without error feedback, with one scale for the whole bucket. Arguments and result: see
+    allreduce_hook().
     """
     return quantization_perchannel_hook(process_group, bucket, max(bucket.array.size, 1))

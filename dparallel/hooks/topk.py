@@ -1,5 +1,6 @@
 """Top-k sparsification: each rank sends its largest elements and adds the others to its next gradients (Aji & Heafield
-2017)."""
+2017).
+"""
 
 from __future__ import annotations
 
@@ -20,18 +21,15 @@ class TopKState:
 
     Args:
         ratio (float): The fraction of a bucket's elements that each rank sends, at least one. Default: 0.01.
-        process_group (Communicator): Ranks of the mean; None: the model's.
-        use_error_feedback (bool): Whether elements that are not sent are added to the next step's gradients; else they are
-            lost. Default: True.
+        process_group (Communicator): Ranks of the mean. Default: the model's.
+        use_error_feedback (bool): Add unsent elements to the next step's gradients; False: drop them. Default: True.
         start_iter (int): Number of first steps with plain means. Default: 0.
 
     Raises:
         ValueError: ratio is not above 0 and at most 1.
 
     Example:
-        >>> dparallel.hooks.TopKState(0.05, start_iter=100).ratio
-        0.05
-        >>> state = dparallel.hooks.TopKState()
+        >>> state = dparallel.hooks.TopKState(0.05, start_iter=100)
         >>> state.load_state_dict(dparallel.hooks.TopKState().state_dict())
         >>> state.state_dict()
         {'iter': 0, 'residuals': {}}
@@ -40,7 +38,7 @@ class TopKState:
     def __init__(self, ratio: float = 0.01, process_group: Communicator | None = None, use_error_feedback: bool = True,
                  start_iter: int = 0) -> None:
         if not 0 < ratio <= 1:
-            raise ValueError(f"ratio={ratio}: the share of elements to send is above 0, and at most 1")
+            raise ValueError(f"ratio={ratio} must be above 0 and at most 1")
         self.ratio: float = ratio
         self.process_group: Communicator | None = process_group
         self.use_error_feedback: bool = use_error_feedback
@@ -53,13 +51,10 @@ class TopKState:
         return {"iter": self.iter, "residuals": self.residuals.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what state_dict() returned on this rank.
+        """Restore the state.
 
         Args:
-            state (dict): What state_dict() returned.
-
-        Raises:
-            KeyError: state lacks an entry.
+            state (dict): The result of state_dict() on this rank.
         """
         self.iter = int(state["iter"])
         self.residuals.load_state_dict(state["residuals"])
@@ -67,14 +62,11 @@ class TopKState:
 
 @requires_state(TopKState)
 def topk_hook(state: TopKState, bucket: GradBucket) -> Handle:
-    """The mean over ranks of each one's largest elements, sent as (position, float32) pairs of 8 bytes.
+    """Average over ranks of each rank's largest elements, sent as (position, float32) pairs of 8 bytes. For bucket and the
+    result, see allreduce_hook().
 
     Args:
-        state (TopKState): Settings, and what was not sent.
-        bucket (GradBucket): What DataParallel gives a hook: gradients in one flat buffer.
-
-    Returns:
-        A Handle, whose wait() gives the flat mean.
+        state (TopKState): Settings and unsent elements.
 
     Example:
         >>> def train(comm):
@@ -82,7 +74,7 @@ def topk_hook(state: TopKState, bucket: GradBucket) -> Handle:
         ...     model.register_comm_hook(dparallel.hooks.TopKState(ratio=0.25), dparallel.hooks.topk_hook)
         ...     x = ag.tensor([[1.0, 2.0, 3.0, 8.0]]) if comm.rank == 0 else ag.tensor([[4.0, 1.0, 1.0, 1.0]])
         ...     model(x).sum().backward()
-        ...     return model.module.weight.grad.tolist()         # of each rank's largest: the others come later
+        ...     return model.module.weight.grad.tolist()         # each rank's largest element; the others are sent later
         >>> dparallel.run_ranks(2, train)[0]
         [[2.0, 0.0, 0.0, 4.0]]
     """

@@ -281,7 +281,7 @@ class Config(Generic[Wrapped]):
         return frozenset(name for name, _ in named)
 
     def _ranks_and_devices(self) -> tuple[Communicator, Devices | None]:
-        """The places that ranks or devices are, and the local devices under each rank, if any."""
+        """The communicator of ranks or devices, and the local devices of each rank, if any."""
         comm, devices = self.comm, self.devices
         ids = cast("Sequence[int] | None", self.device_ids)
         if self.process_group is not None:

@@ -1,10 +1,10 @@
 """The forward passes of DataParallel.
 
-Two questions have separate answers. Where is the module computed? `OnThisRank`: the module itself, or replicas of it on the
-local devices of this rank, or of units that ranks gather; `FromRoot`: replicas on all places, of a batch that the root cuts
-up; VirtualShards: replicas for shards whose number does not depend on the number of ranks. They differ in who has the rows
-and who makes the loss, so they share only their signature, Compute. And are gradients to be summed by a reducer?
-`SummedForward` is put around OnThisRank then.
+Two choices are independent. First, where the module is computed. `OnThisRank`: the module itself, or replicas of it on this
+rank's local devices, or of units that ranks gather. `FromRoot`: replicas on all ranks, for a batch that the root scatters.
+VirtualShards: replicas for shards whose number does not depend on the number of ranks. They differ in which rank has the
+rows and computes the loss, so they share only their signature, Compute. Second, whether a reducer sums gradients: then
+`SummedForward` wraps OnThisRank.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .nan_watch import NanWatch
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
-Compute = Callable[[Args, Kwargs], Any]              # the module's output for the rows that this process was given
+Compute = Callable[[Args, Kwargs], Any]              # the module's output for this process's rows
 
 
 class OnThisRank:
@@ -45,7 +45,7 @@ class OnThisRank:
         self.devices: Devices | None = devices
         self.output_place: int = output_place
         self.dim: int = dim
-        self.sharded: ShardedReducer | None = None   # has the values of the module's parameters
+        self.sharded: ShardedReducer | None = None   # gathers the module's parameters
         self._tree: ModuleTree | None = None         # of the last call on several devices
 
     def __call__(self, args: Args, kwargs: Kwargs) -> Any:
@@ -84,8 +84,9 @@ def module_compute(config: Config[Any]) -> Compute:
 
 
 class SummedForward:
-    """A forward pass whose gradients `reducer` sums: what it counts is noted, rank 0's buffers are broadcast, and its
-    outputs will tell the reducer when backward comes from them."""
+    """A forward pass whose gradients `reducer` sums: it records the call's weight, broadcasts rank 0's buffers, and connects
+    the outputs to the reducer, so that their backward begins a pass.
+    """
 
     def __init__(self, compute: Compute, reducer: Reducer, watch: ModelWatch, dim: int, buffers: BufferSync,
                  nan: NanWatch | None = None) -> None:
@@ -108,14 +109,14 @@ class SummedForward:
                          before_collective=reducer.before_collective):
             output = self.compute(args, kwargs)
         reducer.stats.forward_ends()
-        if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
+        if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator alternately is
             return output
         return tree_map(output, lambda y: BackwardSignal.apply(y, reducer, call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
 
     @primitive
     def before_forward(self, rows: float, training: bool) -> ForwardCall:
-        """What this rank does, and tells the others, before its module runs; what the call counts."""
+        """Prepare the forward pass on this rank and notify the other ranks. Returns the call with its weight."""
         reducer, weights, root = self.reducer, self.reducer.weights, 0
         if reducer.superseded:
             raise RuntimeError(reducer.superseded)
@@ -137,14 +138,14 @@ class SummedForward:
         return call
 
     def _rows(self, arguments: Any) -> float:
-        """How many rows this call works on; not asked for where ranks do not count by rows."""
+        """The number of rows of this call; not used if ranks are not weighted by rows."""
         average = self.reducer.weights.average
         if average != "rows":
             return 1.0
         first = arguments[0][0] if arguments[0] else None
         found = [first] if isinstance(first, Tensor) else tensor_leaves(arguments)
         if not found or not found[0].ndim:
-            raise ValueError(f"average={average!r} counts rows, but forward() got no tensor with a dimension; "
+            raise ValueError(f"average={average!r} requires rows, but forward() got no tensor with a dimension; "
                              "pass average='ranks', or call it inside `with model.weighted(rows):`")
         return float(found[0].array.shape[self.dim])
 

@@ -1,4 +1,5 @@
-"""Join: training where ranks have different numbers of batches. Ranks that have run out shadow the others' collectives.
+"""Join: training with different numbers of batches on different ranks. Ranks that have run out shadow the others'
+collectives.
 
 Before its collectives of a step, a rank inside notifies the others that it still has a batch: one small allgather. A rank
 that has run out, at the end of the `with` block, answers these allgathers and calls its hooks, until no rank has a batch
@@ -23,43 +24,43 @@ from ..comm import CollectiveError, Communicator, communicator
 from ..reduction.reducer import Reducer
 from .model_state import broadcast_state
 
-OUT, STEP = 0, 1                     # codes of notify(): has run out; a step begins. Larger numbers: see JoinHook.event
-BACKWARD, BACKWARD_GIVEN = 2, 3      # a summed backward pass begins; with a weight that the user gave
+OUT, STEP = 0, 1                     # codes of notify(): out of batches; a step begins. Larger numbers: see JoinHook.event
+BACKWARD, BACKWARD_GIVEN = 2, 3      # a summed backward pass begins; with a user's weight
 
 
 class JoinHook:
-    """What a rank that has run out does in the place of a Joinable.
+    """Called for a Joinable on a rank that has run out of batches.
 
     Example:
         >>> class Hook(dparallel.JoinHook):
         ...     def post_hook(self, is_last_joiner):
-        ...         print("went on longest" if is_last_joiner else "ran out")
-        >>> Hook().main_hook()                           # does nothing, unless a subclass says what
-        >>> Hook().event(2)                              # nor does this
+        ...         print("ran longest" if is_last_joiner else "ran out")
+        >>> Hook().main_hook()                           # does nothing, unless a subclass overrides it
+        >>> Hook().event(2)                              # the same
         >>> Hook().post_hook(True)
-        went on longest
+        ran longest
     """
 
     def main_hook(self) -> None:
-        """Called for each step of the ranks that go on: take part in the collectives of its forward pass."""
+        """Called in each step of the other ranks: take part in the collectives of its forward pass."""
 
     def event(self, code: int) -> None:
-        """Called when those ranks notify, by Join.notify(code), that something else begins: a summed backward pass, say.
+        """Called when the other ranks notify, by Join.notify(code), of another event, such as a summed backward pass.
 
         Args:
-            code (int): 2: a summed backward pass begins; 3: one with a weight that the user gave; or a number of your own.
+            code (int): 2: a summed backward pass begins; 3: one with a user's weight; or a number of your own.
         """
 
     def post_hook(self, is_last_joiner: bool) -> None:
-        """Called once, when all have run out.
+        """Called once, when all ranks have run out.
 
         Args:
-            is_last_joiner (bool): Whether this rank was one of those that went on longest.
+            is_last_joiner (bool): This rank was one of those that ran longest.
         """
 
 
 class Joinable(ABC):
-    """What can stand in Join([...]): something whose steps are collectives.
+    """An object for Join([...]), whose steps are collectives.
 
     Example:
         >>> class Counter(dparallel.Joinable):           # counts the batches of all ranks
@@ -80,55 +81,47 @@ class Joinable(ABC):
         ...     with dparallel.Join([counter]):
         ...         for batch in range(1 + comm.rank):
         ...             counter.step()
-        ...     return counter.count, counter.join_device, counter.join_process_group.size, counter.join_hook().event(2)
+        ...     return counter.count, counter.join_hook().event(2)
         >>> dparallel.run_ranks(3, run)
-        [(6, 'cpu', 3, None), (6, 'cpu', 3, None), (6, 'cpu', 3, None)]
+        [(6, None), (6, None), (6, None)]
     """
 
     _join: Join | None = None
 
     @abstractmethod
     def join_hook(self, **kwargs: Any) -> JoinHook:
-        """The hook for one use of Join.
-
-        Args:
-            **kwargs: Those of Join.
-
-        Returns:
-            A JoinHook.
-        """
+        """The JoinHook for one use of Join, with Join's keyword arguments."""
 
     @property
     @abstractmethod
     def join_device(self) -> Any:
-        """Where it computes."""
+        """The device on which it computes."""
 
     @property
     @abstractmethod
     def join_process_group(self) -> Communicator:
-        """The communicator of its collectives: the same for all Joinables of one Join."""
+        """The communicator of its collectives, the same for all Joinables of one Join."""
 
 
 class Join:
-    """A context in which ranks may have different numbers of steps. A rank that has run out takes part in the others'
-    collectives until all have run out.
+    """A context in which ranks may have different numbers of steps.
+
+    A rank that has run out takes part in the others' collectives until all have run out.
 
     Args:
-        joinables (list[Joinable]): What takes part, such as a DataParallel; the first one notifies the ranks.
+        joinables (list of Joinable): The participants, such as a DataParallel; the first one notifies the ranks.
         enable (bool): False: the context does nothing. Default: True.
-        throw_on_early_termination (bool): Whether the first rank that runs out ends it by a RuntimeError on all ranks.
-            Default: False.
-        **kwargs: Go to the Joinables' join_hook().
+        throw_on_early_termination (bool): Raise RuntimeError on all ranks when the first one runs out. Default: False.
+        **kwargs: Passed to the Joinables' join_hook().
 
     Raises:
         ValueError: there is no joinable, or they have different communicators.
         TypeError: one is not a Joinable.
-        RuntimeError: one is inside another Join already; when the block begins.
+        RuntimeError: one is already inside another Join, when the block begins.
 
     Example:
         >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
-        ...     steps = 0
+        ...     model, steps = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm), 0
         ...     with dparallel.Join([model]):
         ...         for batch in range(1 + comm.rank):
         ...             model(ag.ones(2, 1)).mean().backward()
@@ -139,9 +132,7 @@ class Join:
         >>> model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=dparallel.Devices(1))
         >>> with dparallel.Join([model]) as join:
         ...     join.notify(1)                               # this rank begins a step
-        ...     dparallel.Join.notify_join_context(model)    # the same, as a Joinable says it
-        >>> join.active
-        [0]
+        ...     dparallel.Join.notify_join_context(model)    # the same, for a Joinable
     """
 
     def __init__(self, joinables: list[Any], enable: bool = True, throw_on_early_termination: bool = False,
@@ -150,15 +141,15 @@ class Join:
             raise ValueError("The join context manager requires at least one joinable")
         for j in joinables:
             if not hasattr(j, "join_process_group"):
-                raise TypeError(f"Join takes Joinables, as DataParallel is, not {type(j).__name__}: a rank that has run out "
-                                "of batches could not take part in its steps")
+                raise TypeError(f"Join requires Joinables, such as DataParallel, not {type(j).__name__}: a rank that has "
+                                "run out of batches could not take part in its steps")
         self.joinables: list[Joinable] = list(joinables)
         self.enable: bool = enable
         self.throw: bool = throw_on_early_termination
         comms = [communicator(j.join_process_group) for j in self.joinables]
         self.comm: Communicator = comms[0]
         if any(comm is not self.comm for comm in comms):
-            raise ValueError("Using join context manager with multiple process groups: all joinables need the same")
+            raise ValueError("Using join context manager with multiple process groups: pass joinables of one group")
         self.hooks: list[JoinHook] = [j.join_hook(**kwargs) for j in self.joinables]
         self.active: list[int] = list(range(self.comm.size))  # the ranks that had a batch at the last notification
 
@@ -198,14 +189,14 @@ class Join:
             join.notify(STEP)
 
     def notify(self, code: int) -> None:
-        """Notify the others of what begins on this rank: one small allgather.
+        """Notify the others of an event on this rank: one small allgather.
 
         Args:
             code (int): 1: a step; 2 or more: see JoinHook.event().
 
         Raises:
             RuntimeError: a rank has run out, and throw_on_early_termination is set; on all ranks.
-            CollectiveError: the ranks that go on notify with different codes.
+            CollectiveError: ranks notify with different codes.
         """
         codes = self._exchange(code)
         self.active = [rank for rank, c in enumerate(codes) if c != OUT]
@@ -247,7 +238,7 @@ class JoinedModel:
         self.join: Join = join
 
     def forward_begins(self) -> int:
-        """Notify of a step. Returns the rank whose buffers count."""
+        """Notify of a step. Returns the rank whose buffers are used."""
         Join.notify_join_context(self.model)
         return self.join.active[0]
 
@@ -257,24 +248,24 @@ class JoinedModel:
 
 
 class ModelHook(JoinHook):
-    """What a rank without batches does. initial: it counts in a mean that all ranks count alike in."""
+    """The hook of a DataParallel. initial: a rank without batches still counts in a mean with equal weights."""
 
     def __init__(self, model: Any, initial: bool) -> None:
         self.model: Any = model
         self.initial: bool = initial
 
     def main_hook(self) -> None:
-        """The broadcast of buffers in forward."""
+        """Take part in the broadcast of buffers in forward."""
         if self.model.training:
             self.model._buffer_sync.broadcast(self.model._join.active[0])
 
     def event(self, code: int) -> None:
-        """The sums of a backward pass."""
+        """Take part in the sums of a backward pass."""
         counts = self.initial and self.model.average == "ranks" and code == BACKWARD
         self.model._reducer.shadow(1.0 if counts else 0.0)
 
     def post_hook(self, is_last_joiner: bool) -> None:
-        """The final weights, from a rank that went on longest."""
+        """Receive the final weights from a rank that ran longest."""
         active = self.model._join.active
         if len(active) < self.model.comm.size:
             if self.model._reducer is not None and self.model._reducer.check is not None:
@@ -284,7 +275,7 @@ class ModelHook(JoinHook):
 
 
 class JoinableModel(Joinable):
-    """The part of DataParallel that concerns join()."""
+    """The join() part of DataParallel."""
 
     module: Module
     comm: Communicator
@@ -294,29 +285,25 @@ class JoinableModel(Joinable):
     _join_block: Join | None = None                  # the join() that this model is inside
 
     def _complete(self) -> None:
-        """Create the reducer, if there is to be one."""
+        """Create the reducer, if the model needs one."""
         raise NotImplementedError
 
     def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
              throw_on_early_termination: bool = False) -> Join:
-        """A block around training in which ranks may have different numbers of batches: those that have run out take part
-        in the others' sums with weight 0, and at the end have the final weights. Optimiser state is not brought along.
+        """A block around training in which ranks may have different numbers of batches.
+
+        Ranks that have run out take part in the others' sums with weight 0, and have the final weights at the end. Optimizer
+        state is not synchronized.
 
         Args:
-            divide_by_initial_world_size (bool): Whether ranks that have run out still count in the mean, for
-                average="ranks"; where
-                ranks count by rows they have none. Default: True.
+            divide_by_initial_world_size (bool): With average="ranks", count ranks that have run out in the mean; if ranks
+                are weighted by rows they have none. Default: True.
             enable (bool): False: the block does nothing. Default: True.
-            throw_on_early_termination (bool): Whether all ranks raise RuntimeError when the first one runs out. Default:
-                False.
-
-        Returns:
-            A Join.
+            throw_on_early_termination (bool): Raise RuntimeError on all ranks when the first one runs out. Default: False.
 
         Raises:
             NotImplementedError: on several ranks, the model has shard= or verify_every=, or, without
-                throw_on_early_termination, a
-                SyncBatchNorm.
+                throw_on_early_termination, a SyncBatchNorm.
 
         Example:
             >>> def train(comm):
@@ -333,12 +320,12 @@ class JoinableModel(Joinable):
                                       "of batches does not take part in the others' steps")
         if enable and not throw_on_early_termination and self.comm.size > 1 and any(
                 isinstance(m, SyncBatchNorm) for m in self.module.modules()):
-            raise NotImplementedError("join(): SyncBatchNorm needs the forward passes of all ranks, and one that has run "
-                                      "out of batches makes none; pass throw_on_early_termination=True")
+            raise NotImplementedError("join(): SyncBatchNorm requires the forward passes of all ranks, but a rank that has "
+                                      "run out of batches has none; pass throw_on_early_termination=True")
         return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
 
     def join_hook(self, **kwargs: Any) -> JoinHook:
-        """What a rank without batches does; called by Join."""
+        """The hook for a rank without batches; called by Join."""
         return ModelHook(self, kwargs.get("divide_by_initial_world_size", True))
 
     @property

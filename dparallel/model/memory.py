@@ -1,4 +1,4 @@
-"""MeasuredModel: the part of DataParallel that says what memory a rank has, and will need."""
+"""MeasuredModel: the part of DataParallel that reports and predicts a rank's memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..comm import Communicator, Devices
 
 
 class MeasuredModel:
-    """What asks for memory with what only DataParallel knows: ranks and buckets."""
+    """Calls the memory functions of autograd with what only DataParallel knows: ranks and buckets."""
 
     comm: Communicator
     devices: Any
@@ -23,13 +23,10 @@ class MeasuredModel:
     _reducer: Any
 
     def memory_summary(self, abbreviated: bool = False) -> str:
-        """What is in this rank's memory, and why; see autograd.cpu.memory_summary(). Not collective.
+        """A table of this rank's memory by use; see autograd.cpu.memory_summary(). Not collective.
 
         Args:
-            abbreviated (bool): As autograd.cpu.memory_summary()'s. Default: False.
-
-        Returns:
-            A str, a table.
+            abbreviated (bool): As for autograd.cpu.memory_summary(). Default: False.
 
         Example:
             >>> model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=dparallel.Devices(1))
@@ -42,33 +39,32 @@ class MeasuredModel:
     def predict_memory(self, batch: Any, loss_fn: Callable[..., Any] | None = None, optimizer: Any = None, *,
                        batch_size: int, sizes: tuple[int, int] | None = None, train: bool = True,
                        ranks_per_host: int | None = None) -> MemoryPrediction:
-        """How much memory a step takes with batch_size rows on each rank, and whether that fits; see
-        autograd.cpu.predict_memory(). Gradients are in buckets, of which each rank maps those of the others on its host.
-        Collective only if the module's forward is.
+        """Predict the memory of a step with batch_size rows per rank, and whether it fits; see
+        autograd.cpu.predict_memory().
+
+        Gradients are in buckets; each rank maps those of the other ranks on its host. Collective only if the module's
+        forward is.
 
         Args:
-            batch: A small batch, that the module takes.
-            loss_fn (callable): As autograd.cpu.predict_memory()'s. Default: None.
-            optimizer (Optimizer): As autograd.cpu.predict_memory()'s. Default: None.
+            batch: A small batch for the module.
+            loss_fn (callable): As for autograd.cpu.predict_memory(). Default: None.
+            optimizer (Optimizer): As for autograd.cpu.predict_memory(). Default: None.
             batch_size (int): The rows of each rank to predict for.
-            sizes (tuple of int): As autograd.cpu.predict_memory()'s. Default: None.
-            train (bool): Whether the step has a backward pass; else forward only. Default: True.
-            ranks_per_host (int): How many ranks share this host's memory; None: as many as the launcher has started here.
-                Default: None.
-
-        Returns:
-            A MemoryPrediction.
+            sizes (tuple of int): As for autograd.cpu.predict_memory(). Default: None.
+            train (bool): The step has a backward pass; False: forward only. Default: True.
+            ranks_per_host (int): The number of ranks that share this host's memory. Default: those that the launcher started
+                here.
 
         Raises:
             NotImplementedError: the model is sharded or on local devices, or autograd's core is not compiled.
-            ValueError: as from autograd.cpu.predict_memory().
+            ValueError: as for autograd.cpu.predict_memory().
 
         Example:
             >>> from autograd.base.extensions import in_use
             >>> def predict(comm):
             ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
             ...     return model.predict_memory(ag.ones(2, 1), ag.sum, batch_size=64).batch_size
-            >>> dparallel.run_ranks(1, predict) if in_use else [64]      # it needs the compiled core
+            >>> dparallel.run_ranks(1, predict) if in_use else [64]      # it requires the compiled core
             [64]
         """
         if self.shard:
@@ -90,7 +86,7 @@ class MeasuredModel:
 
 
 def is_mapped(array: Any) -> bool:
-    """Whether an array lies in memory that is not NumPy's: a map that ranks share."""
+    """Whether an array's memory is not NumPy's but a map shared by ranks."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.base is not None

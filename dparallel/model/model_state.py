@@ -1,4 +1,4 @@
-"""Whether a model still is the one that was wrapped; and rank 0's values for all."""
+"""Detection of changes to a wrapped model, and broadcasts of rank 0's values."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ def broadcast_state(module: Module, comm: Communicator, root: int = 0, ignored: 
 
 
 def broadcast_tensors(values: list[Tensor], comm: Communicator, root: int = 0) -> None:
-    """Overwrite tensors, the same list on every rank, with root's values: one message per dtype. What nodes have saved of
-    buffers that follow root's stays as it was."""
+    """Overwrite tensors, the same list on every rank, with root's values: one message per dtype. Values that nodes have
+    saved of buffers do not change.
+    """
     roots = map_flattened([t.array for t in values], lambda x: comm.broadcast(x, root)[0])
     if comm.rank != root:
         overwrite(values, roots)
 
 
 class BufferSync:
-    """Keeps the buffers that follow rank 0's alike on all ranks.
+    """Keeps the buffers that follow rank 0's equal on all ranks.
 
-    watch: of the model. comm: the ranks. enabled: False where each rank has buffers of its own. mean: whether buffers of
-    floats are averaged before an evaluation. changed: whether a forward pass in training mode may have changed them since
-    they were alike, which all ranks decide alike.
+    watch: of the model. comm: the ranks. enabled: False if each rank has its own buffers. mean: average buffers of floats
+    before an evaluation. changed: a forward pass in training mode may have changed them since they were equal; the same on
+    all ranks.
     """
 
     def __init__(self, watch: ModelWatch, comm: Communicator, enabled: bool, mean: bool = False,
@@ -47,7 +48,7 @@ class BufferSync:
         self.changed: bool = changed
 
     def buffers(self) -> list[Tensor]:
-        """The buffers, as of the watch's last look(); those that nodes save from now on stay as they were saved."""
+        """The buffers, as of the watch's last look(); values that nodes save from now on do not change."""
         buffers = self.watch.buffers() if self.enabled else []
         keep_saved(buffers)
         return buffers
@@ -59,21 +60,22 @@ class BufferSync:
             broadcast_tensors(buffers, self.comm, root)
 
     def before_pass(self) -> None:
-        """Before a pass at whose end buffers are broadcast: passes in between without a graph may have changed them.
-        Collective then."""
+        """Called before a pass at whose end buffers are broadcast: passes without a graph since then may have changed them.
+        Collective in that case.
+        """
         if self.changed:
             self.after_pass()
         else:
             self.buffers()
 
     def after_pass(self) -> None:
-        """Give all ranks rank 0's buffers, those that the pass has registered, too. Collective."""
+        """Give all ranks rank 0's buffers, including those that the pass has registered. Collective."""
         self.watch.look()
         self.broadcast()
         self.changed = False
 
     def before_evaluation(self) -> None:
-        """If training has changed the buffers, give all ranks rank 0's, or their mean. Collective then."""
+        """If training has changed the buffers, give all ranks rank 0's, or their mean. Collective in that case."""
         if not self.changed:
             return
         self.watch.look()                            # modules may have been added
@@ -89,8 +91,9 @@ class BufferSync:
 
 
 class ModelWatch:
-    """Notices that a model is not the one that was wrapped. look() is cheap enough for every step: it compares what the
-    modules' own dicts hold, and walks the tree only if one of them has changed."""
+    """Detects that a model differs from the one that was wrapped. look() is cheap enough for every step: it compares the
+    contents of the modules' own dicts, and walks the tree only if one of them has changed.
+    """
 
     def __init__(self, module: Module, ignored: Collection[str]) -> None:
         self.module: Module = module
@@ -113,7 +116,7 @@ class ModelWatch:
         self._synchronised = [m for m in self.module.modules() if isinstance(m, SyncBatchNorm)]
 
     def evaluates(self) -> bool:
-        """Whether a SyncBatchNorm is in evaluation mode, and leaves out its collectives."""
+        """Whether a SyncBatchNorm is in evaluation mode, and skips its collectives."""
         return bool(self._synchronised) and not all(m.training for m in self._synchronised)
 
     def buffers(self) -> list[Tensor]:
@@ -124,7 +127,7 @@ class ModelWatch:
         return [b for b in found if b is not None]
 
     def look(self) -> str:
-        """What has changed since; empty if nothing has."""
+        """What has changed since; "" if nothing has."""
         self.fast = {}
         if (any(map(is_not, [d.get(key) for d, key in self._keys], self._values))
                 or list(map(len, self._dicts)) != self._sizes):
@@ -135,14 +138,14 @@ class ModelWatch:
                 self._remember()
         for name, p in self._frozen:
             if p.requires_grad:
-                return (f"{name} requires a gradient now and did not when the model was wrapped, so its gradient would stay "
-                        "on this rank; wrap the model again")
+                return (f"{name} requires grad now but did not when the model was wrapped, so its gradient would not be "
+                        "synchronized; wrap the model again")
         dtypes = [p.dtype for p in self.wrapped.values()]
         if dtypes != self._dtypes:
             name, now, before = next(found for found in zip(self.wrapped, dtypes, self._dtypes, strict=True)
                                      if found[1] != found[2])
-            return (f"parameter {name} is {now} now and was {before} when the model was wrapped, and gradients are summed "
-                    "in that; convert the model first (`model.to(dtype)`), then wrap it")
+            return (f"parameter {name} is {now} now but was {before} when the model was wrapped, and gradients are summed "
+                    "in that dtype; convert the model first (`model.to(dtype)`), then wrap it")
         return ""
 
     def _compare(self) -> str:
@@ -153,11 +156,11 @@ class ModelWatch:
                 return f"parameter {name} was added after the model was wrapped; wrap it again"
             given = p is not self.wrapped[name] and (p.requires_grad or self.wrapped[name].requires_grad)
             if given and leaves.isdisjoint(graph([p], leaves)):
-                return (f"parameter {name} was replaced after the model was wrapped, so its gradient would stay on this "
-                        "rank; write values in place (`with no_grad(): p.copy_(...)`), or wrap the model again")
+                return (f"parameter {name} was replaced after the model was wrapped, so its gradient would not be "
+                        "synchronized; write values in place (`with no_grad(): p.copy_(...)`), or wrap the model again")
         self.fast = {p: now[name] for name, p in self.wrapped.items() if name in now and now[name] is not p}
         gone = [name for name in self.wrapped if name not in now]
-        return f"parameter {gone[0]} was taken away after the model was wrapped; wrap it again" if gone else ""
+        return f"parameter {gone[0]} was removed after the model was wrapped; wrap it again" if gone else ""
 
 
 def graph(tensors: Iterable[Tensor], ends: Collection[Any] = ()) -> set[Any]:

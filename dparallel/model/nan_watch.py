@@ -1,4 +1,6 @@
-"""NanWatch: which module made the first nan of a pass, in forward or in backward, for DataParallel(find_nan=True)."""
+"""NanWatch: finds the module that produced the first nan of a pass, in forward or backward, for
+DataParallel(find_nan=True).
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,9 @@ Call = ForwardCall | None
 
 
 class NanWatch:
-    """Looks at the outputs of all modules, at their gradients, and at those of parameters, from begin() on. What is found is
-    a problem of the call, which backward raises on all ranks; without a call it is raised at once."""
+    """Checks the outputs of all modules, their gradients, and those of parameters, from begin() on. A nan is stored as a
+    problem of the call, which backward raises on all ranks; without a call it is raised at once.
+    """
 
     def __init__(self, module: Module) -> None:
         self.call: Call = None
@@ -36,7 +39,7 @@ class NanWatch:
         return {**vars(self), "call": None}
 
     def begin(self, call: Call, looks: bool = True) -> None:
-        """A forward pass begins. looks: False in an evaluation, in which nothing is looked at."""
+        """A forward pass begins. looks: False in an evaluation, which is not checked."""
         self.call, self._found, self._last = call, not looks, ""
 
     def _computed(self, name: str, module: Module, args: Any, kwargs: Any, output: Any) -> None:
@@ -48,7 +51,7 @@ class NanWatch:
             if broken:
                 self._report(f"parameter {broken[0]} of {name} has nan before the step")
             elif any(map(has_nan, tensor_leaves((args, kwargs)))):
-                self._report(f"the input of {name} has nan, from the batch or from an operation outside of modules")
+                self._report(f"the input of {name} has nan, from the batch or from an operation outside modules")
             else:
                 self._report(f"the output of {name} has nan, and its input has none")
             return

@@ -1,9 +1,8 @@
-"""A step that one rank could not finish, skipped by all ranks.
+"""Skip, on all ranks, a step that one rank could not finish.
 
-There is a barrier when a forward pass begins, when a summed backward pass begins and ends, and when the block ends. A rank
-that has failed refuses the next barrier, with the reason, so that the others fail there, or in the collective of the
-model's communicator that they are in. If it failed inside backward, it first starts what is left of the sums that the
-others wait for.
+There is a barrier when a forward pass begins, when a summed backward pass begins and ends, and when the block ends. A failed
+rank refuses the next barrier with the reason, so that the others fail there, or in the collective of the model's
+communicator that they are in. If it failed inside backward, it first starts the remaining sums that the others wait for.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ MARK = "this rank skips its step"
 
 
 class Step:
-    """How a step went.
+    """The outcome of a step.
 
     Attributes:
         skipped: Whether the step was skipped, on all ranks.
-        reason: Why, as text that names the rank that failed; "" if it was not.
+        reason: Why, with the failed rank; "" if it was not.
 
     Example:
         >>> def train(comm):
@@ -67,7 +66,7 @@ class Skipping:
         self.alone: bool = self.reducer is None or self.comm.size == 1
 
     def __enter__(self) -> Step:
-        """Remember what a skipped step must leave as it was."""
+        """Store what a skipped step must restore."""
         if self.reducer is not None:
             if self.reducer.skipping is not None or self.reducer.joined is not None:
                 raise NotImplementedError("skipping() inside skipping() or join() is not implemented")
@@ -132,12 +131,12 @@ class Skipping:
         return None
 
     def _start_missing_sums(self) -> None:
-        """Start what other ranks may wait for, if this rank stopped inside a summed backward pass."""
+        """Start the sums that other ranks may wait for, if this rank stopped inside a summed backward pass."""
         if self.reducer is not None and self.reducer.state.others_may_wait and self.reducer.transport.can_send_zeros:
             self.reducer.match(SKIPPED)
 
     def _refuse(self, text: str) -> str:
-        """Refuse the next barrier. Returns the reason as the other ranks read it, which names all ranks that failed."""
+        """Refuse the next barrier. Returns the reason as the other ranks see it, which names all failed ranks."""
         if not self.alone:
             try:
                 self.comm.refuse(text)
@@ -146,7 +145,7 @@ class Skipping:
         return ""
 
     def _skip(self, reason: str) -> None:
-        """Leave everything as it was before the step, without gradients."""
+        """Restore the state before the step, without gradients."""
         self.step.skipped, self.step.reason = True, reason
         self.model.skipped_steps += 1
         if self.reducer is not None:
@@ -158,12 +157,12 @@ class Skipping:
 
 
 def all_finite(x: Any) -> bool:
-    """Whether all values are; without a temporary array."""
+    """Whether all values are finite; without a temporary array."""
     return x.size == 0 or bool(np.isfinite(x.min()) and np.isfinite(x.max()))
 
 
 def reason_of(error: BaseException) -> str:
-    """The lines of the failed ranks in a refused collective's text."""
+    """The lines of the failed ranks in a rejected collective's error."""
     lines = [line.strip() for line in str(error).splitlines() if MARK in line]
     return "; ".join(line.replace("barrier(): ", "").replace(f"{MARK}: ", "") for line in lines)
 

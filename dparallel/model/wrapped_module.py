@@ -25,7 +25,9 @@ CREATED = {"module", "comm", "devices", "batch", "average", "dim", "bucket_cap_m
 
 
 class WrappedModule(Module):
-    """The part of DataParallel that stands for the module in it. Without sharding it passes everything on to the module."""
+    """The part of DataParallel that delegates to the module inside: names, state, whole parameters, copies. Without sharding
+    it delegates everything.
+    """
 
     module: Module
     comm: Communicator
@@ -45,13 +47,13 @@ class WrappedModule(Module):
 
     @contextmanager
     def summon_full_params(self, writeback: bool = True) -> Iterator[None]:
-        """In the block the parameters of `module` are whole, however it is sharded; all ranks enter it together.
+        """A block in which the parameters of `module` are whole, whatever the sharding; all ranks enter it together.
 
-        With shard="optimizer" and shard="gradients" parameters are always whole, and changes stay.
+        With shard="optimizer" and shard="gradients" parameters are always whole, and changes persist.
 
         Args:
-            writeback (bool): Whether changes made in place in the block stay, with shard="parameters"; all ranks
-                make the same. Default: True.
+            writeback (bool): With shard="parameters", keep changes made in place in the block; all ranks make the same.
+                Default: True.
         """
         if self._sharded is None:
             yield
@@ -61,15 +63,13 @@ class WrappedModule(Module):
 
     def named_parameters(self, prefix: str = "", recurse: bool = True,
                          remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
-        """The module's parameters, names without a prefix; if sharded, this rank's slices of them.
+        """The module's parameters, names without a prefix; if sharded, this rank's slices of them. Yields (name, Parameter)
+        pairs.
 
         Args:
             prefix (str): Put before each name. Default: "".
-            recurse (bool): Whether those of submodules are included. Default: True.
-            remove_duplicate (bool): Whether one that has several names is given once. Default: True.
-
-        Yields:
-            (name, Parameter) pairs.
+            recurse (bool): Include those of submodules. Default: True.
+            remove_duplicate (bool): Yield a parameter with several names once. Default: True.
         """
         if self._sharded is not None:
             return self._sharded.named_slices(prefix, recurse, remove_duplicate)
@@ -77,31 +77,15 @@ class WrappedModule(Module):
 
     def named_buffers(self, prefix: str = "", recurse: bool = True,
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
-        """The module's buffers, names without a prefix, like the parameters'. (named_modules() has this module, then
-        "module" and what is below: paths, for get_submodule().)
+        """The module's buffers, named like the parameters; see named_parameters(). Yields (name, Tensor) pairs.
 
-        Args:
-            prefix (str): Put before each name. Default: "".
-            recurse (bool): Whether those of submodules are included. Default: True.
-            remove_duplicate (bool): Whether one that has several names is given once. Default: True.
-
-        Yields:
-            (name, Tensor) pairs.
+        (named_modules() has this module, then "module" and what is below: paths, for get_submodule().)
         """
         return self.module.named_buffers(prefix, recurse, remove_duplicate)
 
     def _tensor_paths(self, names: Iterable[str]) -> dict[str, str]:
-        """The paths from this module to the tensors of these names, which may begin with "module." or not; for
-        functional_call().
-
-        Args:
-            names (Iterable[str]): Names of parameters and buffers.
-
-        Returns:
-            A dict from name to path.
-
-        Raises:
-            NotImplementedError: the model is sharded, so its parameters are slices.
+        """The paths from this module to the tensors of these names, with or without "module.", as a dict; for
+        functional_call(). NotImplementedError if the model is sharded, so its parameters are slices.
         """
         if self._sharded is not None:
             raise NotImplementedError(f"functional_call() of a DataParallel with shard={self.shard}: its parameters are "
@@ -114,18 +98,18 @@ class WrappedModule(Module):
         return {name: f"module.{paths[key]}" for name, key in bare.items()}
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
-        """The module's state, whole, names without a prefix. With shard="parameters" all ranks call it together.
+        """The module's whole state, names without a prefix. With shard="parameters" all ranks call it together.
 
         Args:
-            destination (dict): Where the entries are put; None: a new dict. Default: None.
+            destination (dict): Gets the entries. Default: a new dict.
             prefix (str): Put before each name. Default: "".
-            keep_vars (bool): Whether entries are the parameters themselves, not detached. Default: False.
+            keep_vars (bool): Return the parameters themselves, not detached tensors. Default: False.
         """
         with self.summon_full_params(writeback=False):
             return self.module.state_dict(*args, destination=destination, prefix=prefix, keep_vars=keep_vars)
 
     def local_state(self) -> Any:
-        """The module's state as it lies on this rank, without communication: what is sharded as ParameterSlices."""
+        """The module's state as stored on this rank, without communication; sharded parameters as ParameterSlices."""
         state = self.module.state_dict(keep_vars=True)
         slices = {} if self._sharded is None else self._sharded.slices
         for name, value in state.items():
@@ -133,25 +117,21 @@ class WrappedModule(Module):
         return state
 
     def slices_changed(self) -> None:
-        """Make whole again, where values stay, what was written to slices. Collective."""
+        """Gather again the parameters that stay whole, after a write to slices. Collective."""
         if self._sharded is not None:
             self._sharded.refresh(self._sharded.units)
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """Load names with or without PyTorch's prefix "module.".
+        """Load names with or without PyTorch's prefix "module.". Returns the missing and the unexpected names.
 
         Args:
             state_dict (dict): Values by name.
-            strict (bool): Whether missing and unexpected names are errors. Default: True.
-            assign (bool): Whether the given tensors become the parameters, instead of being copied into them. Default:
-                False.
-
-        Returns:
-            The missing and the unexpected names.
+            strict (bool): Raise for missing and unexpected names. Default: True.
+            assign (bool): Use the passed tensors as parameters, instead of copying into the existing ones. Default: False.
 
         Raises:
-            NotImplementedError: assign=True of a sharded model.
-            RuntimeError: names (if strict) or shapes do not fit.
+            NotImplementedError: assign=True for a sharded model.
+            RuntimeError: names (if strict) or shapes do not match.
         """
         bare = {key.removeprefix("module."): value for key, value in state_dict.items()}
         if assign and self._sharded is not None:
@@ -162,7 +142,7 @@ class WrappedModule(Module):
 
     @primitive
     def _verify_weights(self) -> None:
-        """Every verify_every-th time, compare the weights of all ranks. In stage 3 no rank has what another has."""
+        """Every verify_every-th time, compare the weights of all ranks. In stage 3 ranks hold different slices."""
         self.forwards += 1
         if self.forwards % self.verify_every or self.shard == 3 or isinstance(self.comm, Devices):
             return

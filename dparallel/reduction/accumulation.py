@@ -1,8 +1,7 @@
 """Accumulation of gradients over backward passes inside no_sync(), and over summed passes without zero_grad().
 
-.grad may hold gradients when a pass begins. They are of passes inside no_sync(), which still wait for their sum and are
-scaled to the new pass's weight; or of summed passes, which must not be summed again and are stashed until the new sum is
-there.
+.grad may hold gradients when a pass begins. Those of passes inside no_sync() still wait for their sum and are scaled to the
+new pass's weight. Those of summed passes must not be summed again; they are stashed until the new sum is complete.
 """
 
 from __future__ import annotations
@@ -48,8 +47,8 @@ class Accumulation:
                 summed: bool) -> bool:
         """Stash or scale the gradients of earlier passes. Returns whether this rank's weight in the pass is 0.
 
-        arrived: the parameter whose gradient of this pass has been added already; prepared: those that another reducer has
-        prepared. calls(): the module's calls that the pass comes from. summed: whether the pass is summed over ranks.
+        arrived: the parameter whose gradient of this pass has already been added; prepared: those that another reducer has
+        prepared. calls(): the module's calls from which the pass comes. summed: whether the pass is summed over ranks.
         """
         weights = self.weights
         gradients = [(p, g) for p, g in self._gradients() if p is not arrived and p not in prepared]
@@ -111,18 +110,18 @@ class Accumulation:
             not waiting or any(self._zero_versions.get(id(g)) != g._version for g in waiting))
 
     def clear_if_user_cleared(self) -> None:
-        """Forget the waiting passes if the user has cleared their gradients."""
+        """Discard the waiting passes if the user has cleared their gradients."""
         if self.weights.passes and self.user_cleared():
             self.clear_waiting_passes()
             self.stashed = []
 
     def clear_waiting_passes(self) -> None:
-        """Forget the waiting passes: their gradients are summed, or cleared."""
+        """Discard the waiting passes: their gradients are summed, or cleared."""
         if self.weights.passes:
             self.weights.forget()
         self.unused.forget_steps()
 
     def forget(self) -> None:
-        """Forget all gradients, waiting and stashed."""
+        """Discard all gradients, waiting and stashed."""
         self.stashed, self.before_pass = [], []
         self.clear_waiting_passes()

@@ -54,8 +54,9 @@ class BackwardSignal(Function):
 
 
 class SignalInBackward(BackwardSignal):
-    """BackwardSignal in the graph of a backward pass. It is recorded even where the gradient is a constant (that of a
-    sum, for example), since that gradient, too, comes from calls of the module."""
+    """BackwardSignal in the graph of a backward pass. It is recorded even if the gradient is a constant (for example that of
+    a sum), because that gradient, too, comes from calls of the module.
+    """
 
     asks = True
 
@@ -71,9 +72,10 @@ def calls_in(nodes: list[Any], reducer: PassListener) -> set[ForwardCall]:
 
 
 def has_other_collectives(nodes: list[Any], reducer: PassListener) -> bool:
-    """Whether a backward pass has other collectives: SyncBatchNorm's, the loss's, or those of another reducer. Buckets leave
-    at different moments on different ranks, so a rank that waited for a bucket could block ranks that are in one of these
-    collectives."""
+    """Whether a backward pass has other collectives: SyncBatchNorm's, the loss's, or those of another reducer. Buckets are
+    launched at different moments on different ranks, so a rank that waited for a bucket could block ranks that are in one
+    of these collectives.
+    """
     return any(node.always_runs and getattr(node, "reducer", None) is not reducer for node in nodes)
 
 

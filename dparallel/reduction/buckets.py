@@ -1,7 +1,7 @@
 """Buckets: groups of parameters whose gradients share a flat buffer and are summed together. The same on every rank.
 
-The engine counts the gradients that arrive in a bucket (autograd/core/grad_buffers.py) and calls the reducer when all are
-there.
+The engine counts the gradients that arrive in a bucket (autograd/core/grad_buffers.py) and calls the reducer when it is
+full.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-FIRST_BUCKET_BYTES = 1 << 20       # small, so that the first message leaves early (PyTorch's default)
+FIRST_BUCKET_BYTES = 1 << 20       # small, so that the first message is sent early (PyTorch's default)
 FRACTION, LEAST_BYTES, MOST_BYTES = 8, 1 << 19, 25 << 20             # see default_capacity()
 
-MSG_GRAPH = ("{name}.grad has a graph, from backward(create_graph=True) inside no_sync() or from your own hand, and summing "
-             "it over ranks would cut that; set .grad to None first, or use autograd.grad(..., create_graph=True)")
+MSG_GRAPH = ("{name}.grad has a graph, from backward(create_graph=True) inside no_sync() or assigned by you, and summing "
+             "it over ranks would detach it; set .grad to None first, or use autograd.grad(..., create_graph=True)")
 
 
 class BucketListener(Protocol):
@@ -76,7 +76,7 @@ class GradientBucket(LeafCounter):
         raise NotImplementedError
 
     def holds(self, p: Tensor) -> bool:
-        """Whether p.grad lies in this bucket's memory."""
+        """Whether p.grad is in this bucket's memory."""
         raise NotImplementedError
 
     def copy_in(self, p: Tensor) -> None:
@@ -91,13 +91,13 @@ class GradientBucket(LeafCounter):
         set_grad(p, as_tensor(memory))
 
     def _held_arrays(self) -> Iterator[tuple[str, str, Any]]:
-        """What its arrays are for, for autograd.cpu.memory_summary()."""
+        """The use of its arrays, for autograd.cpu.memory_summary()."""
         raise NotImplementedError
 
     # --- counting, called by the engine --------------------------------------------------------------------------
 
     def count_for(self, p: Tensor) -> LeafCounter | None:
-        """Count p's gradients in this bucket from now on. Returns the counter that did before."""
+        """Count p's gradients in this bucket from now on. Returns the counter that did so before."""
         return set_counter(p, self)
 
     def before_uncounted(self) -> None:
@@ -123,7 +123,7 @@ class GradientBucket(LeafCounter):
         self.forget()
 
     def stop_counting(self) -> None:
-        """Set the flags of the parameters that got gradients, before the bucket leaves."""
+        """Set the flags of the parameters that got gradients, before the bucket is launched."""
         if self.left == 0 and self.counted:
             self.used[...] = 1
         elif self.counted:
@@ -133,11 +133,13 @@ class GradientBucket(LeafCounter):
         self.backward_pass: Any = None
 
     def fill(self, adding_up: bool, counted_elsewhere: Collection[Tensor]) -> None:
-        """Complete the gradients of a bucket that leaves before it is full. adding_up: after passes inside no_sync()."""
+        """Complete the gradients of a bucket that is launched before it is full. adding_up: after passes inside
+        no_sync().
+        """
         raise NotImplementedError
 
     def fill_with_zeros(self) -> None:
-        """Set all gradients and flags to 0, as a rank without gradients sends them."""
+        """Set all gradients and flags to 0, as on a rank without gradients."""
         raise NotImplementedError
 
     def deliver(self, ranks: int, in_bucket: bool) -> bool:
@@ -146,7 +148,7 @@ class GradientBucket(LeafCounter):
         raise NotImplementedError
 
     def forget(self) -> None:
-        """Drop the state of a pass."""
+        """Discard the state of a pass."""
 
 
 class Bucket(GradientBucket):
@@ -256,14 +258,16 @@ def copy_to_grad(p: Tensor, view: Array) -> None:
 
 
 def default_capacity(nbytes: float) -> float:
-    """The size of buckets for gradients of nbytes: an eighth, so that most of them are sent while others are computed; at
-    least 0.5 MiB, as starting a sum has a cost; at most PyTorch's 25 MiB. See docs/data_parallel.md."""
+    """The size of buckets for gradients of nbytes: an eighth, so that most are all-reduced while others are computed; at
+    least 0.5 MiB, since starting a sum has a cost; at most PyTorch's 25 MiB. See docs/data_parallel.md.
+    """
     return min(max(nbytes / FRACTION, LEAST_BYTES), MOST_BYTES)
 
 
 def grouped(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[list[tuple[str, Any]]]:
-    """The parameters of each bucket, in reverse order of registration, about the order in which gradients arrive. A bucket
-    is closed as soon as it has cap_bytes."""
+    """The parameters of each bucket, in reverse order of registration, approximately the order in which gradients arrive. A
+    bucket is closed as soon as it has cap_bytes.
+    """
     groups = group_until(reversed(named), lambda item: item[1].array.dtype, lambda item: item[1].array.nbytes, cap_bytes,
                     FIRST_BUCKET_BYTES)
     if len(groups) > 1 and _is_bias_of(groups[-1], groups[-2][-1]):

@@ -1,11 +1,12 @@
-"""Departure: the order in which buckets leave (their sums over ranks start), and when.
+"""Departure: the order in which buckets are launched (their sums over ranks start), and when.
 
-A bucket leaves when it is full and every bucket before it in the list has left. So all ranks start their sums in one order,
-whatever the order in which their gradients arrive. At the end of the pass the remaining buckets leave.
+A bucket is launched when it is full and every bucket before it in the list has been launched. So all ranks start their sums
+in one order, whatever the order in which their gradients arrive. At the end of the pass the remaining buckets are launched.
 
-The list's order is that of the buckets that the reducer makes, oldest parameters last. It changes here only: replace(), once
-after the first pass, by buckets in the order in which rank 0's gradients arrived; order_by(), for sharded models after each
-pass, in the reverse of the order in which the forward used the units. Both happen between passes, on all ranks alike.
+Initially the list has the order in which the reducer creates the buckets, oldest parameters last. Only this class changes
+it: replace(), once after the first pass, by buckets in the order in which rank 0's gradients arrived; order_by(), for
+sharded models after each pass, in the reverse of the order in which the forward used the units. Both happen between passes,
+equally on all ranks.
 """
 
 from __future__ import annotations
@@ -25,34 +26,34 @@ from .transport import Transport
 
 
 class Departure:
-    """The buckets of one reducer in the order in which they leave, and which of them have left in this pass."""
+    """The buckets of one reducer in launch order, and which of them have been launched in this pass."""
 
     def __init__(self, buckets: Sequence[GradientBucket], transport: Transport, stats: Stats) -> None:
         self.buckets: list[Any] = list(buckets)      # GradientBuckets: Buckets, or the Units of a sharded model
         self.transport: Transport = transport
         self.stats: Stats = stats
-        self._next = 0                               # the first bucket that has not left
+        self._next = 0                               # the first bucket that has not been launched
         self._agreed = False                         # whether Transport.agree() has been called in this pass
         self._meanwhile: list[Callable[[], object]] = []     # the pass's list of functions called between nodes
         self._full: dict[int, int] = {}              # while a timeline records: since when buckets that wait are full, in ns
 
     def start_pass(self) -> None:
-        """Start a pass, in which no bucket has left."""
+        """Start a pass, in which no bucket has been launched."""
         self._next, self._agreed = 0, False
         self._full.clear()
 
     def note_full(self) -> None:
-        """For a timeline: note which of the remaining buckets are full and wait."""
+        """For a timeline: record which of the remaining buckets are full and wait."""
         for bucket in self.buckets[self._next:]:
             if bucket.left == 0:
                 self._full.setdefault(id(bucket), perf_counter_ns())
 
     def replace(self, buckets: Sequence[GradientBucket]) -> None:
-        """Let these buckets leave from the next pass on, in this order, which must be the same on all ranks."""
+        """Launch these buckets from the next pass on, in this order, which must be the same on all ranks."""
         self.buckets = list(buckets)
 
     def order_by(self, key: Callable[[Any], int]) -> None:
-        """Let the buckets leave from the next pass on by increasing key(bucket), which must be the same on all ranks."""
+        """Launch the buckets from the next pass on by increasing key(bucket), which must be the same on all ranks."""
         self.buckets.sort(key=key)
 
     def has_left(self, bucket: GradientBucket) -> bool:
@@ -60,17 +61,18 @@ class Departure:
         return any(left is bucket for left in self.buckets[:self._next])
 
     def remaining(self) -> Sequence[Any]:
-        """The buckets that have not left."""
+        """The buckets that have not been launched."""
         return self.buckets[self._next:]
 
     def may_leave(self, final: bool) -> bool:
-        """Whether the next bucket may leave. final: the pass has ended, and all may."""
+        """Whether the next bucket may be launched. final: the pass has ended, so all may."""
         return self._next < len(self.buckets) and (final or self.buckets[self._next].left == 0)
 
     def leave(self, factor: float, weight: float, final: bool, complete: Callable[[Any], None],
               backward_pass: BackwardPass | None) -> None:
-        """Start the sums of all buckets that may leave. Gradients are multiplied by factor, and weight is sent with them.
-        complete(bucket) is called first, to complete its gradients."""
+        """Start the sums of all buckets that may be launched. Gradients are multiplied by factor, and weight is sent with
+        them. complete(bucket) is called first, to complete its gradients.
+        """
         transport = self.transport
         if self._next == 0:
             self.stats.communication_begins()

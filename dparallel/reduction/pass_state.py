@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from autograd.core.engine import BackwardPass
 
-creation_numbers: itertools.count[int] = itertools.count()  # of reducers: all ranks create them in one order
+creation_numbers: itertools.count[int] = itertools.count()  # of reducers, which all ranks create in one order
 
 
 class PassKind(enum.Enum):
@@ -25,9 +25,9 @@ class PassKind(enum.Enum):
 class PassState:
     """The pass of one reducer. The parts of the reducer share this object; only the Reducer assigns to it.
 
-    backward_pass: the running pass, None between passes; one that ended in an exception stays until the next one starts.
+    backward_pass: the running pass, None between passes; one that ended in an exception remains until the next one starts.
     counts_nothing: this rank's weight is 0, so .grad must not change. unannounced: the pass has begun on this rank, but has
-    not run the collectives that begin it on all ranks. waits_for_end: buckets leave at the end of the pass only.
+    not run the collectives that begin it on all ranks. waits_for_end: buckets are launched only at the end of the pass.
     """
 
     backward_pass: BackwardPass | None = None

@@ -1,16 +1,16 @@
 """Reducer: sums gradients over ranks while backward still runs.
 
-Gradients are in buckets. When the last gradient of a bucket has arrived (and every bucket before it has left), the bucket
-is multiplied by the rank's weight and its non-blocking allreduce starts. At the end of backward the remaining buckets
-leave, with zeros for parameters that this rank has not used; then the reducer waits for all of them and divides by the
-sum of the weights. Buckets leave in a fixed order on a communicator of the reducer, whatever the order in which they
-fill, and on every rank, whatever parameters that rank's loss depends on.
+Gradients are in buckets. When the last gradient of a bucket has arrived (and every bucket before it has been launched), the
+bucket is multiplied by the rank's weight and its non-blocking allreduce starts. At the end of backward the remaining buckets
+are launched, with zeros for parameters that this rank has not used; then the reducer waits for all of them and divides by
+the sum of the weights. Buckets are launched in a fixed order on a communicator of the reducer, whatever the order in which
+they fill, and on every rank, whatever parameters that rank's loss depends on.
 
 After the first backward the buckets are assigned again, in the order in which rank 0's gradients arrived. A rank that
-found a mistake, or could not finish its step, sends nan or infinity in place of its weight.
+detected an error, or could not finish its step, sends nan or infinity instead of its weight.
 
-This file has the course of one pass. Its parts: departure.py (when a bucket leaves), buckets.py (the memory of gradients),
-transport.py (how they reach the other ranks), weights.py (what a rank counts), accumulation.py (several passes),
+This file has the course of one pass. Its parts: departure.py (when a bucket is launched), buckets.py (the memory of
+gradients), transport.py (how they reach the other ranks), weights.py (a rank's weight), accumulation.py (several passes),
 shared_parameters.py, second_order.py, unused.py. They share a PassState and do not know the Reducer.
 """
 
@@ -45,8 +45,8 @@ from .transport import AllReduceTransport, HookTransport, ScaledAllReduceTranspo
 from .unused import UnusedParameters
 from .weights import ForwardCall, Weights
 
-MSG_TWICE = ("{name} got a second gradient, from a backward pass inside the pass, after its sum over ranks had begun; say "
-             "`reenters = True` in the Function whose backward runs that pass, and sums wait for it")
+MSG_TWICE = ("{name} got a second gradient, from a backward pass inside the pass, after its sum over ranks had begun; set "
+             "`reenters = True` in the Function whose backward runs that pass, so that sums wait for it")
 
 
 class StepGuard(Protocol):
@@ -66,13 +66,15 @@ class JoinedStep(Protocol):
         """Called when a step begins. Returns the rank whose buffers are used."""
 
     def backward_begins(self, given: bool) -> None:
-        """Called when a summed backward pass begins. given: whether the user gave its weight."""
+        """Called when a summed backward pass begins. given: whether the user passed its weight."""
 
 
 class PassWatch(Protocol):
-    """The interface of what notes when the parts of a pass happen (observe/prediction/measure_step.py) for the reducer."""
+    """The interface of an object that records when the parts of a pass happen (observe/prediction/measure_step.py) for
+    the reducer.
+    """
 
-    each_gradient: bool                              # whether arrived() is to be called; else buckets count by themselves
+    each_gradient: bool                              # whether to call arrived(); else buckets count
 
     def begins(self, summed: bool) -> None:
         """A pass begins that accumulates in .grad."""
@@ -91,13 +93,14 @@ class PassWatch(Protocol):
 
 
 class StepSkipped(RuntimeError):
-    """A rank could not finish its step. Raised on all ranks by backward(); `with model.skipping()` ends it."""
+    """A rank could not finish its step. backward() raises it on all ranks; `with model.skipping()` ends it."""
 
 
 class Reducer:
     """Sums the gradients of one module on one rank. average: how ranks are weighted, see DataParallel. delayed: names of
-    parameters in separate buckets that leave last. rebuild: whether buckets are assigned again in the order of arrival.
-    check: compares the weights of all ranks in some passes."""
+    parameters in separate buckets that are launched last. rebuild: whether buckets are assigned again in the order of
+    arrival. check: compares the weights of all ranks in some passes.
+    """
 
     stashes_gradients = True                                # see Accumulation
     accumulation: Accumulation
@@ -153,13 +156,14 @@ class Reducer:
                     p.averaged_by = WeakMethod(self.largest_over_ranks)
 
     def largest_over_ranks(self, values: list[float]) -> list[float] | None:
-        """The largest of each number over ranks, for a GradScaler that decides for all of them; None inside of join(), where
-        ranks that have run out make no steps. Collective."""
+        """The largest of each number over ranks, for a GradScaler that decides for all of them; None inside join(), where
+        ranks that have run out make no steps. Collective.
+        """
         return None if self.joined is not None else self.comm.allreduce([np.array(values)], "max")[0].tolist()
 
     @property
     def buckets(self) -> list[Any]:
-        """The buckets, in the order in which they leave."""
+        """The buckets, in launch order."""
         return self.departure.buckets
 
     @property
@@ -168,7 +172,7 @@ class Reducer:
         return self.departure.transport
 
     def use_hook(self, hook: CommHook) -> None:
-        """Average the buckets by a comm hook from now on."""
+        """Average the buckets with a comm hook from now on."""
         self.departure.transport = HookTransport(self.users_comm, self.comm, hook, self.transport)
 
     # --- a pass begins --------------------------------------------------------------------------------------------------
@@ -221,13 +225,13 @@ class Reducer:
         self._begin_counting(backward_pass, call)
         state.unannounced = True
         if call is not None or not weights.calls:
-            self._announce()                         # else when the pass reaches an output, as on the other ranks
+            self._announce()                         # otherwise when the pass reaches an output, as on the other ranks
         if backward_pass.create:
             self._begin_recorded()
         call_at_end(backward_pass, self.number, self._finish_recorded if backward_pass.create else self._finish)
 
     def _drop_unfinished_pass(self) -> None:
-        """Forget a pass that ended in an exception."""
+        """Discard a pass that ended in an exception."""
         if self.state.backward_pass is not None:
             self.state.backward_pass, self.state.unannounced = None, False
             self.transport.drop()
@@ -264,8 +268,9 @@ class Reducer:
             self.joined.backward_begins(self.weights.weight_of(self.weights.calls)[1])
 
     def _check_training(self, calls: set[ForwardCall]) -> None:
-        """After forward passes in evaluation mode, which left collectives out: if other ranks wait in a collective of
-        training, all raise."""
+        """After forward passes in evaluation mode, which skipped collectives: if other ranks wait in a collective of
+        training, all raise.
+        """
         if self.joined is None and any(call.evaluated for call in calls):
             self.users_comm.named_barrier("backward_in_evaluation_mode")
 
@@ -289,7 +294,7 @@ class Reducer:
         if self._arrival_order is not None and not bucket.used[number]:
             self._arrival_order.append(p)
         bucket.used[number] = 1
-        if kind is PassKind.NESTED:                  # more may arrive: the bucket leaves at the end
+        if kind is PassKind.NESTED:                  # more may arrive: the bucket is launched at the end
             if self.departure.has_left(bucket):
                 raise RuntimeError(MSG_TWICE.format(name=bucket.names[number]))
             return
@@ -298,32 +303,34 @@ class Reducer:
             self.bucket_full()
 
     def bucket_full(self) -> None:
-        """All gradients of a bucket have arrived: buckets that may leave do, unless all wait for the end of the pass."""
+        """All gradients of a bucket have arrived: launch the buckets that may be, unless all wait for the end of the
+        pass.
+        """
         if not self.state.waits_for_end and not self.state.unannounced:
             self._leave(final=False)
         if recorders:
             self.departure.note_full()
 
     def _leave(self, final: bool) -> None:
-        """Start the sums of the buckets that may leave; final: of all."""
+        """Launch the buckets that may be launched; final: all."""
         if self.departure.may_leave(final):
             factor, weight = self.weights.factor_and_weight()
             self.departure.leave(factor, weight, final, self._complete, self.state.backward_pass)
 
     def _complete(self, bucket: GradientBucket) -> None:
-        """Complete the gradients of a bucket that leaves."""
+        """Complete the gradients of a bucket that is launched."""
         bucket.stop_counting()
         if bucket.left > 0:
             bucket.fill(bool(self.weights.passes), self.shared.counted_elsewhere)
         if self.state.counts_nothing:
-            self.accumulation.restore(bucket.params)     # now, as the bucket leaves
+            self.accumulation.restore(bucket.params)     # now, since the bucket is launched
         if bucket.room.size and self.check is not None and self.state.backward_pass is not None:
             self.check.fill(bucket.room, self.state.backward_pass.replaced)      # not by a rank without a batch
 
     # --- a pass ends ------------------------------------------------------------------------------------------------------
 
     def _finish(self) -> None:
-        """End a summed pass: let the remaining buckets leave, wait for all, and put the results into .grad."""
+        """End a summed pass: launch the remaining buckets, wait for all, and put the results into .grad."""
         stats, state, skipping, transport = self.stats, self.state, self.skipping, self.transport
         if state.unannounced:
             self._announce()
@@ -369,7 +376,7 @@ class Reducer:
             self._compare_weights(buckets[-1].room)
 
     def _compare_weights(self, room: np.ndarray[Any, Any]) -> None:
-        """Compare the weights of all ranks by what was summed in `room`; if they differ, all ranks raise."""
+        """Compare the weights of all ranks by the sums in `room`; if they differ, all ranks raise."""
         assert self.check is not None
         self.check.on = self.check.on and not self.transport.parted
         try:
@@ -404,15 +411,16 @@ class Reducer:
         self.accumulation.end_of_pass()
 
     def _raise_everywhere(self, total: float) -> NoReturn:
-        """The sum of weights is nan or infinite, on all ranks: drop the gradients and raise what a rank has signalled by
-        it."""
+        """The sum of weights is nan or infinite, on all ranks: drop the gradients and raise the error that a rank has
+        signalled by it.
+        """
         problem = self.weights.problem or self.transport.problem
         self.clear()
         if math.isnan(total):
             problems = self.comm.allgather_object([problem])
             texts = [f"rank {rank}: {text}" for rank, text in enumerate(problems) if text]
             raise RuntimeError("; ".join(texts) or "a rank's weight is not a number")
-        raise StepSkipped("a rank could not finish this step, and all skip it (model.skipping())")
+        raise StepSkipped("a rank could not finish this step, so all ranks skip it (model.skipping())")
 
     def _rebuild(self) -> None:
         """Assign the buckets again, in the order in which the first gradients arrived on rank 0."""
@@ -420,7 +428,7 @@ class Reducer:
         if self.transport.fixed_buckets:
             return
         number = {p: i for i, (_, p) in enumerate(self.named)}
-        arrived += [p for _, p in reversed(self.named)]            # some are there twice, after a pass that failed
+        arrived += [p for _, p in reversed(self.named)]            # some occur twice, after a failed pass
         own_order = [number[p] for p in dict.fromkeys(arrived)]
         order = self.comm.broadcast(np.array(own_order, np.int64))[0].tolist()
         buckets = assign_all([self.named[i] for i in reversed(order)], self.cap, self.delayed, self.comm,
@@ -488,8 +496,9 @@ class Reducer:
             self._raise_everywhere(math.nan)
 
     def _refuse_recorded(self, what: str, in_grad: bool) -> None:
-        """NotImplementedError where gradients can't be averaged with their graph. in_grad: they go into .grad, not to the
-        caller."""
+        """NotImplementedError if gradients can't be averaged with their graph. in_grad: they go into .grad, not to the
+        caller.
+        """
         self.refuse_graphs(what, in_grad)
         if self.joined is not None:
             raise NotImplementedError(f"{what} inside join(): ranks that have run out of batches can't take part in it")
@@ -497,7 +506,7 @@ class Reducer:
     # --- called by DataParallel, skipping() and join() -------------------------------------------------------------------
 
     def clear(self) -> None:
-        """Set all gradients to None, and forget the weights of their passes."""
+        """Set all gradients to None, and discard the weights of their passes."""
         self.state.backward_pass, self.state.unannounced = None, False
         self.accumulation.forget()
         for bucket in self.buckets:
@@ -547,10 +556,10 @@ class Reducer:
         return None
 
     def refuse_graphs(self, what: str, in_grad: bool = True) -> None:
-        """NotImplementedError where gradients can't have a graph."""
+        """NotImplementedError if gradients can't have a graph."""
 
     def refuse_unsummed(self, backward_pass: BackwardPass) -> None:
-        """NotImplementedError where gradients of a pass inside no_sync() can't stay on this rank."""
+        """NotImplementedError if gradients of a pass inside no_sync() can't stay on this rank."""
 
 
 __all__ = ["Reducer", "StepSkipped"]

@@ -32,8 +32,8 @@ from ..pytree.flat_arrays import unflatten
 from .backward_signal import PassListener, calls_in
 from .weights import ForwardCall, Weights
 
-MSG_LEFT_OUT = ("a loss that counts 0 on this rank depends on averaged gradients to which this rank's rows have "
-                "contributed, so their part would be lost; let it count more, by model.weighted()")
+MSG_LEFT_OUT = ("a loss of weight 0 on this rank depends on averaged gradients to which this rank's rows have "
+                "contributed, so their part would be lost; give it a weight above 0 with model.weighted()")
 
 
 class NotFinite(FloatingPointError):
@@ -42,8 +42,9 @@ class NotFinite(FloatingPointError):
 
 @dataclass
 class GradPass:
-    """An autograd.grad() pass: the parameters that it differentiates by, or what was in their places, and the calls of the
-    module that it has reached."""
+    """An autograd.grad() pass: the parameters that it differentiates by, or fast weights in their place, and the calls of
+    the module that it has reached.
+    """
 
     params: list[Tensor]
     calls: set[ForwardCall] = field(default_factory=set)
@@ -65,7 +66,7 @@ class SecondOrder:
 
     @property
     def comm(self) -> Communicator:
-        """A duplicate of the user's communicator, made on first use, which is collective."""
+        """A duplicate of the user's communicator, created on first use, which is collective."""
         if self._comm is None:
             self._comm = self.users_comm.duplicate()
         return self._comm
@@ -76,13 +77,13 @@ class SecondOrder:
         """Whether this is a grad() pass with respect to parameters, whose gradients are averaged when it ends."""
         return backward_pass in self._grad_passes
 
-    def parameters_asked_for(self, backward_pass: BackwardPass) -> list[Tensor]:
-        """The parameters with respect to which a grad() pass differentiates, and fast weights that were in their places."""
+    def requested_parameters(self, backward_pass: BackwardPass) -> list[Tensor]:
+        """The parameters with respect to which a grad() pass differentiates, and fast weights that replaced them."""
         if backward_pass.targets is None:
             return []
         fast = [(edge[0].seq, edge[1], t) for call in calls_in(backward_pass.marked(), self.listener) for t in call.fast
                 if (edge := t.edge) is not None]
-        fast.sort(key=lambda found: found[:2])       # on all ranks alike
+        fast.sort(key=lambda found: found[:2])       # the same on all ranks
         return [t for t in dict.fromkeys([*(p for _, p in self.named), *(t for *_, t in fast)])
                 if (edge := edge_of(t)) is not None and edge[0] in backward_pass.targets]
 
@@ -113,8 +114,7 @@ class SecondOrder:
         return averaged(grads, params, self.comm, factor, weight, reducer=self.listener, calls=calls, room=room)
 
     def share_in_pass(self) -> float | None:
-        """What this rank's gradients are multiplied by at the end of the running pass; None if they are not averaged.
-        Collective."""
+        """The factor of this rank's gradients at the end of the running pass; None if they are not averaged. Collective."""
         backward_pass = running.passes[-1]
         if not self.enabled() or not (backward_pass.accumulate or self.averages(backward_pass)):
             return None
@@ -126,7 +126,8 @@ class SecondOrder:
 
     def start_recorded(self, arrived: Collection[Tensor]) -> None:
         """Begin a recorded pass: stash the earlier .grad, so that only the pass's gradients are averaged. arrived:
-        parameters whose gradient of this pass has been added already."""
+        parameters whose gradient of this pass has already been added.
+        """
         self._stashed = [(p, p.grad) for _, p in self.named if p.grad is not None and p not in arrived]
         for p, _ in self._stashed:
             set_grad(p, None)
@@ -190,10 +191,10 @@ class Averaged(Function):
 def averaged(grads: Sequence[Tensor | None], params: Sequence[Tensor], comm: Communicator, factor: float, weight: float, *,
              reducer: PassListener, calls: Collection[ForwardCall],
              room: np.ndarray[Any, Any] | None = None) -> list[Tensor | None]:
-    """The gradients (None: unused on this rank) averaged over ranks; None where no rank has one. Collective.
+    """The gradients (None: unused on this rank) averaged over ranks; None if no rank has one. Collective.
 
-    room: numbers that are summed in the same message.
-    factor, weight: of Weights.factor_and_weight_of(). NotFinite if the sum of weights is not finite.
+    room: numbers that are summed in the same message. factor, weight: of Weights.factor_and_weight_of(). NotFinite if the
+    sum of weights is not finite.
     """
     used = np.array([g is not None for g in grads], np.float64)
     room = np.empty(0) if room is None else room

@@ -17,11 +17,11 @@ from .pass_state import PassState
 if TYPE_CHECKING:
     from .weights import Weights
 
-MSG_WEIGHTS = ("one backward pass comes from two DataParallels that share {name}, and this rank's losses do not count the "
-               "same in both ({one:g} and {other:g}), so what the sum counts is unknown; call backward() for each of them, "
-               "or wrap both in one module")
-MSG_WAITING = ("gradients of {name} wait to be summed with those of another DataParallel, which shares it and whose "
-               "no_sync() they come from; sum them first, by a backward() of that one outside of no_sync()")
+MSG_WEIGHTS = ("one backward pass comes from two DataParallels that share {name}, and this rank's losses have different "
+               "weights in the two ({one:g} and {other:g}), so the weight of the sum is undefined; call backward() for each "
+               "of them, or wrap both in one module")
+MSG_WAITING = ("gradients of {name} from no_sync() of another DataParallel that shares it are not summed yet; sum them "
+               "first, with a backward() of that DataParallel outside no_sync()")
 
 MSG_SUPERSEDED = ("parameter {name!r} of this DataParallel was wrapped again, by a DataParallel with {wrapper}, which sums "
                   "its gradients from then on; use that one, or wrap the module again")
@@ -31,7 +31,8 @@ MSG_TAKEN = ("parameter {name!r} of this DataParallel, with {wrapper}, was wrapp
 
 def take_over(params: Iterable[Tensor], wrapper: str) -> None:
     """Take parameters from the reducers that sum their gradients, for a wrapper that sums them in another way. Those
-    reducers raise when they are used again."""
+    reducers raise when they are used again.
+    """
     for p in params:
         bucket = counter_of(p)
         if isinstance(bucket, GradientBucket):
@@ -49,8 +50,8 @@ def refuse_taken(params: Iterable[Tensor], wrapper: str) -> None:
 
 
 class SharedParameters:
-    """The parameters that one reducer shares with others. In a pass that comes from several reducers, the one that was
-    created last sums the shared parameters.
+    """The parameters that one reducer shares with others. In a pass that comes from several reducers, the last created one
+    sums the shared parameters.
 
     Reducers know each other through this class only, which reads the other's PassState, Weights and Accumulation.
     """
@@ -119,7 +120,8 @@ class SharedParameters:
 
     def _compare_passes(self, other: SharedParameters, takes_part: bool, name: str) -> None:
         """Report an error if gradients of passes inside no_sync() wait whose weights the reducer that sums now does not
-        have."""
+        have.
+        """
         if other.state.backward_pass is not running.passes[-1]:
             other.accumulation.clear_if_user_cleared()      # now, before this pass adds gradients
         one, two = (shared._waiting() for shared in (self, other))

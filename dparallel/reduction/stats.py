@@ -22,10 +22,10 @@ FORWARD, BACKWARD = (number_of(f"DataParallel.{name}", PASS) for name in ("forwa
 
 class Stats:
     """Times of the sampled steps, in ns, and the bytes sent in all steps. A timeline's spans DataParallel.forward and
-    DataParallel.backward are taken at the same moments.
+    DataParallel.backward are measured at the same moments.
 
-    What a rank waits for others in a phase (comm/waiting.py, in all collectives: buffers and the statistics of batch
-    norms cross ranks in forward) is no computation. The clock of forward starts before the first of these waits.
+    A rank's waiting for others in a phase (comm/waiting.py, in all collectives: buffers and the statistics of batch norms
+    are exchanged in forward) is not computation. The clock of forward starts before the first of these waits.
     """
 
     iteration: int
@@ -52,7 +52,7 @@ class Stats:
         self._span = begin(phase, rows)
 
     def _end(self) -> None:
-        """End the open span. Not twice: that would end what has begun since."""
+        """End the open span, once only: a second call would end a later span."""
         span, self._span = self._span, 0
         end(span)
 
@@ -79,7 +79,7 @@ class Stats:
             self._backward = moment()
 
     def communication_begins(self) -> None:
-        """The first bucket leaves."""
+        """The first bucket is launched."""
         if self.sampling:
             self._communication = perf_counter_ns()
 
@@ -123,7 +123,7 @@ def elapsed(since: tuple[int, int], until: tuple[int, int]) -> tuple[int, int]:
 
 
 class LoggedModel:
-    """The part of DataParallel that tells what it did."""
+    """The reporting part of DataParallel."""
 
     _reducer: Any
 
@@ -132,9 +132,10 @@ class LoggedModel:
         return [] if self._reducer is None else list(self._reducer.unused.everywhere)
 
     def logging_data(self) -> dict[str, Any]:
-        """What the model did, under PyTorch's names where it has them: sizes of buckets, times of the last step and the
-        average (ns) of forward, backward, waiting for other ranks in each, communication and its overlap with computation,
-        bytes on the wire, unused parameters. Timed are the first 10 steps, then each 100th."""
+        """Statistics of the model, under PyTorch's names if it has them: sizes of buckets, times of the last step and the
+        average (ns) of forward, backward, waiting for other ranks in each, communication and its overlap with
+        computation, bytes sent, unused parameters. The first 10 steps are timed, then every 100th.
+        """
         return collected(self)
 
     _get_ddp_logging_data = logging_data             # PyTorch's name

@@ -1,4 +1,4 @@
-"""Transports: how the gradients of a bucket reach the other ranks, by an allreduce in place or by a comm hook."""
+"""Transports: how the gradients of a bucket reach the other ranks, by an in-place allreduce or by a comm hook."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..consistency.checksum import same, sample
 from ..hooks.bucket_hook import CommHook, GradBucket
 from .buckets import Bucket
 
-HOOK_FLAG = 2.0                      # in place of a flag, which is 0 or 1: this rank has a hook
-MSG_HOOKS = ("the comm hook {} is registered here, and not the same one on all ranks (those that are not named have none): "
+HOOK_FLAG = 2.0                      # instead of a flag, which is 0 or 1: this rank has a hook
+MSG_HOOKS = ("the comm hook {} is registered here, but not on all ranks (ranks that are not named have none): "
              "call register_comm_hook, with the same hook, on every rank before the same backward()")
 
 
@@ -22,22 +22,23 @@ class Transport:
     """How the buckets of a pass reach the other ranks.
 
     `AllReduceTransport` and `ScaledAllReduceTransport` sum gradients, `HookTransport` passes them to the user's comm hook,
-    `ReduceScatterTransport` of a sharded model leaves each rank the sum of its shard. They share this interface only: they
+    `ReduceScatterTransport` of a sharded model gives each rank the sum of its shard. They share this interface only: they
     send different things (weight and flags with the gradients, before them, or after them) and have different results.
     """
 
     same_on_all_ranks = True                         # the result is bitwise the same on all ranks
     can_send_zeros = True                            # a rank that has failed may send zeros for the rest of a pass
     compares_hooks = False                           # the next pass begins with a comparison of the ranks' hooks
-    problem = ""                                     # a mistake that it found, to be raised on all ranks
+    problem = ""                                     # an error that it detected, to be raised on all ranks
     blocks = False                                   # start() may wait for other ranks
     fixed_buckets = False                            # buckets must not be assigned again
     bytes_sent: Sequence[int] = ()                   # of each bucket; empty: the bytes of the buckets
     parted = False                                   # ranks have had different results, as in local SGD
 
     def agree(self, factor: float, weight: float, buckets: Sequence[Any]) -> float:
-        """Called before the first of `buckets` leaves. Returns what this rank's gradients are multiplied by. May be
-        collective."""
+        """Called before the first of `buckets` is launched. Returns the factor of this rank's gradients. May be
+        collective.
+        """
         raise NotImplementedError
 
     def next_factor(self, factor: float, weight: float) -> float:
@@ -45,7 +46,7 @@ class Transport:
         raise NotImplementedError
 
     def ready(self, bucket: Any, final: bool) -> bool:
-        """Whether a full bucket may leave now. final: the pass has ended."""
+        """Whether a full bucket may be launched now. final: the pass has ended."""
         return True
 
     def start(self, bucket: Any, weight: float, index: int, last: bool) -> None:
@@ -62,7 +63,7 @@ class Transport:
         return all(handle.done() for handle in self.handles())
 
     def collect(self, buckets: Sequence[Any]) -> bool:
-        """Wait for all. Returns whether the results are still to be divided by the sum of weights."""
+        """Wait for all. Returns whether the results must still be divided by the sum of weights."""
         raise NotImplementedError
 
     def drop(self) -> None:
@@ -116,8 +117,9 @@ class AllReduceTransport(Transport):
 
 
 class ScaledTransport(Transport):
-    """Gradients are multiplied by weight over the sum of weights before they leave. Therefore the weights are summed
-    first, on the user's communicator `comm`."""
+    """Gradients are multiplied by weight over the sum of weights before they are sent. Therefore the weights are summed
+    first, on the user's communicator `comm`.
+    """
 
     blocks = True
     fixed_buckets = True
@@ -180,11 +182,11 @@ class HookTransport(ScaledTransport):
     """Gradients scaled so that their plain mean over ranks is right, and passed to a comm hook. `replaced`: the transport
     before the hook.
 
-    Hooks use the user's communicator, so buckets leave at the end of passes that have other collectives. Buckets are not
-    assigned again, as hooks may keep state by the bucket's index.
+    Hooks use the user's communicator, so buckets are launched at the end of passes that have other collectives. Buckets are
+    not assigned again, because hooks may keep state by the bucket's index.
 
-    Ranks without a hook do not wait for those that have one, and they wait on another communicator. Therefore the first
-    pass with a hook begins with the sums in which such ranks wait: those of the buckets, on `bucket_comm`.
+    Ranks without a hook do not wait for those that have one, and they wait on another communicator. Therefore the first pass
+    with a hook begins with the sums in which such ranks wait: those of the buckets, on `bucket_comm`.
     """
 
     same_on_all_ranks = can_send_zeros = False
@@ -238,8 +240,9 @@ class HookTransport(ScaledTransport):
         return False
 
     def _compare_hooks(self, buckets: Sequence[Bucket], weight: float) -> None:
-        """Find out whether all ranks have this hook. If not, all take part in the sums of the ranks without one, with nan as
-        their weight, and raise at the end of the pass."""
+        """Determine whether all ranks have this hook. If not, all take part in the sums of the ranks without one, with nan
+        as their weight, and raise at the end of the pass.
+        """
         if isinstance(self.replaced, ScaledAllReduceTransport):
             self.comm.total(weight)                  # ranks that still have that transport begin with it
         gradients = [bucket.buffer.copy() for bucket in buckets]

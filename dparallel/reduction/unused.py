@@ -51,11 +51,11 @@ class UnusedParameters:
             return
         text = self._text(named, ranks)
         if self.find == "error" and text:
-            raise RuntimeError(f"{text}; find_unused_parameters=True says that this is meant")
+            raise RuntimeError(f"{text}; find_unused_parameters=True allows this")
         news = {*self.everywhere, *self.somewhere} - self._reported
         if news and text:
             self._reported |= news
-            warnings.warn(f"{text}. find_unused_parameters=True says that this is meant, 'error' makes it an error",
+            warnings.warn(f"{text}. find_unused_parameters=True allows this silently, 'error' makes it an error",
                           UserWarning, stacklevel=2)
 
     def _text(self, named: Sequence[tuple[str, Tensor]], ranks: int) -> str:
@@ -64,10 +64,10 @@ class UnusedParameters:
         parts = []
         if self.everywhere:
             names = [f"{n} (requires_grad is off)" if n in frozen else n for n in self.everywhere]
-            parts.append(f"{len(names)} of {len(named)} parameters got no gradient on any rank, and keep the .grad "
-                         f"they had: {abbreviated(names)}")
+            parts.append(f"{len(names)} of {len(named)} parameters got no gradient on any rank and keep their "
+                         f".grad: {abbreviated(names)}")
         if self.somewhere:
-            parts.append("used on some ranks only, and counted as zero on the others: "
+            parts.append("used on some ranks only, with zeros from the others: "
                          + abbreviated([f"{n} (on {c} of {ranks})" for n, c in self.somewhere.items()]))
         return "DataParallel, in this backward pass: " + "; ".join(parts) if parts else ""
 
@@ -77,8 +77,8 @@ class UnusedParameters:
             self._first_counts = counts
         elif counts != self._first_counts:
             changed = [name for name, count in counts.items() if count != self._first_counts[name]]
-            raise RuntimeError("Your training graph has changed in this iteration, which static_graph=True does not expect: "
-                               f"parameters that are used on other ranks than in the first: {abbreviated(changed)}")
+            raise RuntimeError("Your training graph has changed in this iteration, which static_graph=True does not allow: "
+                               f"parameters used on other ranks than in the first: {abbreviated(changed)}")
 
     # --- steps on gradients that were not summed ----------------------------------------------------------------------
 
@@ -103,6 +103,6 @@ def warn_of_step(optimizer: Optimizer, unused: UnusedParameters | None) -> None:
     found = [names[id(p)] for group in optimizer.param_groups for p in group["params"]
              if id(p) in names and p.grad is not None and np.any(p.grad.array)]
     if found:
-        warnings.warn(f"{type(optimizer).__name__}.step() on gradients that were not summed over ranks, as backward() ran "
-                      f"inside no_sync(): {abbreviated(found)}. Ranks now drift apart; run the last backward() before a "
-                      "step outside no_sync()", UserWarning, stacklevel=4)
+        warnings.warn(f"{type(optimizer).__name__}.step() on gradients that were not summed over ranks, because "
+                      f"backward() ran inside no_sync(): {abbreviated(found)}. Ranks now diverge; run the last backward() "
+                      "before a step outside no_sync()", UserWarning, stacklevel=4)

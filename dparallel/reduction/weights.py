@@ -1,12 +1,12 @@
-"""The weight of a rank's gradients in the mean over ranks, also of several passes that accumulate before they are summed.
+"""The weight of a rank's gradients in the mean over ranks, also for several passes that accumulate before they are summed.
 
-A rank's weight w_r is its number of rows (or 1, or a weight that the user gives). After one pass on each rank the result
-is the sum of w_r g_r over the sum of w_r. After M passes, M - 1 of them in no_sync(), whose gradients g_m accumulate in
-.grad, it is M times the weighted mean of all, as in one process with all rows and M losses that are means. With weights
-of the user it is the weighted mean itself: the sum over ranks and passes of w g, over the sum of all w.
+A rank's weight w_r is its number of rows (or 1, or a weight that the user passes). After one pass on each rank the result is
+the sum of w_r g_r over the sum of w_r. After M passes, M - 1 of them in no_sync(), whose gradients g_m accumulate in .grad,
+it is M times the weighted mean of all, as in one process with all rows and M losses that are means. With weights of the user
+it is the weighted mean itself: the sum over ranks and passes of w g, over the sum of all w.
 
-.grad accumulates (w_m / scale) g_m, where scale is the last pass's weight: as long as weights stay the same, as they
-mostly do, nothing is multiplied before the end.
+.grad accumulates (w_m / scale) g_m, where scale is the last pass's weight: as long as weights stay the same, as they mostly
+do, nothing is multiplied before the end.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 
 from ..autograd import Tensor
 
-SKIPPED = math.inf                   # sent in place of a weight: this rank could not finish its step
-REFUSED = math.nan                   # the same for a mistake on this rank, which all ranks raise
+SKIPPED = math.inf                   # sent instead of a weight: this rank could not finish its step
+REFUSED = math.nan                   # the same for an error on this rank, which all ranks raise
 
-MSG_NO_ROWS = ("backward() reached parameters of a DataParallel module, but none of its outputs, so the rows that this loss "
-               "stands for are unknown; make the loss of the module's outputs, or say what it counts: "
+MSG_NO_ROWS = ("backward() reached parameters of a DataParallel module, but none of its outputs, so the number of rows of "
+               "this loss is unknown; compute the loss from the module's outputs, or pass its weight: "
                "`with model.weighted(rows): loss.backward()`, or average='ranks'")
 
 
@@ -30,9 +30,9 @@ class ForwardCall:
     """One call of the module. BackwardSignals of its outputs carry it, so that it counts only in backward passes from them.
 
     rows: the number of rows, or (if given) the weight of the user. evaluated: whether the module, or a layer of it, was in
-    evaluation mode and left out collectives of training. fast: tensors that are computed from parameters and were in their
-    places, by functional_call(); inner: the calls that those come from, which do not count beside this one. problem: a
-    mistake in this call, which backward passes from it raise on all ranks.
+    evaluation mode and skipped collectives of training. fast: tensors that are computed from parameters and replaced them,
+    by functional_call(); inner: the calls that those come from, which do not count beside this one. problem: an error in
+    this call, which backward passes from it raise on all ranks.
     """
 
     __slots__ = ("evaluated", "fast", "given", "inner", "problem", "rows")
@@ -61,19 +61,19 @@ class Weights:
         self.waiting_problem: str = ""               # one in a waiting pass
 
     def begin_pass(self) -> None:
-        """A pass begins: forget the calls and the mistakes of one that ended in an exception."""
+        """A pass begins: discard the calls and the errors of one that ended in an exception."""
         self.calls.clear()
         self.problem = self.waiting_problem
 
     def _note_problem(self, calls: Collection[ForwardCall]) -> str:
-        """The mistake of a pass that comes from these calls."""
+        """The error of a pass that comes from these calls."""
         if not self.problem:
             known = calls if self.override is None else [self.override, *calls]
             self.problem = next((call.problem for call in known if call.problem), "")
         return self.problem
 
     def weight_of(self, calls: Collection[ForwardCall]) -> tuple[float, bool]:
-        """The weight of one pass that comes from these calls, and whether the user gave it."""
+        """The weight of one pass that comes from these calls, and whether the user passed it."""
         if self.override is not None:
             return self.override.rows, True
         if len(calls) == 1:                          # the usual case
@@ -91,7 +91,7 @@ class Weights:
 
     @contextmanager
     def overridden(self, weight: Any) -> Iterator[None]:
-        """In the block `weight` is what counts, see DataParallel.weighted(). One that can't be is a problem for backward."""
+        """A block in which `weight` is the weight, see DataParallel.weighted(). An invalid one is a problem for backward."""
         value, problem = checked_weight(weight)
         before, self.override = self.override, ForwardCall(value, True, problem)
         try:
@@ -110,7 +110,7 @@ class Weights:
         self.calls.clear()
 
     def forget(self) -> None:
-        """Forget the waiting passes."""
+        """Discard the waiting passes."""
         self.passes.clear()
         self.given = False
         self.waiting_problem = ""
@@ -145,5 +145,5 @@ def checked_weight(weight: Any) -> tuple[float, str]:
     try:
         value = float(weight)
     except Exception as error:                       # converting runs the object's own code; all ranks must raise
-        return 0.0, f"weighted({weight!r}): a weight is a number: {error}"
-    return (value, "") if 0.0 <= value < math.inf else (0.0, f"weighted({weight!r}): a weight is a finite number, 0 or more")
+        return 0.0, f"weighted({weight!r}): a weight must be a number: {error}"
+    return (value, "") if 0.0 <= value < math.inf else (0.0, f"weighted({weight!r}): a weight must be finite and at least 0")

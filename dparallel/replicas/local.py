@@ -21,19 +21,17 @@ from .replicate import ModuleTree
 
 def data_parallel(module: Module, inputs: PyTree, device_ids: Devices | Sequence[int] | int | None = None,
                   output_device: int | None = None, dim: int = 0, module_kwargs: dict[str, Any] | None = None) -> PyTree:
-    """Call module(*inputs, **module_kwargs) with tensors split along dim over local devices, and join the outputs along dim.
+    """Call module(*inputs, **module_kwargs) with tensors split along dim over local devices, and concatenate the outputs
+    along dim.
 
     Args:
         module (Module): The model.
-        inputs: A tuple of arguments; what is no tuple is the only argument.
-        device_ids (int or ints or Devices): A number of local devices, or their list; by default one for each core that this
+        inputs: A tuple of arguments; any other object is the only argument.
+        device_ids (int or ints or Devices): A number of local devices, or their list. Default: one for each core that this
             process may use.
-        output_device (int): The one of them that gets the outputs. Default: the first.
+        output_device (int): The device that gets the outputs. Default: the first.
         dim (int): The dimension of rows. Default: 0.
         module_kwargs (dict): Keyword arguments, split in the same way.
-
-    Returns:
-        What the module returns, of all rows.
 
     Example:
         >>> net = ag.nn.Linear(2, 1)
@@ -55,8 +53,9 @@ class CallArguments(NamedTuple):
 
 def on_devices(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], comm: Devices, root: int, dim: int,
                tree: ModuleTree | None = None) -> PyTree:
-    """What data_parallel() does, from the arguments of a call; outputs are joined on place `root`. tree: the module's
-    ModuleTree, if it is current."""
+    """data_parallel() with the arguments of a call; outputs are concatenated on rank `root`. tree: the module's ModuleTree,
+    if it is current.
+    """
     arguments = CallArguments(args, kwargs)
     problem = mismatched_rows(arguments, dim) if comm.size > 1 else ""
     if problem:
@@ -77,8 +76,9 @@ def on_devices(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], co
 
 
 def split_without_copy(inputs: PyTree, comm: Devices, dim: int) -> tuple[list[PyTree], list[list[Tensor]]]:
-    """The inputs split as scatter() does, and for each tensor its views. If no tensor requires a gradient the parts are
-    views of the batch (copying 1.6 MB took 0.1 ms); else scatter() copies them and there are no views."""
+    """The inputs split as scatter() does, and for each tensor its views. If no tensor requires grad the parts are views of
+    the batch (copying 1.6 MB took 0.1 ms); else scatter() copies them and there are no views.
+    """
     by_id = {id(x): x for x in tensor_leaves(inputs)}
     if any(x.tracked or x.is_inference() for x in by_id.values()):
         return scatter(inputs, comm, dim=dim), []

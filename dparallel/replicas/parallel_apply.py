@@ -1,5 +1,4 @@
-"""parallel_apply(): one module per place, each in a thread of its own. NumPy releases the GIL, so they run at the same
-time."""
+"""parallel_apply(): one module per device, each in its own thread. NumPy releases the GIL, so they run in parallel."""
 
 from __future__ import annotations
 
@@ -16,28 +15,25 @@ from ..sync_context import Replica, ReplicaGroup, set_context
 
 
 class ReplicaError(RuntimeError):
-    """A replica failed with an exception whose type can't be raised again with the place's name."""
+    """A replica failed with an exception whose type can't be raised again with the device's name."""
 
 
 def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
                    kwargs_tup: Sequence[dict[str, Any]] | None = None,
                    devices: Communicator | Sequence[int] | None = None) -> list[Any]:
-    """Call modules[i](*inputs[i], **kwargs_tup[i]) in parallel. Gradient modes are the caller's.
+    """Call modules[i](*inputs[i], **kwargs_tup[i]) in parallel, in the caller's gradient modes. Returns the list of outputs.
 
     Args:
-        modules (Sequence[Callable]): What is called, each in a thread.
-        inputs (Sequence): For each a tuple of arguments; what is no tuple is the only argument.
-        kwargs_tup (Sequence[dict]): For each the keyword arguments.
-        devices (Devices or ints): Devices, with the cores that threads are bound to, or the places' numbers for messages.
+        modules (sequence of callables): Each is called in a thread.
+        inputs (sequence): For each a tuple of arguments; any other object is the only argument.
+        kwargs_tup (sequence of dict): For each the keyword arguments.
+        devices (Devices or ints): Devices, with the cores that threads are bound to, or the devices' numbers for messages.
             Default: 0, 1, and so on.
-
-    Returns:
-        The list of outputs, in order.
 
     Raises:
         ValueError: there is not one input, one kwargs or one device for each module.
-        Exception: the first one of a module, with its own type and traceback and a message that names the place, also one of
-            the backward pass.
+        Exception: the first one of a module, with its own type and traceback and a message that names the device; also one
+            of the backward pass.
 
     Example:
         >>> dparallel.parallel_apply([ag.exp, ag.neg], [ag.zeros(1), (ag.ones(2),)])
@@ -56,26 +52,27 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
         try:
             return modules[number](*args, **kwargs[number])
         except Exception as error:
-            raise _with_place(error, number, places[number]) from error
+            raise _with_device(error, number, places[number]) from error
 
-    if len(modules) == 1:                            # in the caller's thread, without a lane
+    if len(modules) == 1:                            # in the caller's thread
         return [call(0)]
     group = ReplicaGroup(len(modules))
     cores = [None] * len(modules) if local is None or local.cores is None else local.cores
-    lanes = [Lane.on(n, cores[n], functools.partial(_with_place, number=n, place=places[n])) for n in range(group.size)]
+    lanes = [Lane.on(n, cores[n], functools.partial(_with_device, number=n, place=places[n])) for n in range(group.size)]
     try:
         with branches(group.size) as generators:
             return run_lanes([functools.partial(_run_replica, Replica(group, n), call, generators[n])
                               for n in range(group.size)], lanes)
-    except RankFailure as error:                     # a replica that waited for one that failed: raise that one's error
+    except RankFailure as error:                     # a replica that waited for a failed one: raise that one's error
         if group.failure is None or group.failure is error:
             raise
         raise group.failure from None
 
 
 def _run_replica(replica: Replica, call: Callable[[int], Any], generator: Generator) -> Any:
-    """One replica's call, with random numbers of its own. The other replicas are notified when it has ended, as their layers
-    (SyncBatchNorm) may wait for its statistics."""
+    """One replica's call, with its own random numbers. The other replicas are notified when it has ended, because their
+    layers (SyncBatchNorm) may wait for its statistics.
+    """
     failure: BaseException | None = None
     try:
         with set_context(replica=replica), using_generator(generator):
@@ -87,15 +84,15 @@ def _run_replica(replica: Replica, call: Callable[[int], Any], generator: Genera
         replica.end(failure)
 
 
-def _with_place(error: Exception, number: int, place: int) -> Exception:
-    """An exception of the same type whose message names the place; the error itself if its message names one."""
-    if getattr(error, "names_place", False):
+def _with_device(error: Exception, number: int, place: int) -> Exception:
+    """An exception of the same type whose message names the device; the error itself if its message names one."""
+    if getattr(error, "names_device", False):
         return error
-    text = f"Caught {type(error).__name__} in replica {number} on place {place}: {error}"
+    text = f"Caught {type(error).__name__} in replica {number} on device {place}: {error}"
     try:
         named = type(error)(text)
-    except Exception:                                # its constructor takes other arguments
+    except Exception:                                # its constructor has other arguments
         named = ReplicaError(text)
-    with contextlib.suppress(Exception):             # a type with __slots__: its message may name two places
-        named.names_place = True                     # type: ignore[attr-defined]
+    with contextlib.suppress(Exception):             # a type with __slots__: its message may name two devices
+        named.names_device = True                     # type: ignore[attr-defined]
     return named

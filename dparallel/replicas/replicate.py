@@ -31,15 +31,15 @@ def shared_view(x: Tensor, writable: bool = False) -> Tensor:
 class SharedBroadcast(Function):
     """Tensors -> `places` views of each, those of one tensor in a row. Only root's views are writable.
 
-    There is one node for all parameters: a node for each of six parameters took 0.3 ms of a step. Gradients are added in the
-    order of the places.
+    There is one node for all parameters: a node for each of six parameters took 0.3 ms of a step. Gradients are added in
+    rank order.
     """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, places: int, root: int) -> tuple[Tensor, ...]:
-        """Views with the version counters of the tensors, so that backward notices writes to what it has saved of a view."""
+        """Views with the version counters of the tensors, so that backward detects writes to values saved from a view."""
         ctx.places = places
-        ctx.set_materialize_grads(False)             # parameters that no replica uses get no gradient
+        ctx.set_materialize_grads(False)             # unused parameters get no gradient
         return tuple(shared_view(x, place == root) for x in xs for place in range(places))
 
     @staticmethod
@@ -55,7 +55,7 @@ class SharedBroadcast(Function):
 
 
 def _sum(grads: list[Tensor]) -> Tensor | None:
-    """The sum in order, None of an empty list. More than two gradients of half precision are rounded once, by Reduce."""
+    """The sum in order, None for an empty list. More than two gradients of half precision are rounded once, by Reduce."""
     if len(grads) > 2 and is_half(grads[0].dtype):
         return Reduce.apply(*grads, comm=Devices(len(grads)))
     return functools.reduce(operator.add, grads) if grads else None
@@ -63,25 +63,21 @@ def _sum(grads: list[Tensor]) -> Tensor | None:
 
 def replicate(network: Module, comm: Places = None, detach: bool = False, root: int = 0, *,
               devices: Places = None) -> list[Module]:
-    """One replica of root's `network` for each place held here. Gradients of all replicas are added on root's parameters,
-    unless `detach`.
+    """Copy root's `network` to each local rank. Gradients of all replicas accumulate on root's parameters, unless `detach`.
 
     On local devices the replicas' parameters share the module's memory, and only the first replica may write to them (the
-    others get ValueError, "read-only"). The first replica also shares the module's buffers, so that what its forward writes
-    to them is kept.
+    others raise ValueError, "read-only"). The first replica also shares the module's buffers, so that its forward's writes
+    to them are kept.
 
     Args:
         network (Module): The model.
-        comm (Communicator or int or ints): The places, by default world(); a number of local devices, or their list.
-        detach (bool): Whether replicas have no gradients to bring back. Default: False.
-        root (int): The place that sends. Default: 0.
+        comm (Communicator or int or ints): The ranks; a number of local devices, or their list. Default: world().
+        detach (bool): Replicas' gradients are not returned to root. Default: False.
+        root (int): The rank that sends. Default: 0.
         devices: PyTorch's name for comm.
 
-    Returns:
-        A list of Modules.
-
     Raises:
-        TypeError: network is no Module.
+        TypeError: network is not a Module.
 
     Example:
         >>> net = ag.nn.Linear(2, 1)
@@ -94,16 +90,17 @@ def replicate(network: Module, comm: Places = None, detach: bool = False, root: 
 
 
 class ModuleTree:
-    """The submodules, parameters and buffers of a module at one moment, from which replicas are made. Finding them takes
-    0.1 ms of a step, so an object is reused as long as it is_current()."""
+    """The submodules, parameters and buffers of a module at one moment, from which replicas are created. Finding them takes
+    0.1 ms of a step, so an object is reused as long as it is_current().
+    """
 
     def __init__(self, module: Module) -> None:
         if not isinstance(module, Module):
-            raise TypeError(f"replicas are made of a Module, not of {type(module).__name__}")
+            raise TypeError(f"replicate() requires a Module, not {type(module).__name__}")
         self.parameters: list[Tensor] = list(module.parameters())
         self.buffers: list[Tensor] = list(module.buffers())
         self._modules: list[Module] = []
-        self._numbers: dict[int, int] = {}           # by id: a module that is used twice has one replica
+        self._numbers: dict[int, int] = {}           # by id: a module used twice has one replica
         self._add_module(module)
         self._dicts = [vars(m) for m in self._modules]
         self._sizes = list(map(len, self._dicts))
@@ -143,8 +140,9 @@ class ModuleTree:
         return self.replicas(copies, comm, root)
 
     def replicas(self, copies: dict[int, tuple[Tensor, ...]], comm: Communicator, root: int = 0) -> list[Module]:
-        """Replicas whose parameters are `copies` (by the id of the original, one for each place); buffers are copies of
-        root's."""
+        """Replicas whose parameters are `copies` (by the id of the original, one for each rank); buffers are copies of
+        root's.
+        """
         for buffer in self.buffers:
             copied = comm.broadcast(buffer.array, root)
             copies[id(buffer)] = tuple(buffer if place == 0 else as_tensor(array)
@@ -152,11 +150,11 @@ class ModuleTree:
         return [self._replica(copies, i) for i in range(len(comm.held))]
 
     def _replica(self, copies: dict[int, tuple[Tensor, ...]], place: int) -> Module:
-        """A shallow copy of each module, with this place's copies as its parameters and buffers. Returns the root's."""
+        """A shallow copy of each module, with this rank's copies as its parameters and buffers. Returns the root's."""
         replicas = [object.__new__(type(module)) for module in self._modules]
         for replica, original in zip(replicas, self._dicts, strict=True):
             replica.__dict__.update(original, _replica_parameters=())
-            if "_buffer_names" in original:          # which forward may add to
+            if "_buffer_names" in original:          # forward may add to it
                 replica.__dict__["_buffer_names"] = dict(original["_buffer_names"])
         for number, name, submodule in self._submodules:
             replicas[number].__dict__[name] = replicas[self._numbers[id(submodule)]]
@@ -173,7 +171,7 @@ class ModuleTree:
         """Give the module the buffers that the first replica's forward has replaced (self.n = self.n + 1) or registered."""
         replicas: list[Any] = [None] * len(self._modules)
         replicas[0] = replica
-        for number, name, submodule in self._submodules:         # a module's number is above that of one that holds it
+        for number, name, submodule in self._submodules:         # a module's number is above its parent's
             held = None if replicas[number] is None else vars(replicas[number]).get(name)
             replicas[self._numbers[id(submodule)]] = held if isinstance(held, Module) else None
         for number, made in enumerate(replicas):

@@ -35,8 +35,9 @@ def in_single_precision(x: Array) -> Array:
 
 
 def tree_allreduce(x: Array, comm: Communicator) -> Array:
-    """The vectors of all ranks, added in the tree, on every rank: each rank adds one part (alltoall), and sends the sum to
-    all (allgather)."""
+    """The vectors of all ranks, added in the tree, on every rank: each rank adds one part (alltoall), and sends the sum
+    to all (allgather).
+    """
     if comm.size == 1:
         return x
     sizes = even_split(len(x), comm.size)
@@ -57,9 +58,9 @@ def check_fresh(params: Sequence[Tensor], comm: Communicator) -> None:
     backward_pass = current_pass()
     accumulates = backward_pass is None or backward_pass.accumulate
     if comm.any(accumulates and any(p.is_leaf and p.grad is not None and p.grad.array.any() for p in params)):
-        raise RuntimeError("reproducible: gradients of an earlier backward pass are still there, and sums with them would "
+        raise RuntimeError("reproducible: .grad holds gradients of an earlier backward pass, and sums with them would "
                            "depend on the number of ranks. Call optimizer.zero_grad() before each step; instead of "
-                           "accumulating over calls, pass all rows at once: each shard runs on its own anyway")
+                           "accumulating over calls, pass all rows at once: each shard runs separately anyway")
 
 
 class VirtualBroadcast(Collective):

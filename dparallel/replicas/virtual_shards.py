@@ -1,13 +1,13 @@
 """DataParallel(reproducible=V): training gives bitwise the same weights on 1, 2, 4, ... V ranks, and on local devices.
 
 A sum of floats depends on its order, and the last bits of a matrix product on its shapes. Therefore every global batch is
-split into V virtual shards, whatever the number of ranks. The model runs on each shard separately, with random numbers of
-its own, and the gradients are added in one fixed binary tree over the V shards. A rank has V / size neighbouring shards,
-a branch of the tree: it adds that branch, and the ranks add the branches in the same order (tree_reduce.py).
+split into V virtual shards, whatever the number of ranks. The model runs on each shard separately, with separate random
+numbers, and the gradients are added in one fixed binary tree over the V shards. A rank has V / size neighboring shards, a
+branch of the tree: it adds that branch, and the ranks add the branches in the same order (tree_reduce.py).
 
-The loss must scale exactly, too: a mean over a rank's rows divides by their number, which is exact for powers of two
-only. So all ranks must have equally many rows, a multiple of V / size (an error says so); or the loss is a sum, with
-average="sum"; or there is a loss for each shard, with DataParallel.shards().
+The loss must scale exactly, too: a mean over a rank's rows divides by their number, which is exact for powers of two only.
+So all ranks must have equally many rows, a multiple of V / size (checked); or the loss is a sum, with average="sum"; or
+there is a loss for each shard, with DataParallel.shards().
 """
 
 from __future__ import annotations
@@ -35,10 +35,12 @@ from .tree_reduce import VirtualBroadcast, check_fresh, in_single_precision, tre
 
 
 class Buffers(Protocol):
-    """What VirtualShards needs of the model's buffers: BufferSync."""
+    """The model's buffers as VirtualShards uses them: BufferSync."""
 
     def before_pass(self) -> None:
-        """Give all ranks rank 0's if they may differ; what nodes save of them from now on stays when they are broadcast."""
+        """Give all ranks rank 0's if they may differ; values that nodes save from now on do not change when they are
+        broadcast.
+        """
 
     def after_pass(self) -> None:
         """Give all ranks rank 0's."""
@@ -51,13 +53,13 @@ class VirtualShards:
                  buffers: Buffers, check: WeightCheck | None = None) -> None:
         size = comm.size if devices is not comm else 1
         if not isinstance(count, int) or count < 1 or count & (count - 1) or count % size:
-            raise ValueError(f"reproducible={count!r} on {size} ranks: the number of virtual shards is a power of two, and "
-                             "a multiple of the number of ranks")
+            raise ValueError(f"reproducible={count!r} on {size} ranks: the number of virtual shards must be a power of two "
+                             "and a multiple of the number of ranks")
         synchronised = [name for name, part in module.named_modules() if isinstance(part, SyncBatchNorm)]
         if synchronised:
             raise NotImplementedError(f"reproducible={count}: {synchronised[0] or 'the module'} is a SyncBatchNorm, whose "
-                                      "sums depend on the number of ranks; use BatchNorm, which sees one shard")
-        if size > 1:                                  # unlike processors round alike in loops of one level
+                                      "sums depend on the number of ranks; use BatchNorm, which uses one shard")
+        if size > 1:                                  # different processors round alike in loops of one level
             levels = comm.agree(1 << loops.level() + 1, "DataParallel")
             loops.lower_to((levels & -levels).bit_length() - 2)
         self.module: Module = module
@@ -105,7 +107,7 @@ class VirtualShards:
         return tree.replicas(copies, Devices(self.share))
 
     def _run(self, shards: list[Module], parts: list[Any]) -> list[PyTree]:
-        """The shards' outputs, each computed with random numbers of its own. Device d runs shards d, d + size, ..."""
+        """The shards' outputs, each computed with its own random numbers. Device d runs shards d, d + size, ..."""
         seed = self._seed() if self.module.training else 0
         outputs: list[Any] = [None] * self.share
         workers = 1 if self.devices is None else min(self.devices.size, self.share)
@@ -132,7 +134,7 @@ class VirtualShards:
         return Generator().manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
 
     def each(self, batch: tuple[Any, ...]) -> Iterator[Any]:
-        """See DataParallel.shards(). Every shard's replica has leaves of its own, whose gradients are added at the end."""
+        """See DataParallel.shards(). Every shard's replica has its own leaves, whose gradients are added at the end."""
         rank_rows = self._rows(batch)
         sizes = even_split(sum(rank_rows), self.count)
         if rank_rows != [sum(sizes[start:start + self.share]) for start in range(0, self.count, self.share)]:
@@ -179,7 +181,7 @@ class VirtualShards:
         """The number of rows of each rank, that of its first tensor. Collective."""
         first = next((value for _, value in tree_leaves_with_path(inputs) if isinstance(value, Tensor) and value.ndim), None)
         if first is None:
-            raise ValueError("reproducible=V cuts batches, but forward() got no tensor with a dimension")
+            raise ValueError("reproducible=V splits batches, but forward() got no tensor with a dimension")
         return row_counts([first], self.ranks, self.dim)
 
     def _check_weights(self) -> None:
@@ -192,6 +194,6 @@ class VirtualShards:
         rank_rows = self._rows(inputs)
         if self.average != "sum" and (len(set(rank_rows)) > 1 or rank_rows[0] % self.share):
             raise CollectiveError(
-                f"reproducible={self.count}: the ranks have {rank_rows} rows, which are not {self.count} equal shards. The "
-                "mean over a rank's rows would round otherwise on another number of ranks: drop the last batch, or pass "
-                "average='sum' and make the loss a sum, or make a loss for each shard, `for x, y in model.shards(x, y)`")
+                f"reproducible={self.count}: the ranks have {rank_rows} rows, which do not form {self.count} equal shards. "
+                "The mean over a rank's rows would round differently on other numbers of ranks: drop the last batch, pass "
+                "average='sum' and a loss that is a sum, or compute a loss per shard, `for x, y in model.shards(x, y)`")

@@ -405,7 +405,7 @@ def test_a_failing_replica_is_named():
     def fails(x):
         raise KeyError("planted")
 
-    with pytest.raises(KeyError, match="replica 1 on place 1.*planted") as caught:
+    with pytest.raises(KeyError, match="replica 1 on device 1.*planted") as caught:
         parallel_apply([lambda x: x, fails], [(1,), (2,)])
     assert isinstance(caught.value.__cause__, KeyError)
     with pytest.raises(ValueError, match="number of inputs 1"):

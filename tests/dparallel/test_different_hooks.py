@@ -127,5 +127,5 @@ def test_inside_join_ranks_that_have_run_out_tell_too(on_ranks):
 @pytest.mark.parametrize("hook", [hooks.powerSGD_hook, hooks.batched_powerSGD_hook, hooks.topk_hook, hooks.quantization_hook,
                                   hooks.hierarchical_hook, hooks.post_localSGD_hook])
 def test_a_hook_without_its_state_is_refused_when_it_is_registered(hook):
-    with pytest.raises(TypeError, match=rf"{hook.__name__} keeps a state, a hooks\.\w+State, and got None"):
+    with pytest.raises(TypeError, match=rf"{hook.__name__} requires a hooks\.\w+State as state, not None"):
         DataParallel(nn.Linear(2, 2)).register_comm_hook(None, hook)

@@ -285,7 +285,7 @@ def test_a_loss_that_counts_nothing_can_not_use_averages(on_ranks):
         loss = penalty(first)
         with model.weighted(comm.rank):
             if comm.size > 1:
-                with pytest.raises(RuntimeError, match="counts 0 on this rank depends on averaged gradients"):
+                with pytest.raises(RuntimeError, match="weight 0 on this rank depends on averaged gradients"):
                     loss.backward()
 
     on_ranks(check)

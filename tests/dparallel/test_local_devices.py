@@ -106,7 +106,7 @@ def test_errors_name_the_place_as_the_user_does():
     def fails(x):
         raise ZeroDivisionError("no")
 
-    with pytest.raises(ZeroDivisionError, match="in replica 1 on place 7: no"):
+    with pytest.raises(ZeroDivisionError, match="in replica 1 on device 7: no"):
         parallel_apply([lambda x: x, fails], [1, 2], devices=Devices([4, 7]))
 
 
@@ -143,7 +143,7 @@ def test_bound_places_run_on_their_cores_forward_and_backward():
 
 @pytest.mark.skipif(not LINUX, reason="binding needs sched_setaffinity")
 @pytest.mark.parametrize("wrong, text", [([0], "1 entries for 2 devices"), ([0, 10**6], "this process may use"),
-                                         ([[], 0], "asks for")])
+                                         ([[], 0], "requests")])
 def test_wrong_cores_are_refused(wrong, text):
     with pytest.raises(ValueError, match=text):
         Devices(2, cores=wrong)

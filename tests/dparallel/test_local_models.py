@@ -155,7 +155,7 @@ def test_an_exception_keeps_its_traceback():
 
     x = ag.zeros(4, 3)
     x[2, 0] = 7
-    with pytest.raises(KeyError, match="replica 1 on place 1.*planted") as caught:
+    with pytest.raises(KeyError, match="replica 1 on device 1.*planted") as caught:
         DataParallel(Breaks(3, 2), devices=2)(x)
     assert caught.value.__cause__.__traceback__.tb_next.tb_next is not None
 

@@ -359,7 +359,7 @@ def test_a_local_replica_that_raises():
 
     x = np.ones((4, 3), np.float32)
     x[2:] = 7
-    with pytest.raises(ValueError, match="Caught ValueError in replica 1 on place 1: planted") as caught:
+    with pytest.raises(ValueError, match="Caught ValueError in replica 1 on device 1: planted") as caught:
         DataParallel(Sometimes(3, 2), devices=2)(ag.from_numpy(x))
     frames = traceback.extract_tb(caught.value.__cause__.__traceback__)
     assert frames[-1].line == 'raise ValueError("planted")' and frames[-1].name == "forward"
@@ -385,7 +385,7 @@ def test_a_local_replica_whose_backward_raises():
     x = np.ones((6, 3), np.float32)
     x[4:] = 7
     loss = DataParallel(Last(3, 3), devices=3)(ag.from_numpy(x)).sum()
-    with pytest.raises(KeyError, match="Caught KeyError in replica 2 on place 2: 'planted'") as caught:
+    with pytest.raises(KeyError, match="Caught KeyError in replica 2 on device 2: 'planted'") as caught:
         loss.backward()
     frames = traceback.extract_tb(caught.value.__cause__.__traceback__)
     assert frames[-1].line == 'raise KeyError("planted")' and frames[-1].name == "backward"

@@ -66,7 +66,7 @@ def test_one_pass_that_counts_otherwise_in_both_is_an_error(on_ranks):
         if comm.size == 1:
             return                                   # nothing is summed
         first, second = [DataParallel(task, comm=comm) for task in tasks()]
-        with pytest.raises(RuntimeError, match="share 0.bias.*do not count the same in both .3 and 4"):
+        with pytest.raises(RuntimeError, match="share 0.bias.*different weights in the two .3 and 4"):
             (loss(first, slice(4)) + loss(second, slice(3))).backward()
 
     on_ranks(check)
@@ -103,7 +103,7 @@ def test_gradients_that_wait_for_another_are_not_summed(on_ranks, average, then)
         first, second = [DataParallel(task, comm=comm, average=average) for task in tasks()]
         with first.no_sync():
             loss(first, slice(4)).backward()
-        with pytest.raises(RuntimeError, match="gradients of 0.* wait to be summed with those of another DataParallel"):
+        with pytest.raises(RuntimeError, match="gradients of 0.* of another DataParallel that shares it are not summed"):
             (loss(second, slice(4)) + (loss(first, slice(4)) if then == "both" else 0.0)).backward()
         for model in (first, second):
             model.zero_grad()

@@ -306,7 +306,7 @@ def test_a_replica_that_fails_or_stays_away_ends_the_meeting():
         raise KeyError("planted")
 
     x = ag.ones(3, 2)
-    with pytest.raises(KeyError, match="replica 1 on place 1.*planted"):
+    with pytest.raises(KeyError, match="replica 1 on device 1.*planted"):
         parallel_apply([norm, fails], [x, x])
     with pytest.raises(RankFailure, match="has returned"):
         parallel_apply([norm, lambda x: x], [x, x])
