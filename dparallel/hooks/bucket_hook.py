@@ -190,7 +190,7 @@ class CommHook:
                                 f"{type(value).__name__}")
             array = value.array if isinstance(value, Tensor) else value
             if array.size != into.size:
-                raise ValueError(f"a comm hook must return {into.size} elements, as many as the bucket has, not {array.size}")
+                raise ValueError(f"a comm hook must return {into.size} elements like the bucket, not {array.size}")
             if array is not into:
                 copy_into(into, array.reshape(-1))
 

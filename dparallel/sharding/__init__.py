@@ -1,4 +1,4 @@
-"""Sharding over ranks: optimiser state, gradients and parameters in slices (ZeRO, Rajbhandari et al., arXiv 1910.02054).
+"""Sharding over ranks: optimizer state, gradients and parameters in slices (ZeRO, Rajbhandari et al., arXiv 1910.02054).
 
 May import: clipping, comm, consistency, hooks, pytree, reduction. Read first: unit.py.
 """

@@ -1,14 +1,14 @@
-"""Gathering: the values of stage 3's parameters, brought together shortly before they are needed and dropped after.
+"""Gathering: the values of stage 3's parameters are gathered shortly before use and dropped afterwards.
 
-A module's call gathers the units of the parameters that it holds, by a forward pre-hook; a parameter that another module
+A module's call gathers the units of the parameters that it holds, by a forward pre-hook. A parameter that another module
 reads (as attention reads out_proj.weight, and a tied output layer the embedding's) gathers its unit when its ShardedArray is
-used. Either drops the unit before, and starts to gather the one that came next in the last pass. What forward saves of a
-parameter is its place, not its values; backward gathers them again. Memory that a kernel still works on lives until it is
-done, since NumPy counts who holds it.
+used. Either drops the previous unit, and starts to gather the one that followed in the last pass. Forward saves a
+parameter's location, not its values; backward gathers them again. Memory that a kernel still uses is freed when it is done,
+because NumPy counts references.
 
-Ranks may use different parameters: before each collective all tell what they want to do next. What anybody wants to gather
-all gather; to anything else all go on together. So a rank that needs less than another serves it until that is done.
-Gradients that are there, but not on all ranks, are sent later.
+Ranks may use different parameters: before each collective all exchange what they will do next. If any rank requests a unit,
+all gather it; any other operation continues when all request it. So a rank that needs fewer units serves the others until
+then. Gradients that are complete, but not on all ranks, are sent later.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from .unit import Array, Unit
 
 GATHER, SEND, COUNT, FORWARD, BACKWARD, SUMMON, ENTER_COLLECTIVE = range(7)  # what a rank begins next
 OPERATIONS = ("gather {}", "sum the gradients of {}", "sum the weights of a backward pass", "end forward", "end backward",
-          "end summon_full_params() or state_dict()", "meet in a collective of the module")
+          "end summon_full_params() or state_dict()", "call a collective of the module")
 
 
 class SavedView(NamedTuple):
-    """A saved tensor that is a view of a unit's values: where in them it lies."""
+    """A saved tensor that is a view of a unit's values: its location in them."""
 
     unit: Unit
     offset: int                      # bytes
@@ -48,7 +48,7 @@ class SavedView(NamedTuple):
 
 
 class SavedArray(NamedTuple):
-    """Any other saved tensor: its array, and the version that it was at."""
+    """Any other saved tensor: its array and version."""
 
     array: Array
     counter: Any
@@ -56,7 +56,7 @@ class SavedArray(NamedTuple):
 
 
 class SavedValues(saved_tensors_hooks):
-    """The hooks on what forward saves; writes to it are found, as they are without hooks."""
+    """The saved-tensor hooks of forward; writes to saved tensors are detected, as without hooks."""
 
     checks_writes = True
 
@@ -69,7 +69,7 @@ class UnitOrder:
         self.seen: list[Unit] = []
 
     def next(self, unit: Unit) -> Unit | None:
-        """Note that a unit is needed now; the one that will probably be needed after it."""
+        """Record that a unit is needed now. Returns the one that will probably be needed after it."""
         position = len(self.seen)
         self.seen.append(unit)
         if position < len(self.expected) and self.expected[position] is unit:
@@ -77,13 +77,15 @@ class UnitOrder:
         return None
 
     def end(self) -> None:
-        """The pass is over."""
+        """End the pass."""
         if self.seen:
             self.expected, self.seen = self.seen, []
 
 
 class Gathering:
-    """The values of all units of one module on one rank. `open`: how many forwards and summon_full_params() are open."""
+    """The values of all units of one module on one rank. `open`: the number of open forwards and summon_full_params()
+    blocks.
+    """
 
     def __init__(self, comm: Communicator) -> None:
         self.comm = comm
@@ -96,14 +98,14 @@ class Gathering:
         self.backward_order: UnitOrder = UnitOrder()
         self.order: list[int] = []                   # of units in the last forward: the same on all ranks
         self._gathered: list[int] = []               # by number, since the last end of a forward or backward
-        self._gathered_for_others: list[Any] = []                 # handles of what was gathered for other ranks only
-        self.peak: int = 0                           # the most elements that were here at once, in bytes
+        self._gathered_for_others: list[Any] = []                 # handles of units gathered for other ranks only
+        self.peak: int = 0                           # the largest size of gathered values, in bytes
         self._readers: dict[Module, tuple[Unit, ...]] = {}           # modules, and the units of parameters that they hold
         self._hooks: list[RemovableHandle] = []
-        self._walk: Any = None                       # the backward pass at whose end all is dropped
+        self._walk: Any = None                       # the backward pass at whose end all values are dropped
 
     def watch(self, module: Module, units: list[Unit]) -> None:
-        """These are the units of `module`: calls of it, and of the modules in it, will gather what they hold."""
+        """Set the units of `module`: calls of it, and of its submodules, will gather the units that they hold."""
         self.units = units
         unit_of = {id(p): unit for unit in units for p in unit.params}
         for child in module.modules():
@@ -119,15 +121,15 @@ class Gathering:
         self.gather(*self._readers[module])
 
     def gather(self, *units: Unit) -> None:
-        """Bring the values of units here; those of others are dropped."""
+        """Gather the values of units; those of others are dropped."""
         missing = [unit for unit in units if unit.flat is None]
         if not missing:
             return
         walk = current_pass()
         if not self.open and walk is None:
-            raise RuntimeError(f"the values of {missing[0].names[0]!r} lie in slices over {self.comm.size} ranks; they are "
-                               "here during forward and backward of the DataParallel only. Use model.state_dict(), or `with "
-                               "model.summon_full_params():`, on all ranks together")
+            raise RuntimeError(f"the values of {missing[0].names[0]!r} are in slices over {self.comm.size} ranks; they are "
+                               "gathered only during forward and backward of the DataParallel. Use model.state_dict(), or "
+                               "`with model.summon_full_params():`, on all ranks together")
         if walk is not None:
             self.enter_backward(walk)
         order = self.forward_order if walk is None else self.backward_order
@@ -146,10 +148,10 @@ class Gathering:
         self._measure()
 
     def agree(self, operation: int, number: int = 0, optional: bool = False) -> bool:
-        """Start to gather a unit, on all ranks; or go on when all ranks want to, gathering for others until then. Whether
-        they do: what is optional is given up where another rank wants something else.
+        """Start to gather a unit, on all ranks; or continue when all ranks request the operation, gathering for others until
+        then. Returns whether they do: an optional operation is skipped if another rank requests something else.
 
-        CollectiveError, on all ranks, if they do not come to want the same.
+        CollectiveError, on all ranks, if their requests stay different.
         """
         while True:
             announced = self.comm.allgather([np.array([[operation, number, optional]])])[0].tolist()
@@ -162,9 +164,9 @@ class Gathering:
             if not wanted and (same or optional or not any(other[2] for other in announced)):
                 break
         if not same and not optional:
-            words = "; ".join(f"rank {rank} wants to {OPERATIONS[kind].format(self.units[n].names[0])}"
+            words = "; ".join(f"rank {rank} is about to {OPERATIONS[kind].format(self.units[n].names[0])}"
                               for rank, (kind, n, _) in enumerate(announced))
-            raise CollectiveError(f"the ranks of a DataParallel with shard='parameters' do different things: {words}")
+            raise CollectiveError(f"the ranks of a DataParallel with shard='parameters' diverge: {words}")
         return same
 
     def _gather_for_all(self, unit: Unit) -> None:
@@ -175,7 +177,7 @@ class Gathering:
             self._gathered_for_others.append(unit.start_gather())
 
     def drop(self, but: Sequence[Unit] = ()) -> None:
-        """Forget the values of all units but some; an allgather that is under way for another one is completed."""
+        """Drop the values of all units but some; a pending allgather for another one is completed."""
         for unit in self.units:
             if not any(unit is other for other in but):
                 if unit.flat is not None:
@@ -194,7 +196,7 @@ class Gathering:
         self.peak = max(self.peak, here)
 
     def enter_backward(self, walk: Any) -> None:
-        """A backward pass that concerns the module has begun, if `walk` is a new one; drop all at its end."""
+        """A backward pass that uses the module has begun, if `walk` is a new one; drop all at its end."""
         if walk is self._walk:
             return
         self._walk = walk
@@ -215,7 +217,7 @@ class Gathering:
 
     @contextmanager
     def forward(self, recorded: bool) -> Iterator[None]:
-        """Around a call of the module."""
+        """A block around a call of the module."""
         if not self.forward_order.expected:
             self.forward_order.expected = list(self.units)
         self.open += 1
@@ -233,7 +235,7 @@ class Gathering:
 
     @contextmanager
     def summon(self, writeback: bool) -> Iterator[None]:
-        """Around code that looks at whole parameters, or, with writeback, changes them."""
+        """A block around code that reads whole parameters, or, with writeback, changes them."""
         if self.pinned:
             yield
             return
@@ -259,7 +261,7 @@ class Gathering:
                 self.drop()
 
     def _write_back(self) -> None:
-        """This rank's elements of what was changed go into its slices."""
+        """Copy this rank's elements of the changed values into its slices."""
         for unit in self.units:
             if unit.flat is not None:
                 for i, s in enumerate(unit.slices):
@@ -269,7 +271,7 @@ class Gathering:
     # --- what forward saves ---------------------------------------------------------------------------------------------
 
     def pack(self, tensor: Tensor) -> Any:
-        """What is saved of a tensor: its location if it lies in a unit's values, else its array."""
+        """The saved form of a tensor: its location if it is in a unit's values, else its array."""
         array = tensor.array
         if isinstance(array, ShardedArray) and array.unit in self.units:
             offset = array.unit.parts[array.number].start * array.itemsize
@@ -282,7 +284,7 @@ class Gathering:
         return SavedView(unit, offset, array.shape, array.strides, array.dtype, self.version)
 
     def unpack(self, saved: Any) -> Tensor:
-        """The tensor that was saved; its values are gathered if they are not on this rank."""
+        """The saved tensor; its values are gathered if they are not on this rank."""
         if isinstance(saved, SavedArray):
             counter: Any = saved.counter
             if counter.saved() != saved.version:

@@ -1,7 +1,7 @@
-"""SliceArray: this rank's elements of a gradient, as users see them in p.grad of a model with shard=.
+"""SliceArray: this rank's elements of a gradient, as p.grad of a model with shard=.
 
-Elementwise code gives the same as on a whole gradient. A sum, a norm or an extreme does not: each rank would silently get
-another number. So reductions raise. Optimisers and clipping read the plain array, ParameterSlice.gradient.
+Elementwise operations give the same values as on a whole gradient. A sum, a norm or an extreme does not: each rank would
+silently get another number. So reductions raise. Optimizers and clipping read the plain array, ParameterSlice.gradient.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TESTS = (np.logical_and, np.logical_or)              # all() and any() compare: 
 
 
 class SliceArray(np.ndarray[Any, Any]):
-    """A view of the elements. What is computed from it element by element is a SliceArray again."""
+    """A view of the elements. Elementwise operations on it return a SliceArray."""
 
     part_of = "a gradient"                           # see autograd.core.tensor.result()
 
@@ -40,18 +40,20 @@ class SliceArray(np.ndarray[Any, Any]):
         return marked(super().__array_function__(function, types, args, kwargs))
 
     def dot(self, other: Any, out: Any = None) -> Any:
-        """Refuse a product over elements, as __array_ufunc__() does."""
+        """Raise for a product over elements, as __array_ufunc__() does."""
         refuse("dot")
 
     def sort(self, *args: Any, **settings: Any) -> Any:
-        """Refuse an order of elements: places, extremes, medians and the largest are the whole gradient's."""
+        """Raise for operations that order elements: positions, extremes, medians and the largest depend on the whole
+        gradient.
+        """
         refuse("an order of its elements")
 
     argsort = partition = argpartition = argmax = argmin = sort
 
 
 def refuse(name: str) -> None:
-    """RuntimeError: a reduction of a part."""
+    """Raise RuntimeError for a reduction of a part."""
     raise RuntimeError(MSG_PART.format(name=name))
 
 

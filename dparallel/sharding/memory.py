@@ -1,4 +1,6 @@
-"""What parameters, gradients and optimiser state take on each rank, by stage of sharding: arithmetic, nothing is run."""
+"""The memory of parameters, gradients and optimizer state on each rank, by stage of sharding: arithmetic, without running
+anything.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +18,24 @@ from .reducer import stage_of
 
 def model_memory(parameters: Iterable[Any], optimizer: Optimizer | None = None, *, world_size: int = 1,
                  shard: Any = None) -> dict[str, int]:
-    """Bytes that rank 0 of `world_size` keeps of a model and its optimiser, by the uses that memory_summary() names:
-    "parameters", "gradient buckets" (with all gradients; "gradients" on one rank) and "optimizer state".
+    """Bytes that rank 0 of `world_size` keeps of a model and its optimizer, by the uses that memory_summary() names.
 
-    A rank has one `world_size`-th of what is sharded, rounded up. What else a step takes (activations, units gathered in
-    stage 3, whole gradients before they leave) is not here: model.predict_memory() measures it.
+    These are "parameters", "gradient buckets" (with all gradients; "gradients" on one rank) and "optimizer state". A rank
+    has one `world_size`-th of sharded values, rounded up. Other memory of a step (activations, units gathered in stage 3,
+    whole gradients before they are sent) is not included: model.predict_memory() measures it.
 
     Args:
-        parameters (Iterable of Parameters): Of the whole model, or the slices of one that is sharded already. Tied ones
-            count once, and of frozen ones only the values.
-        optimizer (Optimizer): Made of any of these, stepped or not. Default: None, no state.
-        world_size (int): How many ranks there are. Default: 1.
-        shard (str or int): As DataParallel's. Default: None.
+        parameters (iterable of Parameter): Of the whole model, or the slices of a sharded one. Tied parameters count once,
+            and frozen ones only with their values.
+        optimizer (Optimizer): Created with any of these, stepped or not. Default: None, no state.
+        world_size (int): The number of ranks. Default: 1.
+        shard (str or int): As for DataParallel. Default: None.
 
     Returns:
         dict: Bytes by use.
 
     Raises:
-        ValueError: world_size is less than 1, or shard is none of DataParallel's.
+        ValueError: world_size is less than 1, or shard is invalid.
 
     Example:
         >>> net = ag.nn.Linear(100, 10)
@@ -42,7 +44,7 @@ def model_memory(parameters: Iterable[Any], optimizer: Optimizer | None = None, 
         {'parameters': 4040, 'gradient buckets': 4040, 'optimizer state': 1011}
     """
     if world_size < 1:
-        raise ValueError(f"world_size={world_size} is the number of ranks, at least 1")
+        raise ValueError(f"world_size={world_size} must be the number of ranks, at least 1")
     stage = stage_of(shard)
     seen = {id(p): p for p in listed("model_memory: `parameters`", parameters)}.values()
     values = sum(map(whole_bytes, seen))
@@ -61,7 +63,7 @@ def model_memory(parameters: Iterable[Any], optimizer: Optimizer | None = None, 
 
 
 def whole_bytes(p: Any) -> int:
-    """Bytes of a parameter, of a slice those of the whole."""
+    """Bytes of a parameter; for a slice, those of the whole."""
     return prod(p.shard.shape) * p.array.itemsize if isinstance(p, ParameterSlice) else int(p.array.nbytes)
 
 

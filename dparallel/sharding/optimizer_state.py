@@ -1,6 +1,6 @@
-"""The state of an optimiser over slices, as the state of the same optimiser over whole parameters, and back.
+"""Conversion between the state of an optimizer over slices and that of the same optimizer over whole parameters.
 
-So it is saved at one number of ranks and loaded at any other, or without sharding.
+So it can be saved on one number of ranks and loaded on any other, or without sharding.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .parameters import Shard
 
 
 def check_elementwise(optimizer: Any, *others: type) -> None:
-    """NotImplementedError for an optimiser whose step needs whole parameters."""
+    """NotImplementedError for an optimizer whose step requires whole parameters."""
     if isinstance(optimizer, (LARS, LAMB, Adafactor, Muon, *others)):
-        raise NotImplementedError(f"{type(optimizer).__name__} needs norms or products of whole parameters, and sharding "
-                                  "leaves a slice of each on this rank; use an elementwise one (SGD, AdamW, ...), or "
+        raise NotImplementedError(f"{type(optimizer).__name__} requires norms or products of whole parameters, but this "
+                                  "rank holds a slice of each; use an elementwise one (SGD, AdamW, ...), or "
                                   "shard=None")
 
 
@@ -34,7 +34,7 @@ def _numbered(optimizer: Any, packed: dict[str, Any]) -> Any:
 
 
 def local_state(optimizer: Any) -> dict[str, Any]:
-    """optimizer.state_dict() as it lies on this rank: slices are not joined. Not collective."""
+    """optimizer.state_dict() as stored on this rank: slices are not concatenated. Not collective."""
     hooks = optimizer._optimizer_state_dict_post_hooks
     joining = {key: hook for key, hook in hooks.items() if hook is full_state}
     for key in joining:
@@ -47,7 +47,7 @@ def local_state(optimizer: Any) -> dict[str, Any]:
 
 
 def full_state(optimizer: Any, packed: dict[str, Any], root: int | None = None) -> dict[str, Any]:
-    """optimizer.state_dict() with whole tensors for slices: on all ranks, or on root only (elsewhere empty tensors).
+    """optimizer.state_dict() with whole tensors instead of slices: on all ranks, or on root only (elsewhere empty tensors).
 
     Collective. RuntimeError on all ranks if some hold state that others do not.
     """
@@ -75,7 +75,7 @@ def is_slice(value: Any, p: Any) -> bool:
 
 
 def _whole(value: Any, p: Any, root: int | None) -> Any:
-    """A state tensor shaped like the slice, joined over ranks; anything else as it is."""
+    """A state tensor shaped like the slice, gathered over ranks; anything else unchanged."""
     if not is_slice(value, p):
         return value
     shard: Shard = p.shard
@@ -87,7 +87,7 @@ def _whole(value: Any, p: Any, root: int | None) -> Any:
 
 
 def cut_state(optimizer: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """What full_state() gave, with this rank's elements for whole tensors. Not collective."""
+    """The result of full_state(), with this rank's elements instead of whole tensors. Not collective."""
     state = dict(given["state"])
     mine = optimizer.param_groups
     if [len(g["params"]) for g in mine] == [len(g["params"]) for g in given["param_groups"]]:
@@ -98,7 +98,7 @@ def cut_state(optimizer: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _piece(value: Any, p: Any, surely: bool) -> Any:
-    """This rank's elements of a tensor shaped like the whole parameter; anything else as it is."""
+    """This rank's elements of a tensor shaped like the whole parameter; anything else unchanged."""
     array = value.array if isinstance(value, Tensor) else value if isinstance(value, np.ndarray) else None
     shard: Shard = p.shard
     if array is None or array.shape != shard.shape or not (array.shape or surely):

@@ -1,9 +1,10 @@
-"""The parameters of a sharded model: ParameterSlice for optimisers, and ShardedArray, which whole ones hold in stage 3.
+"""The parameters of a sharded model: ParameterSlice for optimizers, and ShardedArray, the array of a whole parameter in
+stage 3.
 
 A ParameterSlice is this rank's elements of one parameter. The module computes with the user's own Parameters in every stage.
 In stages 1 and 2 their memory is that of their Unit. In stage 3 it is so only while the values are needed; in between their
-`array` is a ShardedArray, which knows shape and dtype, and gathers the values when it is used. docs/design/sharding.md says
-what else was tried.
+`array` is a ShardedArray, which knows shape and dtype, and gathers the values when it is used. docs/design/sharding.md
+describes alternatives that were tried.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from .gradients import SliceArray, plain
 
 
 class StepListener(Protocol):
-    """What a slice tells of the optimisers that take it."""
+    """The interface that a slice notifies of its optimizers."""
 
     def stepped_by(self, optimizer: Any) -> None:
-        """An optimiser has taken the slice."""
+        """An optimizer was created with the slice."""
 
 
 class ValueSource(Protocol):
-    """What a ShardedArray asks its unit."""
+    """The interface of a ShardedArray's unit."""
 
     shapes: list[tuple[int, ...]]
     dtype: np.dtype[Any]
@@ -46,9 +47,9 @@ class ValueSource(Protocol):
 
 
 class Shard(NamedTuple):
-    """What a ParameterSlice is: elements start to stop of the flattened parameter `name`, whose shape is `shape`.
+    """The elements of a ParameterSlice: start to stop of the flattened parameter `name` of shape `shape`.
 
-    Whatever is computed over a whole parameter or model (a norm, say) must be summed over the ranks of `comm`.
+    A quantity of a whole parameter or model, such as a norm, must be summed over the ranks of `comm`.
 
     Example:
         >>> def part(comm):
@@ -69,13 +70,13 @@ class Shard(NamedTuple):
 class ParameterSlice(Parameter):
     """This rank's elements of a parameter, maybe none, of shape (elements, 1, ...): as many dimensions as the parameter.
 
-    `shard` says which; clearing .grad clears what the whole parameter has collected on this rank, too.
+    Clearing .grad also clears the whole parameter's gradient on this rank.
 
     Args:
         array: The 1-d array of the elements.
         shard (Shard): Which elements they are.
         whole (Parameter): The parameter.
-        owner: Is told of an optimiser's steps.
+        owner: Notified of an optimizer's steps.
 
     Example:
         >>> def part(comm):
@@ -110,7 +111,9 @@ class ParameterSlice(Parameter):
 
     @property
     def grad(self) -> Tensor | None:
-        """This rank's elements of the gradient. What is not element by element, such as a norm, raises: see SliceArray."""
+        """This rank's elements of the gradient. Operations that are not elementwise, such as a norm, raise: see
+        SliceArray.
+        """
         found = self.gradient
         if found is None or self.shard.comm.size == 1 or found.edge is not None:
             return found
@@ -124,14 +127,14 @@ class ParameterSlice(Parameter):
 
     @property
     def data(self) -> Tensor:
-        """The same memory as a leaf. Assigning copies values of the same shape and dtype, and refuses others."""
+        """The same memory as a leaf. Assigning copies values of the same shape and dtype; others raise."""
         return result(self.array)
 
     @data.setter
     def data(self, value: Tensor) -> None:
         if value.array.shape != self.array.shape or value.array.dtype != self.array.dtype:
-            raise RuntimeError(f"the slice of {self.shard.name!r} is {self.dtype} {list(self.shape)}, and stays so; cast a "
-                               "model, or load other shapes, before it is sharded")
+            raise RuntimeError(f"the slice of {self.shard.name!r} is {self.dtype} {list(self.shape)}, which can't change; cast "
+                               "a model, or load other shapes, before it is sharded")
         np.copyto(self.array, value.array)
         shared_counter(self).value += 1
 
@@ -157,10 +160,10 @@ class ParameterSlice(Parameter):
         return norm_over_ranks(here, order, self.shard.comm)
 
     def joins(self, optimizer: Any) -> None:
-        """An optimiser takes this slice.
+        """An optimizer was created with this slice.
 
         Args:
-            optimizer (Optimizer): It.
+            optimizer (Optimizer): The optimizer.
         """
         self.owner.stepped_by(optimizer)
 
@@ -172,8 +175,9 @@ class ParameterSlice(Parameter):
 
 
 class ShardedArray(AbsentArray):
-    """The array of a parameter in stage 3 while its values lie in slices over ranks: parameter `number` of `unit`, which
-    brings them together when they are used."""
+    """The array of a parameter in stage 3 while its values are in slices over ranks: parameter `number` of `unit`, which
+    gathers them when they are used.
+    """
 
     def __init__(self, unit: ValueSource, number: int) -> None:
         self.unit: ValueSource = unit
@@ -186,7 +190,7 @@ class ShardedArray(AbsentArray):
         self.nbytes: int = self.size * self.dtype.itemsize
 
     def present(self, use: str) -> np.ndarray[Any, Any]:
-        """The values. RuntimeError outside of forward, backward and summon_full_params()."""
+        """The values. RuntimeError outside forward, backward and summon_full_params()."""
         return self.unit.value(self.number)
 
     def __repr__(self) -> str:
@@ -194,8 +198,8 @@ class ShardedArray(AbsentArray):
 
 
 def refuse_optimizer(name: str, optimizer: Any) -> None:
-    """RuntimeError: an optimiser was given a parameter of the module, whose gradients are in the slices."""
-    raise RuntimeError(f"{type(optimizer).__name__} was given {name!r} of the module inside a sharded DataParallel; give it "
+    """RuntimeError: an optimizer was created with a parameter of the module, whose gradients are in the slices."""
+    raise RuntimeError(f"{type(optimizer).__name__} got {name!r} of the module inside a sharded DataParallel; pass "
                        "model.parameters() of the DataParallel, this rank's slices")
 
 

@@ -1,7 +1,7 @@
-"""ShardedReducer: what the Reducer is to plain DataParallel, for a module that is sharded in stage 1, 2 or 3.
+"""ShardedReducer: the Reducer of a module that is sharded in stage 1, 2 or 3.
 
-Gradients leave by reduce-scatter, so that each rank gets the sum of its own elements only; weights, order and the end of
-backward are the Reducer's. After a step of an optimiser the values that stay on every rank are made whole again.
+Gradients are reduce-scattered, so that each rank gets the sum of its own elements only; weights, order and the end of
+backward are the Reducer's. After an optimizer step the values that stay on every rank are gathered again.
 """
 
 from __future__ import annotations
@@ -42,13 +42,10 @@ STAGES: dict[str | int | None, int] = {None: 0, "optimizer": 1, "gradients": 2, 
 
 
 def stage_of(shard: Any) -> int:
-    """The stage that DataParallel(shard=...) asks for, 0 for none.
+    """The stage for DataParallel(shard=...); 0 for none.
 
     Args:
         shard: None, 'optimizer' or 1, 'gradients' or 2, 'parameters' or 3.
-
-    Returns:
-        int: The stage.
 
     Raises:
         ValueError: shard is anything else.
@@ -70,21 +67,21 @@ class ShardedReducer(Reducer):
         module (Module): The model.
         comm (Communicator): The ranks.
         cap_mb (float): Size of messages in MiB.
-        average (str): Whose mean the gradients are, as DataParallel's.
+        average (str): How ranks are weighted, as for DataParallel.
         stage (int): What is sharded: see stage_of().
         units: What is gathered together: see wrapping.by_module (stage 3 only). Default: None.
-        ignored: Names of parameters that stay as they are. Default: ().
-        unused (UnusedParameters): What finds unused parameters. Default: None.
+        ignored: Names of parameters that are not sharded. Default: ().
+        unused (UnusedParameters): Detects unused parameters. Default: None.
         wire (str): Dtype of gradients in messages. Default: "", their own.
-        check (WeightCheck): What compares the weights of all ranks in some passes, in stages 1 and 2. In stage 3 each
-            element is on one rank only. Default: None.
+        check (WeightCheck): Compares the weights of all ranks in some passes, in stages 1 and 2. In stage 3 each element is
+            on one rank only. Default: None.
 
     Raises:
         ValueError: units in another stage than 3.
-        NotImplementedError: a parameter is no plain Parameter, or has float16.
+        NotImplementedError: a parameter is not a plain Parameter, or has float16.
 
     Example:
-        >>> def train(comm):                         # DataParallel makes it
+        >>> def train(comm):                         # DataParallel creates it
         ...     model = dparallel.DataParallel(ag.nn.Linear(3, 2), comm=comm, shard='gradients')
         ...     model(ag.ones(4, 3)).sum().backward()
         ...     return sum(p.grad.numel() for p in model.parameters())
@@ -103,7 +100,7 @@ class ShardedReducer(Reducer):
         self._kinds, self._wire = units, wire
         self.gathering: Gathering | None = None
         if stage < 3 and units is not None:
-            raise ValueError("shard_units= says what is gathered together, with shard='parameters' only")
+            raise ValueError("shard_units= requires shard='parameters'")
         self._left = {id(p) for name, p in module.named_parameters() if name in ignored}
         self._sharded = [(name, p) for name, p in module.named_parameters() if name not in ignored]
         for name, p in self._sharded:
@@ -151,18 +148,20 @@ class ShardedReducer(Reducer):
                 yield name, p
                 continue
             if id(p) not in self.slices:
-                raise RuntimeError(f"parameter {name!r} was put into the module after DataParallel had sharded it; wrap the "
-                                   "module when it is complete")
+                raise RuntimeError(f"parameter {name!r} was added to the module after DataParallel had sharded it; wrap the "
+                                   "complete module")
             yield name, self.slices[id(p)]
 
     @property
     def before_collective(self) -> Any:
-        """What a layer calls before it communicates: in stage 3 ranks gather for each other until all are there."""
+        """The function that a layer calls before it communicates: in stage 3 ranks gather for each other until all have
+        called it.
+        """
         return None if self.gathering is None else functools.partial(self.gathering.agree, ENTER_COLLECTIVE)
 
     @contextmanager
     def forward(self) -> Iterator[None]:
-        """Around a call of the module."""
+        """A block around a call of the module."""
         self.look_for_changes()
         if self.gathering is None:
             yield
@@ -172,7 +171,7 @@ class ShardedReducer(Reducer):
 
     @contextmanager
     def summon(self, writeback: bool) -> Iterator[None]:
-        """Around code that looks at, or changes, whole parameters."""
+        """A block around code that reads or changes whole parameters."""
         self.look_for_changes()
         if self.gathering is None:
             yield
@@ -182,7 +181,7 @@ class ShardedReducer(Reducer):
             self._stamp = self._writes()
 
     def look_for_changes(self) -> None:
-        """Make whole again what was written to slices by other means than an optimiser; refuse what was replaced."""
+        """Gather again slices that were written by other means than an optimizer; raise for replaced ones."""
         for unit in self.units:
             replaced = unit.replaced()
             if replaced is not None:
@@ -194,7 +193,7 @@ class ShardedReducer(Reducer):
         return sum(s._version for s in self.slices.values())
 
     def refresh(self, units: Sequence[Unit]) -> None:
-        """Slices have changed: the values that stay are gathered again."""
+        """Slices have changed: gather again the values that stay."""
         self._stamp = self._writes()
         if self.gathering is not None:
             self.gathering.version += 1
@@ -206,7 +205,7 @@ class ShardedReducer(Reducer):
     # --- backward ---------------------------------------------------------------------------------------------------------
 
     def begin(self, call: ForwardCall | None = None, arrived: Tensor | None = None) -> PassKind:
-        """Called as soon as a backward pass concerns the module: what becomes of it."""
+        """Called as soon as a backward pass uses the module. Returns what the reducer does with the pass's gradients."""
         walk: Any = current_pass()
         if walk is not None and walk.targets is not None:
             self._look_for_slices(walk.targets)
@@ -216,37 +215,37 @@ class ShardedReducer(Reducer):
         return kind
 
     def gradient_arrived(self, p: Tensor) -> None:
-        """Also inside no_sync() gradients lie in the unit's memory."""
+        """Gradients are in the unit's memory also inside no_sync()."""
         super().gradient_arrived(p)
         unit = self.shared.bucket_of[p]
         if p.grad is not None and p.grad.edge is None and not unit.holds(p):
             unit.copy_in(p)
 
     def _look_for_slices(self, targets: Any) -> None:
-        """Refuse autograd.grad() or backward(inputs=) with respect to slices, which nothing was computed with."""
+        """Raise for autograd.grad() or backward(inputs=) with respect to slices, with which nothing was computed."""
         if any(s.accumulator is not None and s.accumulator() in targets for s in self.slices.values()):
             raise NotImplementedError("autograd.grad() or backward(inputs=) with respect to parameters with shard=: nothing "
-                                      "was computed with slices. Ask for those of model.module (shard=1 or 2), or of inputs")
+                                      "was computed with slices. Use those of model.module (shard=1 or 2), or inputs")
 
     def _deliver(self) -> bool:
-        """Give the slices their gradients; whether all ranks used all parameters."""
+        """Give the slices their gradients. Returns whether all ranks used all parameters."""
         if self.stats.passes == 1 and not self.optimizers and not self._stamp:
-            warnings.warn("two backward passes of a sharded DataParallel, and no optimizer holds model.parameters(): its "
+            warnings.warn("two backward passes of a sharded DataParallel, but no optimizer has model.parameters(): its "
                           "own parameters are not trained", stacklevel=2)
         all_used = super()._deliver()
-        if self.gathering is not None:               # the order in which the next backward will probably make gradients
+        if self.gathering is not None:               # probably the order of gradients in the next backward
             order = {number: position for position, number in enumerate(self.gathering.order)}
             self.departure.order_by(lambda unit: -order.get(unit.number, -1))
         return all_used
 
     def clear(self) -> None:
-        """Forget all gradients and what they counted."""
+        """Discard all gradients and their weights."""
         super().clear()
         for unit in self.units:
             unit.drop()
 
     def refuse_unsummed(self, walk: Any) -> None:
-        """Replays, whose nodes have no graph: what they deliver is not added up."""
+        """Raise for replays, whose nodes have no graph, so that their gradients would not accumulate."""
         if walk.replayed:
             raise NotImplementedError("no_sync() around a replay of a trace, with shard=: call the step itself there")
 
@@ -260,7 +259,9 @@ class ShardedReducer(Reducer):
     # --- optimisers --------------------------------------------------------------------------------------------------------
 
     def stepped_by(self, optimizer: Any) -> None:
-        """An optimiser has taken slices: look after its steps and its state. NotImplementedError if it needs wholes."""
+        """An optimizer was created with slices: track its steps and its state. NotImplementedError if it requires whole
+        parameters.
+        """
         check_elementwise(optimizer, LBFGS)
         if optimizer in self.optimizers:
             return

@@ -1,4 +1,4 @@
-"""How a unit travels: each rank gets the sum of its own elements only."""
+"""The transport of a unit: each rank gets the sum of its own elements only."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from .unit import Unit
 
 CODECS: dict[str, Any] = {"float16": Float16, "bfloat16": BFloat16}
 SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
-IN_FLIGHT = 2                        # sums under way: more would keep whole gradients in memory
+IN_FLIGHT = 2                        # pending sums: more would keep whole gradients in memory
 
 
 class ReduceScatterTransport(Transport):
-    """Gradients times weight in one reduce-scatter a unit; weights and flags of all units in one allreduce at the end.
-    keep: the memory of whole gradients stays (stage 1). gathering: with which ranks agree on what comes next (stage 3).
-    wire: the name of a dtype that gradients travel as, divided by the sum of weights beforehand, which float16 needs."""
+    """Gradients times weight in one reduce-scatter per unit; weights and flags of all units in one allreduce at the end.
+    keep: the memory of whole gradients stays (stage 1). gathering: lets ranks agree on the next operation (stage 3).
+    wire: the name of a dtype of gradients in messages, divided by the sum of weights beforehand, which float16 requires.
+    """
 
     same_on_all_ranks = False
 
@@ -33,12 +34,12 @@ class ReduceScatterTransport(Transport):
         self.keep: bool = keep
         self.gathering: Gathering | None = gathering
         self.wire: str = wire
-        self.blocks: bool = bool(wire) or gathering is None  # weights are summed first; ranks meet where a sum starts
+        self.blocks: bool = bool(wire) or gathering is None  # weights are summed first; ranks synchronize at each start
         self._sent: list[Unit] = []
         self._scale = 1.0
 
     def agree(self, factor: float, weight: float, buckets: Sequence[Any]) -> float:
-        """What this rank's gradients are multiplied by; if they are to be divided on the way, collective."""
+        """The factor of this rank's gradients. Collective if they are divided before they are sent."""
         if self.wire:
             if self.gathering is not None:
                 self.gathering.agree(COUNT)
@@ -55,14 +56,14 @@ class ReduceScatterTransport(Transport):
         return self.gathering is None or self.gathering.agree(SEND, unit.number, optional=not final)
 
     def start(self, unit: Unit, weight: float, index: int, last: bool) -> None:
-        """Send a unit; wait for one that left before: no other rank is in a collective of the pass then, see `blocks`."""
+        """Send a unit; wait for an earlier one: no other rank is in a collective of the pass then, see `blocks`."""
         unit.send(weight, self.keep, self._start)
         self._sent.append(unit)
         for sent in self._sent[:-IN_FLIGHT]:
             sent.arrive()
 
     def _start(self, x: Any, sizes: Sequence[int]) -> Handle:
-        """Start the sum of one vector of each rank, of which this one gets its piece."""
+        """Start the sum of one vector of each rank, of which this one gets its part."""
         if self.wire in CODECS:
             return start_reduce_scatter_encoded(self.comm, x, sizes, CODECS[self.wire]())
         sent = converted(x, self.wire) if self.wire else x
@@ -70,11 +71,11 @@ class ReduceScatterTransport(Transport):
         return handle.then(lambda done: converted(done.value()[0], x.dtype, copy=False))
 
     def handles(self) -> Iterable[Handle]:
-        """Sums of which this rank gets its piece."""
+        """Sums of which this rank gets its part."""
         return [unit.handle for unit in self._sent if unit.handle is not None]
 
     def collect(self, units: Sequence[Unit]) -> bool:
-        """Wait for all, and sum what they count; they are still to be divided by the sum of weights."""
+        """Wait for all, and sum weights and flags. The results must still be divided by the sum of weights."""
         for unit in units:
             unit.arrive()
         self._sent = []
@@ -93,7 +94,7 @@ class ReduceScatterTransport(Transport):
         return not self.wire
 
     def drop(self) -> None:
-        """Wait for what is on its way, and forget it."""
+        """Wait for pending operations, and drop their results."""
         sent, self._sent = self._sent, []
         for unit in sent:
             unit.arrive()

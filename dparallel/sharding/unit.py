@@ -1,7 +1,7 @@
-"""Unit: parameters of one dtype that are gathered together, and whose gradients leave together.
+"""Unit: parameters of one dtype that are gathered together, and whose gradients are sent together.
 
-Read end to end they are one vector, cut evenly over the ranks; each rank has one stretch of it, and so some elements of a
-few neighbouring parameters. Parameters are views of the vector, ParameterSlices views of the stretch.
+Concatenated they are one vector, split evenly over the ranks; each rank has one segment of it, and so some elements of a few
+neighboring parameters. Parameters are views of the vector, ParameterSlices views of the segment.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ MSG_REPLACED = ("the memory of parameter {name!r} was replaced (by .data = or a 
 
 
 class Gatherer(Protocol):
-    """What brings the values of units together: Gathering."""
+    """The interface that gathers the values of units: Gathering."""
 
     def gather(self, *units: Unit) -> None:
-        """Bring the values of units to this rank."""
+        """Gather the values of units on this rank."""
 
 
 class Unit(GradientBucket):
-    """The parameters `named` over the ranks of comm. `local`: where this rank's elements live when the values of all do not
-    stay (a vector to be filled); without it they stay in `flat`, and this rank's elements are a part of that."""
+    """The parameters `named` over the ranks of comm. `local`: the memory of this rank's elements if the whole values do not
+    stay (a vector to be filled); without it they stay in `flat`, of which this rank's elements are a part.
+    """
 
     def __init__(self, number: int, named: Sequence[tuple[str, Any]], comm: Communicator, owner: StepListener,
                  local: Array | None = None) -> None:
@@ -55,10 +56,10 @@ class Unit(GradientBucket):
         self.last: int = self.first + self.sizes[comm.rank]
         self.flat: Array | None = np.concatenate([p.array.reshape(-1) for p in self.params])
         self.views: list[Array] = []
-        self.sharded_arrays: list[Any] = []          # stand in the parameters for values that are not on this rank
-        self.arrays: list[Any] = []                  # what the parameters hold: views, or sharded_arrays
+        self.sharded_arrays: list[Any] = []          # replace values that are not on this rank in the parameters
+        self.arrays: list[Any] = []                  # the parameters' arrays: views, or sharded_arrays
         self.gatherer: Gatherer | None = None        # None: the values stay on this rank
-        self.gathering: Any = None                   # the handle of an allgather under way
+        self.gathering: Any = None                   # the handle of a pending allgather
         if local is None:
             self.local: Array = self.flat[self.first:self.last]
         else:
@@ -84,35 +85,35 @@ class Unit(GradientBucket):
         return ParameterSlice(self.local[start - self.first:stop - self.first], shard, self.params[i], owner)
 
     def local_part(self, i: int) -> slice:
-        """Where parameter i's elements are in this rank's stretch."""
+        """The location of parameter i's elements in this rank's segment."""
         start, stop = (min(max(n, self.first), self.last) for n in (self.parts[i].start, self.parts[i].stop))
         return slice(start - self.first, stop - self.first)
 
     def view(self, flat: Array | None) -> None:
-        """Let the values be `flat`."""
+        """Let `flat` be the values."""
         self.flat = flat
         self.views = [] if flat is None else [flat[part].reshape(shape)
                                               for part, shape in zip(self.parts, self.shapes, strict=True)]
 
     def set_arrays(self) -> None:
-        """Let the parameters' arrays be the values; where these are not on this rank, ShardedArrays."""
+        """Set the parameters' arrays to the values, or, if these are not on this rank, to ShardedArrays."""
         self.arrays = self.views or self.sharded_arrays
         for p, array in zip(self.params, self.arrays, strict=True):
             p.array = array
 
     def replaced(self) -> str | None:
-        """The name of a parameter that was given another array than the unit's, if there is one."""
+        """The name of a parameter whose array is no longer the unit's, if there is one."""
         return next((name for name, p, array in zip(self.names, self.params, self.arrays, strict=True)
                      if p.array is not array), None)
 
     def take_memory(self) -> None:
-        """Let the parameters' memory be the unit's."""
+        """Set the parameters' memory to the unit's."""
         self.set_arrays()
         for p in self.params:
             shared_counter(p).value += 1
 
     def adopt(self, gatherer: Gatherer | None = None) -> None:
-        """Let the values of the parameters be the unit's; with a gatherer they do not stay on this rank."""
+        """Copy the values of the parameters into the unit; with a gatherer they do not stay on this rank."""
         self.take_memory()
         for name, p in zip(self.names, self.params, strict=True):
             p.joins = functools.partial(refuse_optimizer, name)
@@ -122,12 +123,13 @@ class Unit(GradientBucket):
             self.reshard()
 
     def unshard(self, flat: Array) -> None:
-        """Stage 3: from here on the values are on this rank, gathered in `flat`. RuntimeError if a parameter was given other
-        memory since reshard()."""
+        """Stage 3: from now on the values are on this rank, gathered in `flat`. RuntimeError if a parameter got other
+        memory since reshard().
+        """
         self._exchange(flat)
 
     def reshard(self) -> None:
-        """Stage 3: they are on this rank no longer. RuntimeError if a parameter was given other memory since unshard()."""
+        """Stage 3: the values are no longer on this rank. RuntimeError if a parameter got other memory since unshard()."""
         self._exchange(None)
 
     def _exchange(self, flat: Array | None) -> None:
@@ -138,32 +140,32 @@ class Unit(GradientBucket):
             raise RuntimeError(MSG_REPLACED.format(name=name))
 
     def value(self, number: int) -> Array:
-        """The values of one parameter, gathered if they are not here."""
+        """The values of one parameter, gathered if necessary."""
         if self.flat is None:
             assert self.gatherer is not None
             self.gatherer.gather(self)
         return self.views[number]
 
     def _held_arrays(self) -> Iterator[tuple[str, str, Any]]:
-        """The values that are here, this rank's, and the memory of gradients on their way."""
+        """The gathered values, this rank's, and the memory of pending gradients."""
         yield from (("parameters", "", array) for array in (self.flat, self.local) if array is not None)
         yield from (("gradient buckets", "", array) for array in (self.grads, self.local_sum) if array is not None)
 
     # --- values over ranks ----------------------------------------------------------------------------------------------
 
     def start_gather(self) -> Any:
-        """Start to bring all ranks' stretches together."""
+        """Start to gather all ranks' segments."""
         parts = [s.array.reshape(-1) for s in self.slices]
         here = self.local
         if any(s.array.base is not here.base and s.array.base is not here for s in self.slices):
-            here = np.concatenate(parts)             # somebody gave a slice other memory
+            here = np.concatenate(parts)             # a slice got other memory
         return self.comm.start_allgather([here])
 
     def gathered(self, handle: Any) -> Array:
-        """What start_gather() brought: the values of all parameters."""
+        """The result of start_gather(): the values of all parameters."""
         flat: Array = handle.wait()[0]
         if flat.size != self.total:
-            raise CollectiveError(f"{flat.size} values came together for parameters {', '.join(self.names)} of "
+            raise CollectiveError(f"{flat.size} values were gathered for parameters {', '.join(self.names)} of "
                                   f"{self.total}: the ranks use parameters in different orders")
         return flat
 
@@ -178,13 +180,13 @@ class Unit(GradientBucket):
 
     @property
     def gradients(self) -> Array:
-        """Those of all parameters on this rank; once they have been summed, this rank's elements of the sum."""
+        """The gradients of all parameters on this rank; after the sum, this rank's elements of it."""
         found = self.grads if self.local_sum is None else self.local_sum
         assert found is not None
         return found
 
     def gradient(self, number: int) -> Array:
-        """Where a parameter's gradient goes. What slices still have there moves out first."""
+        """The memory of a parameter's gradient. Slices' gradients that are still there are moved first."""
         if self.grads is None:
             self.grads = np.empty(self.total, self.dtype)
         elif not self.collecting:
@@ -199,7 +201,7 @@ class Unit(GradientBucket):
         return p.grad is not None and self.grads is not None and p.grad.array.base is self.grads
 
     def fill(self, adding_up: bool, counted_elsewhere: Collection[Tensor]) -> None:
-        """Zeros for what was not used on this rank."""
+        """Set gradients of parameters unused on this rank to zeros."""
         for number, p in enumerate(self.params):
             if p.grad is None:
                 self.gradient(number)[...] = 0
@@ -209,7 +211,7 @@ class Unit(GradientBucket):
                     self.copy_in(p)
 
     def fill_with_zeros(self) -> None:
-        """Zeros for all, and none used."""
+        """Set all gradients to zeros, and mark all parameters as unused."""
         self.start_pass(None)
         self.gradient(0)
         self.gradients[...] = 0
@@ -217,7 +219,8 @@ class Unit(GradientBucket):
 
     def send(self, weight: float, keep: bool, start: Any) -> None:
         """Let start(gradients, sizes) start the sum over ranks of the gradients, which this rank has multiplied by its
-        weight; forget them unless `keep`."""
+        weight; drop them unless `keep`.
+        """
         self.gradient(0)
         for p in self.params:
             set_grad(p, None)
@@ -227,12 +230,12 @@ class Unit(GradientBucket):
             self.grads = None
 
     def arrive(self) -> None:
-        """Wait for this rank's part of the sum; the memory of the whole is free then."""
+        """Wait for this rank's part of the sum; then the memory of the whole is free."""
         if self.handle is not None:
             self.local_sum, self.handle = self.handle.wait(), None
 
     def deliver(self, ranks: int, in_bucket: bool) -> bool:
-        """Put the sum into the .grad of the slices of parameters that some rank used; whether all ranks used all."""
+        """Put the sum into the .grad of the slices of parameters that some rank used. Returns whether all ranks used all."""
         piece, self.local_sum = self.gradients, None
         if self.grads is not None:
             kept = self.grads[self.first:self.last]
@@ -247,7 +250,7 @@ class Unit(GradientBucket):
         return bool((self.used == ranks).all())
 
     def drop(self) -> None:
-        """Forget all gradients."""
+        """Drop all gradients."""
         self.arrive()
         self.local_sum, self.collecting = None, False
         for s in self.slices:
@@ -262,8 +265,9 @@ def grouped(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[list[tup
 
 def lay_out(groups: Sequence[Sequence[tuple[str, Any]]], comm: Communicator, owner: StepListener,
             gatherer: Gatherer | None = None) -> list[Unit]:
-    """A unit for each group, which has the values of its parameters. With a gatherer they do not stay, and this rank's
-    elements of all units lie end to end in one buffer per dtype."""
+    """A unit for each group, with the values of its parameters. With a gatherer they do not stay, and this rank's elements
+    of all units are contiguous in one buffer per dtype.
+    """
     sizes = [even_split(sum(p.array.size for _, p in group), comm.size)[comm.rank] for group in groups]
     totals: dict[Any, int] = {}
     for group, size in zip(groups, sizes, strict=True):
@@ -283,7 +287,7 @@ def lay_out(groups: Sequence[Sequence[tuple[str, Any]]], comm: Communicator, own
 
 
 def refresh(units: Sequence[Unit]) -> None:
-    """Bring the values that stay up to date with all ranks' slices: the next unit travels while one is copied."""
+    """Update the values that stay from all ranks' slices: the next unit is gathered while one is copied."""
     handle = units[0].start_gather() if units else None
     for number, unit in enumerate(units):
         following = units[number + 1].start_gather() if number + 1 < len(units) else None

@@ -1,4 +1,4 @@
-"""Which parameters are gathered together in stage 3."""
+"""The groups of parameters that are gathered together in stage 3."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ CONTAINERS = (Sequential, ModuleList, ModuleDict)
 def by_module(module: Module, cap_bytes: float, units: Any = None) -> list[list[tuple[str, Any]]]:
     """Named parameters in groups, each parameter once.
 
-    A group is what one module and all below it hold; what divided modules hold themselves is a group for each. Divided are
-    the module itself, containers, and what holds more than cap_bytes. `units`, classes of modules or a function of a
-    module, says instead which modules are groups.
+    A group is the parameters of one module and all below it; the direct parameters of divided modules are a group each.
+    Divided are the module itself, containers, and modules with more than cap_bytes. `units`, classes of modules or a
+    function of a module, defines instead which modules are groups.
     """
     whole: Callable[[Module], bool] | None = None
     if isinstance(units, (tuple, list, set, frozenset)) and all(isinstance(kind, type) for kind in units):
@@ -26,8 +26,8 @@ def by_module(module: Module, cap_bytes: float, units: Any = None) -> list[list[
     elif callable(units):
         whole = units
     elif units is not None:
-        raise ValueError(f"shard_units={units!r} must be a class or classes of modules, or a function of a module that says "
-                         "whether it is one unit")
+        raise ValueError(f"shard_units={units!r} must be a class or classes of modules, or a function of a module that "
+                         "returns whether it is one unit")
     seen: set[int] = set()
     groups: list[list[tuple[str, Any]]] = []
 

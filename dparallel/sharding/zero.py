@@ -1,4 +1,4 @@
-"""ZeroRedundancyOptimizer: an optimiser whose state lies in slices over ranks, beside a plain DataParallel."""
+"""ZeroRedundancyOptimizer: an optimizer whose state is in slices over ranks, beside a plain DataParallel."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ UNIT_BYTES = 25 * 2**20
 
 
 class ZeroRedundancyOptimizer(Optimizer):
-    """optimizer_class over `params`, of whose state each rank keeps its share (ZeRO stage 1, PyTorch's name for it).
+    """optimizer_class over `params`, with its state sharded over ranks (ZeRO stage 1, under PyTorch's name).
 
     params, gradients and the result of a step are whole on every rank; a step updates this rank's elements and gathers the
-    others'. Every rank takes every step. Parameters lie in flat buffers from here on. consolidate_state_dict(to=0), on all
-    ranks, brings the state to one rank, whose state_dict() is then whole.
+    others'. Every rank takes every step. From now on parameters are in flat buffers. consolidate_state_dict(to=0), on all
+    ranks, gathers the state on one rank, whose state_dict() is then whole.
 
     Args:
         params: Parameters, or parameter groups, the same on every rank.
-        optimizer_class (type[Optimizer]): Such as optim.AdamW; it must treat each element alone.
-        process_group (Communicator): The ranks, by default all.
-        parameters_as_bucket_view (bool): Always so. Default: False.
-        overlap_with_ddp (bool): Not implemented. Default: False.
+        optimizer_class (type): Such as optim.AdamW; its step must be elementwise.
+        process_group (Communicator): The ranks. Default: all.
+        parameters_as_bucket_view (bool): Always True.
+        overlap_with_ddp (bool): Not implemented.
         **defaults: Arguments of optimizer_class.
 
     Raises:
-        NotImplementedError: overlap_with_ddp, or an optimizer_class that needs whole parameters (LAMB, LARS, Adafactor,
+        NotImplementedError: overlap_with_ddp, or an optimizer_class that requires whole parameters (LAMB, LARS, Adafactor,
             Muon, LBFGS).
-        TypeError: optimizer_class is not a class of optimisers, or process_group has no ranks.
+        TypeError: optimizer_class is not a class of optimizers, or process_group is not a communicator.
 
     Example:
         >>> def train(comm):
@@ -54,14 +54,14 @@ class ZeroRedundancyOptimizer(Optimizer):
         if overlap_with_ddp:
             raise NotImplementedError("overlap_with_ddp=True: use DataParallel(shard=...), where sums overlap with backward")
         if not (isinstance(optimizer_class, type) and issubclass(optimizer_class, Optimizer)):
-            raise TypeError(f"optimizer_class is a class of optimizers, not {optimizer_class!r}")
+            raise TypeError(f"optimizer_class must be a class of optimizers, not {optimizer_class!r}")
         comm = communicator(process_group)
         if len(comm.held) > 1:
-            raise TypeError(f"process_group is a Communicator over ranks, not {comm!r}")
+            raise TypeError(f"process_group must be a Communicator over ranks, not {comm!r}")
         self.comm: Communicator = comm.duplicate()
         self.units: list[Unit] = []
         self.slices: dict[int, ParameterSlice] = {}
-        self.optim: Any = None                       # PyTorch's name for the optimiser over slices
+        self.optim: Any = None                       # PyTorch's name for the optimizer over slices
         self._full: dict[str, Any] | None = None
         super().__init__(params, defaults)
         self.optim = optimizer_class([self._sliced(group) for group in self.param_groups], **defaults)
@@ -69,23 +69,20 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._take_options()
 
     def stepped_by(self, optimizer: Any) -> None:
-        """The optimiser over slices has been made.
+        """The optimizer over slices was created. NotImplementedError if it requires whole parameters.
 
         Args:
-            optimizer (Optimizer): It.
-
-        Raises:
-            NotImplementedError: it needs whole parameters.
+            optimizer (Optimizer): The optimizer over slices.
         """
         check_elementwise(optimizer, LBFGS)
 
     def _sliced(self, group: dict[str, Any]) -> dict[str, Any]:
-        """The group with slices for parameters."""
+        """The group with slices instead of parameters."""
         names = group.get("param_names") or [f"parameter {len(self.slices) + i}" for i in range(len(group["params"]))]
         for p in group["params"]:
             if isinstance(p, ParameterSlice):
-                raise ValueError("ZeroRedundancyOptimizer takes whole parameters; those of a sharded DataParallel are "
-                                 "slices already: give them to an ordinary optimizer")
+                raise ValueError("ZeroRedundancyOptimizer requires whole parameters; those of a sharded DataParallel "
+                                 "already are slices: pass them to an ordinary optimizer")
         for named in grouped(list(zip(names, group["params"], strict=True)), UNIT_BYTES):
             unit = Unit(len(self.units), named, self.comm, self)
             unit.take_memory()
@@ -94,7 +91,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         return {**group, "params": [self.slices[id(p)] for p in group["params"]]}
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add parameters with options of their own.
+        """Add a parameter group.
 
         Args:
             param_group (dict): "params" and the settings that differ from the defaults; the same on every rank.
@@ -113,13 +110,10 @@ class ZeroRedundancyOptimizer(Optimizer):
             theirs.update({name: value for name, value in mine.items() if name not in ("params", "param_names")})
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update this rank's elements, and gather all. Collective.
+        """Update this rank's elements, and gather all. Collective. Returns the closure's loss, or None.
 
         Args:
-            closure (callable): Computes the loss and the gradients again. Default: None.
-
-        Returns:
-            The closure's loss; None without a closure.
+            closure (callable): Recomputes the loss and the gradients. Default: None.
 
         Raises:
             RuntimeError: a parameter's memory was replaced, by .data = or a cast.
@@ -147,12 +141,12 @@ class ZeroRedundancyOptimizer(Optimizer):
     # --- state ----------------------------------------------------------------------------------------------------------
 
     def local_state(self) -> dict[str, Any]:
-        """The state as it lies on this rank, in slices, with the options as they are now. Not collective."""
+        """The state as stored on this rank, in slices, with the current options. Not collective."""
         self._give_options()
         return local_state(self.optim)
 
     def consolidate_state_dict(self, to: int = 0) -> None:
-        """Bring the whole state to rank `to`, for state_dict() there. All ranks call it together.
+        """Gather the whole state on rank `to`, for state_dict() there. All ranks call it together.
 
         Args:
             to (int): The rank. Default: 0.
@@ -161,10 +155,8 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._full = packed if self.comm.rank == to else None
 
     def state_dict(self) -> dict[str, Any]:
-        """The whole state as optimizer_class has it.
-
-        Raises:
-            RuntimeError: consolidate_state_dict() has not brought the state to this rank since the last step.
+        """The whole state, as optimizer_class has it. RuntimeError unless consolidate_state_dict() has gathered it on this
+        rank since the last step.
         """
         if self._full is None:
             raise RuntimeError("Optimizer state has not been consolidated on this rank. Please call "
@@ -173,10 +165,10 @@ class ZeroRedundancyOptimizer(Optimizer):
         return self._full
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take this rank's share of a whole state, made at any number of ranks, or by optimizer_class itself.
+        """Load this rank's share of a whole state, saved on any number of ranks, or by optimizer_class itself.
 
         Args:
-            state_dict (dict): It.
+            state_dict (dict): The whole state.
         """
         self.optim.load_state_dict(cut_state(self.optim, state_dict))
         self._take_options()

@@ -54,7 +54,7 @@ def test_ranks_that_go_different_ways(on_ranks, shard):
 def test_stage_3_on_one_rank_only_is_an_error_on_all():
     def check(comm):
         model = wrap(make_mlp(), comm, 3)
-        with pytest.raises(CollectiveError, match="rank 0 wants to end summon_full_params.*rank 1 wants to end forward"):
+        with pytest.raises(CollectiveError, match="rank 0 is about to end summon_full_params.*rank 1 is about to end forward"):
             if comm.rank == 0:
                 model.state_dict()
             else:
@@ -95,11 +95,11 @@ def test_mistakes_are_named(shard):
         model = wrap(net, comm, shard)
         with pytest.raises(RuntimeError, match=r"'0.weight' of the module inside.*model.parameters\(\)"):
             optim.SGD(net.parameters(), lr=0.1)
-        with pytest.raises(NotImplementedError, match="LAMB needs norms"):
+        with pytest.raises(NotImplementedError, match="LAMB requires norms"):
             optim.LAMB(model.parameters(), lr=0.1)
         with pytest.raises(NotImplementedError, match="LBFGS"):
             optim.LBFGS(model.parameters())
-        with pytest.raises(NotImplementedError, match="'0.weight' is already sharded|lie in slices"):
+        with pytest.raises(NotImplementedError, match="'0.weight' is already sharded|in slices"):
             DataParallel(net, comm=comm, shard=shard)
         optimizer = sgd(model.parameters())
         with model.no_sync():
@@ -138,7 +138,7 @@ def test_an_optimiser_made_before_wrapping_is_noticed():
         net = make_mlp()
         optimizer = optim.SGD(net.parameters(), lr=0.1)
         model = wrap(net, comm, 2)
-        with pytest.warns(UserWarning, match="no optimizer holds model.parameters"):
+        with pytest.warns(UserWarning, match="no optimizer has model.parameters"):
             train(model, optimizer, comm, steps=3)
 
     results = run_ranks(2, lambda comm: check(comm) if comm.rank == 0 else train_quietly(comm))

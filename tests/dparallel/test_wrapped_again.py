@@ -14,7 +14,7 @@ from dparallel import DataParallel, Devices
 WAYS = {"ranks": {"average": "ranks"}, "rows": {}, "root": {"batch": "root"}, "devices": {"comm": Devices(2)},
         "both": {"devices": 2}, "reproducible": {},
         **{stage: {"shard": stage} for stage in ("optimizer", "gradients", "parameters")}}
-SAYS = re.compile(r"wrapped again|is already sharded|pass its \.module|lie in slices")
+SAYS = re.compile(r"wrapped again|is already sharded|pass its \.module|in slices")
 
 
 def make():
