@@ -133,7 +133,7 @@ class ParameterSlice(Parameter):
     @data.setter
     def data(self, value: Tensor) -> None:
         if value.array.shape != self.array.shape or value.array.dtype != self.array.dtype:
-            raise RuntimeError(f"the slice of {self.shard.name!r} is {self.dtype} {list(self.shape)}, which can't change; cast "
+            raise RuntimeError(f"the slice of {self.shard.name!r} is {self.dtype} {list(self.shape)}; to change it, cast "
                                "a model, or load other shapes, before it is sharded")
         np.copyto(self.array, value.array)
         shared_counter(self).value += 1
