@@ -323,7 +323,7 @@ class Probe:
         words = ", ".join(taken[:-1]) + (" or " if len(taken) > 1 else "") + taken[-1] if len(taken) < 4 else "any dtype"
         made = results["integers"][0]
         if isinstance(made, ag.Tensor) and made.dtype.kind == "f":
-            words += "; integers become floating point"
+            words += "; integers are converted to floating point"
         by_error = {}
         for kind, (_, error) in results.items():
             if error is not None and type(error) is not AssertionError:
@@ -348,17 +348,17 @@ class Probe:
                 _, error = self.attempt(dim=99)
             self.arguments = keep
             if isinstance(error, IndexError):
-                found.append("IndexError: `dim` is no dimension of the input")
+                found.append("IndexError: `dim` is out of range")
         tensors = [v for v in self.arguments if isinstance(v, ag.Tensor)]
         if len(tensors) == 2 and tensors[0].shape == tensors[1].shape and tensors[0].ndim == 1:
             both = iter([3, 4])
             _, error = self.attempt(lambda v: ag.ones(next(both), dtype=v.dtype))
             if error is not None:
-                found.append(f"{type(error).__name__}: the shapes do not fit each other")
+                found.append(f"{type(error).__name__}: the shapes do not match")
         if "out" in parameters and first.dtype.kind == "f":
             _, error = self.attempt(lambda v: v.detach().requires_grad_() if v.dtype.kind == "f" else v, out=ag.empty(0))
             if isinstance(error, RuntimeError):
-                found.append("RuntimeError: `out` is given, and an operand needs a gradient")
+                found.append("RuntimeError: `out` is given, and an operand requires grad")
         return found
 
 
@@ -463,7 +463,7 @@ def docstring(ag, function, path, paths, entries, families, lacking):
     nothing = signature is not None and signature.return_annotation in (None, "None")
     returned = entry.returns or ("" if nothing else annotation or "Tensor")
     if not entry.returns and returned == "Tensor" and hasattr(function, "node") and words:
-        shape = "input's shape" if "other" not in parameters else "the shape that the operands broadcast to"
+        shape = "the input's shape" if "other" not in parameters else "the broadcast shape"
         returned = f"Tensor of {shape}" + (", bool" if probe.made.dtype.kind == "b" else "")
     if annotation in ("", "Tensor") and returned.startswith("(") and "tuple" not in returned and not re.match(
             r"\((values|sign|Q|U|P|solution|hist|LU|output|std|var|mean)", returned):
@@ -494,14 +494,14 @@ def in_place(ag, name, base_path, base_text, entries, lacking):
         lacking.append(f"Tensor.{name}: its example raises {shown[-1]}")
     summary, _, rest = base_text.partition("\n\n")
     summary = " ".join(summary.split())
-    text = f"In place: {summary[0].lower() + summary[1:] if re.match(r'[A-Z][a-z]* ', summary) else summary}"
+    text = f"In place: {summary[0].lower() + summary[1:] if re.match(r'[A-Z][a-z-]* ', summary) else summary}"
     sections = dict(re.findall(r"^(Args|Raises):\n((?:    .*\n?)+)", rest, re.M))
     items = {title: re.findall(r"^    \S.*(?:\n     .*)*", sections.get(title, ""), re.M) for title in ("Args", "Raises")}
     keep = [item for item in items["Args"] if not re.match(r" *(input|self|out|axis|keepdims)\b", item)]
     errors = [line for error in entry.errors for line in wrapped(f"{error}.")] if entry is not None and entry.errors else [
         item for item in items["Raises"] if "`out`" not in item]
-    errors += wrapped("RuntimeError: this tensor is a leaf that needs a gradient, and recording is on; or the result has "
-                      "another shape, or a dtype that can't be cast to this tensor's.")
+    errors += wrapped("RuntimeError: this tensor is a leaf that requires grad while grad mode is enabled; or the result has "
+                      "another shape, or a dtype that cannot be cast to this tensor's.")
     lines = [*textwrap.wrap(text, WIDTH + 4), *(["", "Args:", *keep] if keep else []), "", "Returns:", "    This tensor.",
              "", "Raises:", *errors, "", "Example:", *[f"    {line}" for line in shown]]
     return "\n".join(lines)
