@@ -23,7 +23,7 @@ class InPlace(Module):
 
 
 class ReLU(InPlace):
-    """max(x, 0), element by element."""
+    """Element-wise max(x, 0)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
@@ -39,7 +39,7 @@ class SELU(InPlace):
 
 
 class SiLU(InPlace):
-    """x * sigmoid(x), element by element; also called swish. Elfwing et al. 2017 (arXiv:1702.03118)."""
+    """Element-wise x * sigmoid(x), also called swish. Elfwing et al. 2017 (arXiv:1702.03118)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
@@ -47,7 +47,7 @@ class SiLU(InPlace):
 
 
 class Mish(InPlace):
-    """x * tanh(softplus(x)), element by element. Misra 2019 (arXiv:1908.08681)."""
+    """Element-wise x * tanh(softplus(x)). Misra 2019 (arXiv:1908.08681)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
@@ -66,7 +66,7 @@ class Hardsigmoid(Module):
 
 
 class Hardswish(Module):
-    """x * hardsigmoid(x), element by element. Howard et al. 2019 (arXiv:1905.02244)."""
+    """Element-wise x * hardsigmoid(x). Howard et al. 2019 (arXiv:1905.02244)."""
 
     def __init__(self, inplace: bool = False) -> None:
         self.inplace = inplace
@@ -77,7 +77,7 @@ class Hardswish(Module):
 
 
 class Hardtanh(Module):
-    """x clamped to [min_val, max_val]. AssertionError unless max_val > min_val."""
+    """Clamp x to [min_val, max_val]."""
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: float | None = None,
                  max_value: float | None = None) -> None:
@@ -97,7 +97,7 @@ class Hardtanh(Module):
 
 
 class ReLU6(Hardtanh):
-    """x clamped to [0, 6]. Howard et al. 2017 (arXiv:1704.04861)."""
+    """Clamp x to [0, 6]. Howard et al. 2017 (arXiv:1704.04861)."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -297,7 +297,7 @@ class Softplus(Module):
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x)), element by element."""
+    """Element-wise 1 / (1 + exp(-x))."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
@@ -305,7 +305,7 @@ class Sigmoid(Module):
 
 
 class Tanh(Module):
-    """The hyperbolic tangent, element by element."""
+    """Element-wise hyperbolic tangent."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
@@ -321,7 +321,7 @@ class LogSigmoid(Module):
 
 
 class Softsign(Module):
-    """x / (1 + |x|), element by element."""
+    """Element-wise x / (1 + |x|)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
@@ -329,7 +329,7 @@ class Softsign(Module):
 
 
 class Tanhshrink(Module):
-    """x - tanh(x), element by element."""
+    """Element-wise x - tanh(x)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
@@ -352,7 +352,7 @@ class Softmin(Module):
 
 
 class Softmax(Module):
-    """exp(x) divided by its sum along dim. With dim=None a dimension is chosen by the input's ndim, with a warning."""
+    """exp(x) divided by its sum along `dim`; with dim=None the input's ndim selects one, with a warning."""
 
     def __init__(self, dim: int | None = None) -> None:
         self.dim = dim
@@ -382,7 +382,7 @@ class LogSoftmax(Module):
 
 
 class Softmax2d(Module):
-    """softmax over the channels of each pixel of (n, c, h, w) or (c, h, w)."""
+    """Softmax over the channels of each pixel of (n, c, h, w) or (c, h, w)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> the same shape. ValueError for another number of dimensions."""

@@ -26,10 +26,9 @@ class _ASMoutput(NamedTuple):
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Log-softmax over classes sorted by falling frequency, cut into a head and clusters at `cutoffs`.
+    """Log-softmax over classes sorted by decreasing frequency, divided at `cutoffs` into a head and clusters.
 
-    Cluster i projects the input down to in_features / div_value^(i + 1) features. ValueError unless cutoffs are
-    increasing and between 1 and n_classes - 1.
+    Cluster i projects the input to in_features / div_value^(i + 1) features.
     """
 
     def __init__(self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0,

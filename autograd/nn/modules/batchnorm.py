@@ -16,7 +16,7 @@ from ..module import Module
 
 
 class NormBase(Module):
-    """A scale and a shift per channel (affine) and running means and variances per channel (track_running_stats)."""
+    """Base of normalizations: weight and bias per channel (affine), running statistics (track_running_stats)."""
 
     _version = 2                                     # since there is num_batches_tracked
 
@@ -116,7 +116,7 @@ class _BatchNorm(NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of (n, c) or (n, c, length)."""
+    """Batch normalization of (n, c) or (n, c, length)."""
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim not in (2, 3):
@@ -124,7 +124,7 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation of (n, c, h, w)."""
+    """Batch normalization of (n, c, h, w)."""
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim != 4:
@@ -132,7 +132,7 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of (n, c, d, h, w)."""
+    """Batch normalization of (n, c, d, h, w)."""
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim != 5:
@@ -140,11 +140,10 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation with statistics over all ranks, for imports and isinstance(): a plugin provides the
-    implementation.
+    """Batch normalization with statistics over all ranks; the constructor returns a plugin's subclass.
 
-    Constructing or converting gives the plugin's subclass; without a plugin it is a NotImplementedError, since the
-    statistics of one rank alone would silently differ from PyTorch's.
+    Without a plugin it raises NotImplementedError, since the statistics of one rank alone would silently differ from
+    PyTorch's.
     """
 
     if not TYPE_CHECKING:                            # checkers take what a class's __new__ gives for its instances

@@ -1,4 +1,4 @@
-"""Modules that hold modules: in a row, as a list, as a dict."""
+"""Modules that contain modules: in sequence, as a list, as a dict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class _Numbered(Module):
-    """Modules in order, named by numbers unless they were given names."""
+    """Base of ordered containers, whose modules are named by index unless names are given."""
 
     def _items(self) -> list[tuple[str, Any]]:
         """Names and modules; None where a module was replaced by None, as model code does to leave one out."""
@@ -90,7 +90,7 @@ class _Numbered(Module):
 
 
 class Sequential(_Numbered):
-    """Modules applied in sequence; passed as arguments, or as one dict of names."""
+    """Modules applied in sequence, given as arguments or as a dict of names."""
 
     def __init__(self, *args: Module | Mapping[str, Module]) -> None:
         named: Any = args[0].items() if len(args) == 1 and isinstance(args[0], dict) else enumerate(args)
@@ -156,7 +156,7 @@ class Sequential(_Numbered):
 
 
 class ModuleList(_Numbered):
-    """A list of modules that are registered as submodules, so that parameters() and state_dict() find them."""
+    """A list of submodules."""
 
     def __init__(self, modules: Iterable[Module | None] | None = None) -> None:
         if modules is not None:
@@ -196,7 +196,7 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """A dict of modules, registered as submodules and kept in the order of insertion."""
+    """A dict of submodules, in the order of insertion."""
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
         if modules is not None:

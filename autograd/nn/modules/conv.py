@@ -19,7 +19,7 @@ MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _ConvNd(Module):
-    """What all convolutions have: a weight (out, in / groups, *kernel), with out and in exchanged if transposed."""
+    """Base of convolutions: a weight (out, in / groups, *kernel); out and in are exchanged if transposed."""
 
     weight: Parameter
     bias: Parameter | None
@@ -205,9 +205,7 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """The adjoint of Conv1d, with a learned kernel of shape (in_channels, out_channels / groups, k): each input
-    element adds a scaled kernel to the output.
-    """
+    """Transposed convolution, the adjoint of Conv1d, with learned kernels (in_channels, out_channels / groups, k)."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
                  padding: SizeLike = 0, output_padding: SizeLike = 0, groups: int = 1, bias: bool = True,
@@ -228,9 +226,7 @@ class ConvTranspose1d(_ConvTransposeNd):
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """The adjoint of Conv2d, with a learned kernel of shape (in_channels, out_channels / groups, kh, kw): each input
-    element adds a scaled kernel to the output.
-    """
+    """Transposed convolution, the adjoint of Conv2d, with learned kernels (in_channels, out_channels / groups, kh, kw)."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
                  padding: SizeLike = 0, output_padding: SizeLike = 0, groups: int = 1, bias: bool = True,
@@ -248,9 +244,7 @@ class ConvTranspose2d(_ConvTransposeNd):
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """The adjoint of Conv3d, with a learned kernel of shape (in_channels, out_channels / groups, kd, kh, kw): each
-    input element adds a scaled kernel to the output.
-    """
+    """Transposed convolution, the adjoint of Conv3d, with kernels (in_channels, out_channels / groups, kd, kh, kw)."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
                  padding: SizeLike = 0, output_padding: SizeLike = 0, groups: int = 1, bias: bool = True,

@@ -9,7 +9,7 @@ from .extra_repr import format_attributes
 
 
 class _DropoutNd(Module):
-    """What all kinds have: the probability p of being dropped."""
+    """Base of dropout: the probability p of zeroing."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         if not 0 <= p <= 1:
@@ -49,9 +49,7 @@ class Dropout2d(_DropoutNd):
 
 
 class Dropout3d(_DropoutNd):
-    """Zero whole channels of (n, c, d, h, w) or (c, d, h, w) with probability p in training mode; scale the others by
-    1 / (1 - p).
-    """
+    """Zero whole channels of (n, c, d, h, w) or (c, d, h, w) with probability p in training mode; scale the others up."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, d, h, w) or (c, d, h, w) -> the same shape; the input itself in evaluation mode."""
@@ -59,7 +57,7 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean 0 and variance 1, for networks of SELU. Klambauer et al. 2017."""
+    """Dropout that preserves mean 0 and variance 1, for networks with SELU. Klambauer et al. 2017."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape. `inplace` has no effect, as in PyTorch."""

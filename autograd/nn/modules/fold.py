@@ -10,7 +10,7 @@ from .extra_repr import format_attributes
 
 
 class Fold(Module):
-    """Columns (n, c * window, windows) summed into their windows of the image: (n, c, *output_size)."""
+    """Sum columns (n, c * window, windows) into their windows of an image (n, c, *output_size)."""
 
     def __init__(self, output_size: SizeLike, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0,
                  stride: SizeLike = 1) -> None:
@@ -32,7 +32,7 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """The windows of (n, c, h, w) as columns: (n, c * window, windows)."""
+    """Extract the windows of (n, c, h, w) as columns (n, c * window, windows)."""
 
     def __init__(self, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0, stride: SizeLike = 1) -> None:
         self.kernel_size: SizeLike = kernel_size

@@ -51,19 +51,19 @@ class _InstanceNorm(NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalisation of (n, c, length) or (c, length)."""
+    """Instance normalization of (n, c, length) or (c, length)."""
 
     sample_ndim = 2
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalisation of (n, c, h, w) or (c, h, w)."""
+    """Instance normalization of (n, c, h, w) or (c, h, w)."""
 
     sample_ndim = 3
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalisation of (n, c, d, h, w) or (c, d, h, w)."""
+    """Instance normalization of (n, c, d, h, w) or (c, d, h, w)."""
 
     sample_ndim = 4
 

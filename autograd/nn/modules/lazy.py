@@ -89,7 +89,7 @@ class LazyModuleMixin(Module):
 # --- linear -----------------------------------------------------------------------------------------------------------
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """Linear whose in_features are the size of the first input's last dimension."""
+    """Linear whose `in_features` is inferred from the first input."""
 
     cls_to_become: type[Module] = Linear
 
@@ -131,7 +131,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 # --- convolutions -----------------------------------------------------------------------------------------------------
 
 class _LazyConvNd(LazyModuleMixin):
-    """Base of lazy convolutions, beside the ordinary class: in_channels are those of the first input."""
+    """Base of lazy convolutions, beside the ordinary class: infers `in_channels` from the first input."""
 
     weight: Any
     bias: Any
@@ -207,37 +207,37 @@ class _LazyConvTranspose(_LazyConvNd):
 
 
 class LazyConv1d(_LazyConv, Conv1d):
-    """Conv1d whose in_channels are those of the first input."""
+    """Conv1d whose `in_channels` is inferred from the first input."""
 
     cls_to_become: type[Module] = Conv1d
 
 
 class LazyConv2d(_LazyConv, Conv2d):
-    """Conv2d whose in_channels are those of the first input."""
+    """Conv2d whose `in_channels` is inferred from the first input."""
 
     cls_to_become: type[Module] = Conv2d
 
 
 class LazyConv3d(_LazyConv, Conv3d):
-    """Conv3d whose in_channels are those of the first input."""
+    """Conv3d whose `in_channels` is inferred from the first input."""
 
     cls_to_become: type[Module] = Conv3d
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
-    """ConvTranspose1d whose in_channels are those of the first input."""
+    """ConvTranspose1d whose `in_channels` is inferred from the first input."""
 
     cls_to_become: type[Module] = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
-    """ConvTranspose2d whose in_channels are those of the first input."""
+    """ConvTranspose2d whose `in_channels` is inferred from the first input."""
 
     cls_to_become: type[Module] = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
-    """ConvTranspose3d whose in_channels are those of the first input."""
+    """ConvTranspose3d whose `in_channels` is inferred from the first input."""
 
     cls_to_become: type[Module] = ConvTranspose3d
 
@@ -245,7 +245,7 @@ class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
 # --- normalisation ----------------------------------------------------------------------------------------------------
 
 class _LazyNormBase(LazyModuleMixin, NormBase):
-    """Base of lazy normalisations: num_features are the channels (dimension 1) of the first input."""
+    """Base of lazy normalizations: infers `num_features` from the first input."""
 
     def __init__(self, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
                  track_running_stats: bool = True, device: DeviceLike = None, dtype: DTypeLike = None, *,
@@ -282,37 +282,37 @@ class _LazyNormBase(LazyModuleMixin, NormBase):
 
 
 class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
-    """BatchNorm1d whose num_features are the channels of the first input."""
+    """BatchNorm1d whose `num_features` is inferred from the first input."""
 
     cls_to_become: type[Module] = BatchNorm1d
 
 
 class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
-    """BatchNorm2d whose num_features are the channels of the first input."""
+    """BatchNorm2d whose `num_features` is inferred from the first input."""
 
     cls_to_become: type[Module] = BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
-    """BatchNorm3d whose num_features are the channels of the first input."""
+    """BatchNorm3d whose `num_features` is inferred from the first input."""
 
     cls_to_become: type[Module] = BatchNorm3d
 
 
 class LazyInstanceNorm1d(_LazyNormBase, InstanceNorm1d):
-    """InstanceNorm1d whose num_features are the channels of the first input, which must have a batch dimension."""
+    """InstanceNorm1d whose `num_features` is inferred from the first input, which must have a batch dimension."""
 
     cls_to_become: type[Module] = InstanceNorm1d
 
 
 class LazyInstanceNorm2d(_LazyNormBase, InstanceNorm2d):
-    """InstanceNorm2d whose num_features are the channels of the first input, which must have a batch dimension."""
+    """InstanceNorm2d whose `num_features` is inferred from the first input, which must have a batch dimension."""
 
     cls_to_become: type[Module] = InstanceNorm2d
 
 
 class LazyInstanceNorm3d(_LazyNormBase, InstanceNorm3d):
-    """InstanceNorm3d whose num_features are the channels of the first input, which must have a batch dimension."""
+    """InstanceNorm3d whose `num_features` is inferred from the first input, which must have a batch dimension."""
 
     cls_to_become: type[Module] = InstanceNorm3d
 

@@ -13,7 +13,7 @@ from .loss import Loss
 
 
 class LinearCrossEntropyOptions(NamedTuple):
-    """How PyTorch cuts the work up to save memory; results do not depend on it, and here it changes nothing."""
+    """How PyTorch divides the computation to save memory; no effect here, and results do not depend on it."""
 
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None

@@ -23,7 +23,7 @@ _Loss = Loss
 
 
 class _WeightedLoss(_Loss):
-    """A loss with a weight, a buffer: one number for each class, or for each element."""
+    """A loss with a buffer `weight`: one number per class, or per element."""
 
     weight: Tensor | None
 
@@ -36,7 +36,7 @@ class _WeightedLoss(_Loss):
 # --- distances --------------------------------------------------------------------------------------------------------
 
 class L1Loss(_Loss):
-    """The absolute error |input - target|."""
+    """Absolute error |input - target|."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
@@ -44,7 +44,7 @@ class L1Loss(_Loss):
 
 
 class MSELoss(_Loss):
-    """The squared error (input - target)^2."""
+    """Squared error (input - target)^2."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
@@ -114,7 +114,7 @@ class PoissonNLLLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """target * (log(target) - input), where input holds log-probabilities; with log_target=True the target does, too."""
+    """Kullback-Leibler divergence target * (log(target) - input); the input holds log probabilities."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
                  log_target: bool = False) -> None:
@@ -131,7 +131,7 @@ class KLDivLoss(_Loss):
 # --- classes ----------------------------------------------------------------------------------------------------------
 
 class NLLLoss(_WeightedLoss):
-    """-input[target], of log probabilities (n, c, ...), weighted by class; targets equal to ignore_index do not count."""
+    """Negative log likelihood -input[target] of log probabilities (n, c, ...), weighted by class; ignores `ignore_index`."""
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
@@ -337,7 +337,7 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class NLLLoss2d(NLLLoss):
-    """The older name of NLLLoss for images."""
+    """Older name of NLLLoss for images."""
 
 
 __all__ = ["BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",

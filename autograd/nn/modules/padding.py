@@ -33,7 +33,7 @@ class _PadNd(Module):
 
 
 class _ConstantPadNd(_PadNd):
-    """Borders of one value."""
+    """Base of padding with a constant."""
 
     def __init__(self, padding: SizeLike, value: float) -> None:
         super().__init__(padding)
@@ -49,19 +49,19 @@ class _ConstantPadNd(_PadNd):
 
 
 class ConstantPad1d(_ConstantPadNd):
-    """Pad the last dimension with one value."""
+    """Pad the last dimension with a constant."""
 
     dims = 1
 
 
 class ConstantPad2d(_ConstantPadNd):
-    """Pad the last two dimensions with one value."""
+    """Pad the last two dimensions with a constant."""
 
     dims = 2
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """Pad the last three dimensions with one value."""
+    """Pad the last three dimensions with a constant."""
 
     dims = 3
 
@@ -100,55 +100,55 @@ class ZeroPad3d(ConstantPad3d):
 
 
 class _ReflectionPadNd(_PadNd):
-    """The input mirrored at its edge, which is not repeated."""
+    """Base of reflection padding."""
 
     mode = "reflect"
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """(c, length) or (n, c, length), mirrored."""
+    """Pad (c, length) or (n, c, length) by reflecting the input at its edges, which are not repeated."""
 
     dims = 1
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """(c, h, w) or (n, c, h, w), mirrored."""
+    """Pad (c, h, w) or (n, c, h, w) by reflecting the input at its edges, which are not repeated."""
 
     dims = 2
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """(c, d, h, w) or (n, c, d, h, w), mirrored."""
+    """Pad (c, d, h, w) or (n, c, d, h, w) by reflecting the input at its edges, which are not repeated."""
 
     dims = 3
 
 
 class _ReplicationPadNd(_PadNd):
-    """The edge repeated."""
+    """Base of replication padding."""
 
     mode = "replicate"
 
 
 class ReplicationPad1d(_ReplicationPadNd):
-    """(c, length) or (n, c, length), its edges repeated."""
+    """Pad (c, length) or (n, c, length) by repeating the edges."""
 
     dims = 1
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """(c, h, w) or (n, c, h, w), its edges repeated."""
+    """Pad (c, h, w) or (n, c, h, w) by repeating the edges."""
 
     dims = 2
 
 
 class ReplicationPad3d(_ReplicationPadNd):
-    """(c, d, h, w) or (n, c, d, h, w), its edges repeated."""
+    """Pad (c, d, h, w) or (n, c, d, h, w) by repeating the edges."""
 
     dims = 3
 
 
 class _CircularPadNd(_PadNd):
-    """The other end of the input."""
+    """Base of circular padding."""
 
     mode = "circular"
 
@@ -164,19 +164,19 @@ class _CircularPadNd(_PadNd):
 
 
 class CircularPad1d(_CircularPadNd):
-    """(c, length) or (n, c, length), wrapped round."""
+    """Pad (c, length) or (n, c, length) circularly, with the opposite end of the input."""
 
     dims = 1
 
 
 class CircularPad2d(_CircularPadNd):
-    """(c, h, w) or (n, c, h, w), wrapped round."""
+    """Pad (c, h, w) or (n, c, h, w) circularly, with the opposite end of the input."""
 
     dims = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """(c, d, h, w) or (n, c, d, h, w), wrapped round."""
+    """Pad (c, d, h, w) or (n, c, d, h, w) circularly, with the opposite end of the input."""
 
     dims = 3
 

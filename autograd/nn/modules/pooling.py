@@ -18,7 +18,7 @@ from .tuples import pair, single, triple
 
 
 class _MaxPoolNd(Module):
-    """Base of max pooling: the window's arguments."""
+    """Base of max pooling: the arguments of the window."""
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, dilation: SizeLike = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
@@ -39,7 +39,7 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The maximum of each window of a sequence; with return_indices=True also its index, which MaxUnpool1d takes."""
+    """Max pooling: the maximum of each window of a sequence, optionally with its flat index for MaxUnpool1d."""
 
     def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, l) or (c, l) -> (n, c, l'), or a pair of the maxima and their int64 indices."""
@@ -47,9 +47,7 @@ class MaxPool1d(_MaxPoolNd):
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The maximum of each window of an image; with return_indices=True also its flat index in the plane, which
-    MaxUnpool2d takes.
-    """
+    """Max pooling: the maximum of each window of an image, optionally with its flat index for MaxUnpool2d."""
 
     def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w'), or a pair of the maxima and their int64 indices."""
@@ -57,7 +55,7 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The maximum of each window of a volume; with return_indices=True also its flat index, which MaxUnpool3d takes."""
+    """Max pooling: the maximum of each window of a volume, optionally with its flat index for MaxUnpool3d."""
 
     def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), or a pair of the maxima and their int64
@@ -79,7 +77,7 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Partial inverse of MaxPool1d: maxima go back to their indices, all other elements are 0."""
+    """Partial inverse of MaxPool1d: maxima return to their indices, all other elements are 0."""
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
         self.kernel_size: tuple[int, ...] = single(kernel_size)
@@ -94,7 +92,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Partial inverse of MaxPool2d: maxima go back to their indices, all other elements are 0."""
+    """Partial inverse of MaxPool2d: maxima return to their indices, all other elements are 0."""
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
         self.kernel_size: tuple[int, ...] = pair(kernel_size)
@@ -109,7 +107,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Partial inverse of MaxPool3d: maxima go back to their indices, all other elements are 0."""
+    """Partial inverse of MaxPool3d: maxima return to their indices, all other elements are 0."""
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
         self.kernel_size: tuple[int, ...] = triple(kernel_size)
@@ -143,7 +141,7 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool1d(_AvgPoolNd):
-    """The mean of each window of a sequence; padded zeros count unless count_include_pad=False."""
+    """Average pooling: the mean of each window of a sequence."""
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True) -> None:
@@ -159,7 +157,7 @@ class AvgPool1d(_AvgPoolNd):
 
 
 class AvgPool2d(_AvgPoolNd):
-    """The mean of each window of an image; divisor_override replaces the window's size as the divisor."""
+    """Average pooling: the mean of each window of an image."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w')."""
@@ -168,7 +166,7 @@ class AvgPool2d(_AvgPoolNd):
 
 
 class AvgPool3d(_AvgPoolNd):
-    """The mean of each window of a volume; divisor_override replaces the window's size as the divisor."""
+    """Average pooling: the mean of each window of a volume."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w')."""
@@ -192,7 +190,7 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """(sum of x^p)^(1/p) of each window of a sequence."""
+    """Power-average pooling: (sum of x^p)^(1/p) of each window of a sequence, p = norm_type."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, l) or (c, l) -> (n, c, l')."""
@@ -200,7 +198,7 @@ class LPPool1d(_LPPoolNd):
 
 
 class LPPool2d(_LPPoolNd):
-    """(sum of x^p)^(1/p) of each window of an image."""
+    """Power-average pooling: (sum of x^p)^(1/p) of each window of an image, p = norm_type."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w')."""
@@ -208,7 +206,7 @@ class LPPool2d(_LPPoolNd):
 
 
 class LPPool3d(_LPPoolNd):
-    """(sum of x^p)^(1/p) of each window of a volume."""
+    """Power-average pooling: (sum of x^p)^(1/p) of each window of a volume, p = norm_type."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w')."""
@@ -295,10 +293,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
 # --- at random places -------------------------------------------------------------------------------------------------
 
 class _FractionalMaxPoolNd(Module):
-    """Max pooling over windows at pseudo-random offsets. Graham 2014 (arXiv:1412.6071).
-
-    ValueError unless exactly one of output_size and output_ratio (each in (0, 1)) is given.
-    """
+    """Base of max pooling over windows at pseudo-random offsets. Graham 2014 (arXiv:1412.6071)."""
 
     tuples: Any = None
 

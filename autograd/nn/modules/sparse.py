@@ -1,4 +1,4 @@
-"""Embedding and EmbeddingBag: tables of vectors, indexed by number."""
+"""Embedding and EmbeddingBag: lookup tables of vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..module import Module
 
 
 class _Table(Module):
-    """What Embedding and EmbeddingBag share: the weight (num_embeddings, embedding_dim)."""
+    """Base of Embedding and EmbeddingBag: the weight (num_embeddings, embedding_dim)."""
 
     weight: Parameter
     num_embeddings: int
@@ -45,11 +45,7 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """The row of `weight` for each number of the input.
-
-    The row padding_idx gets no gradient. max_norm scales looked-up rows down to that norm, in place.
-    scale_grad_by_freq divides gradients by how often a row occurs in the batch. Gradients are dense.
-    """
+    """A lookup table: the row of `weight` for each index of the input."""
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
                  max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
@@ -96,9 +92,9 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """The sum, mean or maximum of the rows of each bag of numbers: (bags, length) -> (bags, embedding_dim).
+    """The sum, mean or maximum of the rows of each bag of indices: (bags, length) -> (bags, embedding_dim).
 
-    Bags may also be stretches of a vector, which begin at `offsets`; padding_idx is left out of its bag.
+    A vector of indices is divided into bags at `offsets`; padding_idx is excluded from its bag.
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,

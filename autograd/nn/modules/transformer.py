@@ -64,7 +64,7 @@ def _copies(module: Module, count: int) -> ModuleList:
 
 
 class TransformerEncoderLayer(Module):
-    """x + attention(x), then x + linear2(activation(linear1(x))), each followed (norm_first: entered) by a LayerNorm."""
+    """x + attention(x), then x + linear2(activation(linear1(x))), each followed (norm_first: preceded) by a LayerNorm."""
 
     self_attn: MultiheadAttention
 
@@ -119,10 +119,9 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerEncoder(Module):
-    """num_layers copies of encoder_layer, one after another, then norm if given.
+    """A stack of `num_layers` copies of an encoder layer, with an optional final norm.
 
-    enable_nested_tensor, mask_check: where PyTorch leaves padding out in evaluation without gradients, its outputs there
-    are 0 before norm; so are ours.
+    Like PyTorch's, padding positions are 0 before `norm` in evaluation without gradients, where it skips padding.
     """
 
     def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None, enable_nested_tensor: bool = True,
@@ -190,8 +189,9 @@ def _why_not_nested(layer: Any) -> str:
 
 
 class TransformerDecoderLayer(Module):
-    """x + attention(x), x + attention from x to memory, x + linear2(activation(linear1(x))), each followed (norm_first:
-    entered) by a LayerNorm.
+    """Self-attention, attention to `memory` and a feedforward network, each a residual block.
+
+    A LayerNorm follows each block, or with norm_first precedes it.
     """
 
     self_attn: MultiheadAttention
@@ -257,7 +257,7 @@ class TransformerDecoderLayer(Module):
 
 
 class TransformerDecoder(Module):
-    """num_layers copies of decoder_layer, one after another, then norm if given."""
+    """A stack of `num_layers` copies of a decoder layer, with an optional final norm."""
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
@@ -289,7 +289,7 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder and a decoder, each ended by a LayerNorm; matrices start with Xavier's uniform distribution."""
+    """An encoder and a decoder, each ended by a LayerNorm; matrices are initialized by Xavier's uniform distribution."""
 
     def __init__(self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6,
                  dim_feedforward: int = 2048, dropout: float = 0.1, activation: str | Callable[..., Any] = F.relu,

@@ -11,7 +11,7 @@ from ..module import Module
 
 
 class Upsample(Module):
-    """Resize (n, c, *spatial) to `size`, or by scale_factor, with the interpolation that `mode` names."""
+    """Resize (n, c, *spatial) to `size`, or by `scale_factor`, by interpolation."""
 
     def __init__(self, size: SizeLike | None = None, scale_factor: Any = None, mode: str = "nearest",
                  align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> None:
