@@ -31,7 +31,7 @@ def fault() -> str:
 
 
 def source() -> str:
-    """Where pip had dparallel from, as autograd/base/namesake.py knows; its name if that is not there either."""
+    """Where pip had dparallel from, as autograd/base/name_collision.py knows; its name if that is not there either."""
     try:
         return str(importlib.import_module("dprun.installation").namesake().source("dparallel"))
     except (ImportError, AttributeError):

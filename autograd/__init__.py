@@ -10,14 +10,14 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import Any
 
-__distribution__ = "dparallel"                       # HIPS's autograd has the same name: base/namesake.py
+__distribution__ = "dparallel"                       # HIPS's autograd has the same name: base/name_collision.py
 
 from .base import extensions  # first of all: it says which modules are compiled
 
 # isort: split
 from . import function, graph, random, version
 from .base import docstrings as _docstrings
-from .base import dtypes, neighbours
+from .base import dtypes, third_party
 from .base.devices import (
     channels_last,
     channels_last_3d,
@@ -100,7 +100,7 @@ uint8, uint16, uint32, uint64 = map(dtype, ("uint8", "uint16", "uint32", "uint64
 float, double, half, int, long, short = float32, float64, float16, int32, int64, int16
 cfloat, cdouble, newaxis = complex64, complex128, None
 default_generator = random.default_generator()
-neighbours.tell()
+third_party.register()
 globals().update(_tensor_types("torch"))   # FloatTensor, LongTensor and the others
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
@@ -108,7 +108,7 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|
 HOMES = {name: f"ops.{family}" for name, family in _families()[0].items()}
 HOMES.update((name, module) for module, names in LATER.items() for name in names.split())
 __all__ = [name for name in dir() if not name.startswith("_") and name not in (
-    "Any", "HOMES", "LATER", "MODULES", "import_module", "neighbours", "sys", "warnings")]
+    "Any", "HOMES", "LATER", "MODULES", "import_module", "sys", "third_party", "warnings")]
 __all__ += [*MODULES, *HOMES]
 
 

@@ -18,14 +18,14 @@ def faults() -> list[str]:
 
 
 def other_package() -> str:
-    """What autograd/base/namesake.py says."""
-    module = namesake()
+    """What autograd/base/name_collision.py says."""
+    module = name_collision()
     return "" if module is None else str(module.fault() or module.behind())
 
 
-def namesake() -> Any:
+def name_collision() -> Any:
     """That module, run by its path, for this imports nothing of what it starts; None if it is not there."""
-    spec = importlib.util.spec_from_file_location("namesake", os.path.join(AUTOGRAD, "base", "namesake.py"))
+    spec = importlib.util.spec_from_file_location("name_collision", os.path.join(AUTOGRAD, "base", "name_collision.py"))
     if spec is None or spec.loader is None or not os.path.exists(spec.origin or ""):
         return None
     module = importlib.util.module_from_spec(spec)

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from .absent import AbsentArray
+from .placeholder_array import AbsentArray
 
 
 def alike(a: Any, b: Any) -> bool:

@@ -5,10 +5,10 @@ May import: base, kernels. Read first: graph.py, then function.py and engine.py.
 
 import sys as _sys
 
-from ..base import namesake as _namesake
+from ..base import name_collision as _name_collision
 
-if _namesake.is_ours(_sys.modules[__name__.rpartition(".")[0]]):
-    __getattr__ = _namesake.asked
-    _sys.meta_path.append(_namesake.Missing())       # type: ignore[arg-type]
+if _name_collision.is_ours(_sys.modules[__name__.rpartition(".")[0]]):
+    __getattr__ = _name_collision.asked
+    _sys.meta_path.append(_name_collision.Missing())       # type: ignore[arg-type]
 else:
-    _namesake.host(_sys.modules[__name__])
+    _name_collision.host(_sys.modules[__name__])

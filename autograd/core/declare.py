@@ -22,7 +22,7 @@ import numpy as np
 from ..base import arrays
 from ..base.dtypes import bool_, category, default, float16, float32, for_number, result_type
 from ..base.errors import explain, unsupported
-from ..base.frames import framed
+from ..base.warning_frames import framed
 from ..kernels.blocks import owns_memory
 from ..kernels.halves import ARITHMETIC, converted, in_single, rounded_once
 from . import modes as thread_modes

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.neighbours import TOP
+from ..base.third_party import TOP
 from ..core.tensor import Tensor, result
 from ..ops.creation.create import from_numpy
 from ..ops.linalg.einsum import einsum

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.references import holders
+from ..base.refcounts import holders
 from ..base.types import Array
 from .addresses import address
 

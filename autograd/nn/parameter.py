@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..base.absent import AbsentArray
+from ..base.placeholder_array import AbsentArray
 from ..base.types import DeviceLike, DTypeLike
 from ..core.tensor import Parameter, Tensor, result, start
 from ..ops.creation.fill import empty

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..base.namesake import public
+from ..base.name_collision import public
 from ..core.function import Function
 from ..core.graph import FREED, Node
 from ..core.interceptors import Interceptor, Run, install, remove, this_thread

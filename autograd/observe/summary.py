@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.nested import nested_values
 from ..base.notebook import escaped
+from ..base.pytree import nested_values
 from ..core.modes import no_grad
 from ..core.tensor import Tensor, result
 from ..nn.module import Module

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.dtypes import default
-from ..base.references import holders
+from ..base.refcounts import holders
 from ..base.types import Array
 from ..core.graph import shared_counter
 from ..core.tensor import Tensor, result

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import default
-from ..base.nested import nested_values
+from ..base.pytree import nested_values
 from ..core.tensor import Tensor, result
 from .elementwise import Elementwise
 from .optimizer import Optimizer

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import promote
-from ..base.namesake import public
+from ..base.name_collision import public
 from ..base.types import DTypeLike, SizeLike
 from ..core.tensor import Tensor, result
 from ..core.types import TensorOrArray

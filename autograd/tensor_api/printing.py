@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
-from ..base.absent import AbsentArray
 from ..base.notebook import escaped
+from ..base.placeholder_array import AbsentArray
 from ..base.types import Array
 from ..core.forward_mode import tangent_of
 from ..core.tensor import Tensor

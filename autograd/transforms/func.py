@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..base.nested import nested_map, nested_values
+from ..base.pytree import nested_map, nested_values
 from ..core.batching import Level, here, within
 from ..core.engine import survey
 from ..core.modes import enable_grad, is_grad_enabled

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 from ..base.dtypes import can_cast
 from ..base.hidden import Hidden, NeedsLoop
-from ..base.nested import nested_map, nested_values
+from ..base.pytree import nested_map, nested_values
 from ..core.batching import (
     Batched,
     Level,

@@ -1,9 +1,9 @@
 """The package autograd under a name that no other has: `import dparallel.autograd as ag`. Read first: this page.
 
-It is `autograd` itself, one module under two names, and dparallel.autograd.nn is autograd.nn. Only where HIPS's package has
-the name `autograd` (base/namesake.py) is this a module of its own: our `__init__.py` is run here, from a copy that the wheel
-has beside this file, and our other modules, of which HIPS's has none, become submodules of HIPS's `autograd`. So they have
-the same names and classes everywhere, also in pickles and in C. What else was tried: docs/design/namesake.md.
+It is `autograd` itself, one module under two names, and dparallel.autograd.nn is autograd.nn. Only where HIPS's package is
+installed as `autograd` (base/name_collision.py), this is a module of its own: our `__init__.py` runs here, from a
+copy in the wheel, and our other modules become submodules of HIPS's `autograd`, which has none of these names. So names and
+classes are the same everywhere, also in pickles and in C. What else was tried: docs/design/namesake.md.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ OURS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "autograd")
 COPY = os.path.join(HERE, "whole_init.py")           # setup.py: of autograd/__init__.py, which HIPS's package overwrites
 
 
-def namesake() -> ModuleType:
-    """autograd/base/namesake.py, by its path."""
-    spec = importlib.util.spec_from_file_location("autograd.base.namesake", os.path.join(OURS, "base", "namesake.py"))
+def name_collision() -> ModuleType:
+    """autograd/base/name_collision.py, by its path."""
+    path = os.path.join(OURS, "base", "name_collision.py")
+    spec = importlib.util.spec_from_file_location("autograd.base.name_collision", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -47,10 +48,10 @@ def namesake() -> ModuleType:
 def beside(theirs: ModuleType) -> ModuleType:
     """Our package beside HIPS's: our modules as submodules of theirs, and a module of our `__init__.py`."""
     if not hasattr(theirs, "differential_operators"):
-        raise ImportError(namesake().fault())
+        raise ImportError(name_collision().fault())
     core = import_module("autograd.core")
     if not hasattr(core, "__path__"):                # theirs lies elsewhere: our core/__init__.py was not run
-        namesake().share(theirs, core)
+        name_collision().share(theirs, core)
     file = COPY if os.path.exists(COPY) else os.path.join(OURS, "__init__.py")
     loader = SourceFileLoader("autograd", file)
     module = ModuleType(__name__)
@@ -67,7 +68,7 @@ sys.meta_path.insert(0, SameModules(__name__))
 try:
     package = import_module("autograd")
 except Exception as error:                           # HIPS's own: without what it needs, or too old for this NumPy
-    if fault := namesake().fault():
+    if fault := name_collision().fault():
         raise ImportError(f"{fault}. It cannot be imported: {error!r}") from error
     raise
 if hasattr(package, "__distribution__"):

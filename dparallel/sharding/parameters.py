@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from autograd.base.absent import AbsentArray
+from autograd.base.placeholder_array import AbsentArray
 from autograd.core.grad_buffers import set_grad
 from autograd.core.graph import shared_counter
 from autograd.core.modes import GRAD

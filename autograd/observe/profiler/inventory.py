@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base import system_memory as system
-from ...base.references import holders
+from ...base.refcounts import holders
 from ...core.graph import Node
 from ...core.recording import Output
 from ...core.saved_tensor_hooks import Packed

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...base import system_memory as system
 from ...base.environment import environment
-from ...base.nested import nested_values
+from ...base.pytree import nested_values
 from ...core.modes import enable_grad, no_grad
 from ...core.random import fork_rng
 from ...core.spans import MEMORY, names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ...base.nested import nested_values
+from ...base.pytree import nested_values
 from ...core.tensor import Tensor
 from ..debug.drawing import known_shapes, visited
 from ..debug.owners import recorded_owners

@@ -1,7 +1,7 @@
-"""AbsentArray: stands in a Tensor's `array` for an array that is not in memory, or that has no shape yet.
+"""AbsentArray: the placeholder in a Tensor's `array` for an array that is not in memory, or has no shape yet.
 
-A subclass tells what it knows of the array as attributes (dtype, shape, ...). Any other use asks present() for the array
-itself, and goes on with that; or ends in the error that present() raises. So no operation asks beforehand.
+A subclass provides the known attributes (dtype, shape, ...). Any other use calls present(), which returns the array or
+raises the error. So no operation has to check beforehand.
 """
 
 from __future__ import annotations

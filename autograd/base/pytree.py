@@ -1,5 +1,4 @@
-"""Nested dicts, lists and tuples, such as batches and what modules return: their values in order, and other values in
-their places."""
+"""Nested dicts, lists and tuples, such as batches and outputs of modules: list their leaves, or map a function over them."""
 
 from __future__ import annotations
 

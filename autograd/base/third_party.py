@@ -1,8 +1,8 @@
-"""Other packages that take Tensors once they are told of them: told when they are imported, in whatever order.
+"""Registers Tensor with einops, matplotlib, pandas and tensorboardX when they are imported, before or after autograd.
 
-Such a package stays as it is published. It asks for a class, or a function, that a module of ours defines after it is
-there, see AFTER. A finder in front of sys.meta_path sees the import and runs that module when it is done; a package
-that was imported before is told at once. So `import autograd` imports none of them, and the user does nothing.
+Each of these packages accepts other array types through a class or a function, which a module of integrations/ defines
+once the package is there: AFTER. A finder at the front of sys.meta_path runs that module after the import. `import autograd`
+itself imports none of these packages.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ AFTER = {"einops._backends": f"{TOP}.integrations.einops", "matplotlib.cbook": f
 PROVIDED = {f"einops.layers.{TOP}": f"{TOP}.integrations.einops_layers"}
 
 
-class Neighbours:
-    """The finder. It answers for the names in AFTER and PROVIDED, and passes on every other."""
+class Finder:
+    """The finder of the names in AFTER and PROVIDED."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """The spec that the other finders have for a name in AFTER, with our module behind it; ours for one in PROVIDED."""
@@ -45,7 +45,7 @@ class Neighbours:
 
 
 class Followed(Loader):
-    """Another package's loader, whose module is followed by ours. What else a loader can do it does itself."""
+    """The loader of a package in AFTER: runs the package's own loader, then our module."""
 
     def __init__(self, loader: Any) -> None:
         self.loader = loader
@@ -54,11 +54,11 @@ class Followed(Loader):
         return getattr(self.loader, name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """As the package's own loader."""
+        """Create the module by the package's loader."""
         return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the package's module, then ours, which finds it in sys.modules."""
+        """Run the package's module, then ours."""
         if module.__spec__ is not None:
             module.__spec__.loader = module.__loader__ = self.loader
         self.loader.exec_module(module)
@@ -66,20 +66,20 @@ class Followed(Loader):
 
 
 class Door(Loader):
-    """The loader of a name in PROVIDED: it stands for our module."""
+    """The loader of a name in PROVIDED: an alias of our module."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """A module as any; exec_module() puts ours in its place."""
+        """Create the default module, which exec_module() replaces."""
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Let the name stand for our module."""
+        """Import our module under this name."""
         sys.modules[module.__name__] = import_module(PROVIDED[module.__name__])
 
 
-def tell() -> None:
-    """Begin: tell the packages that are imported already, and wait for the others."""
-    sys.meta_path.insert(0, Neighbours())  # type: ignore[arg-type]
+def register() -> None:
+    """Install the finder, and register with packages that are already imported."""
+    sys.meta_path.insert(0, Finder())  # type: ignore[arg-type]
     for name, ours in AFTER.items():
         if name in sys.modules:
             import_module(ours)

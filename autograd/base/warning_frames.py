@@ -1,7 +1,7 @@
-"""A Python frame around NumPy's functions, for a compiled core, which has none of its own.
+"""A Python frame around NumPy's functions, for the compiled core, which has no frames.
 
-NumPy's warnings (log(0), 0 / 0) name the innermost Python frame; without one of ours they would name the user's, and our
-filter, which silences them as PyTorch is silent, would not know them.
+NumPy attributes its warnings (log(0), 0 / 0) to the innermost Python frame. autograd silences those of its own frames, as
+PyTorch gives none; without this frame they would be attributed to the user's code.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""HIPS's autograd, another package of this name: whose `autograd` is here, and one error about it.
+"""HIPS's autograd, another package named autograd: which of the two is installed here, and the error about it.
 
-Both distributions install `autograd/__init__.py`, HIPS's also `autograd/core.py` where `autograd/core/` is ours; pip
-overwrites without a word. All other files of either are the other's no concern. What is done about it, and what was tried:
-docs/design/namesake.md. Standard library only, and nothing of this package: launch/installation.py runs it by its path.
+Both distributions install `autograd/__init__.py`; HIPS's also has `autograd/core.py` where ours has `autograd/core/`. pip
+overwrites files without a warning. The other files do not collide. docs/design/namesake.md has the solution and what was
+tried. This module imports the standard library only, since launch/installation.py runs it by its path.
 """
 
 import importlib
