@@ -71,7 +71,7 @@ def op_name(op: Op) -> str:
     return OP_NAMES[op]
 
 
-def _op_and_arrays(op: Op, *arrays: Array) -> tuple[str, list[Array]]:
+def op_and_arrays(op: Op, *arrays: Array) -> tuple[str, list[Array]]:
     """The name of a reduction, and the arrays (of one dtype) to reduce. Errors are PyTorch's."""
     dtype = arrays[0].dtype
     if isinstance(op, PremulSum):

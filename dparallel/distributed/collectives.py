@@ -24,7 +24,7 @@ from ..autograd import Tensor
 from .arguments import (
     Op,
     ReduceOp,
-    _op_and_arrays,
+    op_and_arrays,
     array_of,
     arrays_of,
     check_like,
@@ -71,7 +71,7 @@ def all_reduce(tensor: Tensor, op: Op = ReduceOp.SUM, group: Group = None, async
     if pg is None:
         return None
     with pg.raise_on_all_ranks("all_reduce"):
-        name, (x,) = _op_and_arrays(op, array_of(tensor, "tensor", output=True))
+        name, (x,) = op_and_arrays(op, array_of(tensor, "tensor", output=True))
     handle = pg.issue("allreduce", [x], blocking=not async_op, op=name)
     return finish_call(pg, "all_reduce", handle, [tensor], lambda result: [result[0]], async_op)
 
@@ -102,7 +102,7 @@ def all_reduce_coalesced(tensors: Sequence[Tensor], op: Op = ReduceOp.SUM, group
         arrays = arrays_of(tensors, "tensors", output=True)
         if not arrays:
             raise ValueError("all_reduce_coalesced: tensors is an empty list")
-        name, xs = _op_and_arrays(op, *arrays)
+        name, xs = op_and_arrays(op, *arrays)
     flat = np.concatenate([x.reshape(-1) for x in xs])
     handle = pg.issue("allreduce", [flat], blocking=not async_op, op=name, shapes=[x.shape for x in xs])
     cuts = np.cumsum([x.size for x in xs])[:-1]
@@ -136,7 +136,7 @@ def reduce(tensor: Tensor, dst: int | None = None, op: Op = ReduceOp.SUM, group:
     with pg.raise_on_all_ranks("reduce"):
         root = place_of(pg, dst, group_dst, "reduce")
         here = pg.rank() == root
-        name, (x,) = _op_and_arrays(op, array_of(tensor, "tensor", output=here))
+        name, (x,) = op_and_arrays(op, array_of(tensor, "tensor", output=here))
     handle = pg.issue("reduce", [x], blocking=not async_op, op=name, root=root)
     return finish_call(pg, "reduce", handle, [tensor] if here else [], lambda result: [result], async_op, [tensor])
 
@@ -387,7 +387,7 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: Op = ReduceOp.S
         parts, target = arrays_of(input_list, "input_list", pg.size()), array_of(output, "output", output=True)
         for part in parts:
             check_like(part, target, "reduce_scatter")
-        name, (x,) = _op_and_arrays(op, np.stack(parts))
+        name, (x,) = op_and_arrays(op, np.stack(parts))
     handle = pg.issue("reduce_scatter", [x], blocking=not async_op, op=name, sizes=[1] * pg.size())
     return finish_call(pg, "reduce_scatter", handle, [output], lambda result: [result[0][0]], async_op)
 
@@ -418,7 +418,7 @@ def reduce_scatter_tensor(output: Tensor, input: Tensor, op: Op = ReduceOp.SUM, 
     with pg.raise_on_all_ranks("reduce_scatter_tensor"):
         target, source = array_of(output, "output", output=True), array_of(input, "input")
         check_numel(source, target, pg.size() * target.size, "reduce_scatter_tensor")
-        name, (x,) = _op_and_arrays(op, source.reshape(pg.size(), -1))
+        name, (x,) = op_and_arrays(op, source.reshape(pg.size(), -1))
     handle = pg.issue("reduce_scatter", [x], blocking=not async_op, op=name, sizes=[1] * pg.size())
     return finish_call(pg, "reduce_scatter_tensor", handle, [output], lambda result: [result[0]], async_op)
 
