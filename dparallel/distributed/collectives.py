@@ -24,13 +24,13 @@ from ..autograd import Tensor
 from .arguments import (
     Op,
     ReduceOp,
-    op_and_arrays,
     array_of,
     arrays_of,
     check_like,
     check_numel,
     finish_call,
     group_of_call,
+    op_and_arrays,
     split_sizes,
 )
 from .groups import Group, ProcessGroup, place_of
