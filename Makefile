@@ -35,7 +35,7 @@ bench: $(TEST) $(CORE)
 	$(BIN)/python tests/bench/run.py --write --json bench.json
 	$(BIN)/python docs/site/plots.py
 
-# ranks, local devices, the network: docs/scaling.md; memory of long trainings; where the time goes: docs/roofline.md
+# parts of docs/benchmarks.md: ranks, local devices, the network; memory of long trainings; where the time goes
 scaling: $(TEST) $(CORE)
 	$(COMPILE)
 	$(BIN)/python tests/bench/scaling.py --json scaling.json
@@ -49,7 +49,7 @@ roofline: $(TEST) $(CORE)
 	$(COMPILE)
 	$(BIN)/python tests/bench/roofline.py
 
-# replays beside eager steps: docs/replay.md; default threads beside one, on idle and on busy cores
+# replays and eager steps, for docs/benchmarks.md; default threads and one, on idle and on busy cores
 replay: $(TEST) $(CORE)
 	$(COMPILE)
 	$(BIN)/python tests/bench/replay.py --write

@@ -1,4 +1,4 @@
-"""Draws the plots of docs/benchmarks.md and docs/scaling.md from their tables: `python docs/site/plots.py`.
+"""Draws the plots of docs/benchmarks.md from its tables and predicted.csv: `python docs/site/plots.py`.
 
 A plot is an SVG file of 360 units' width, so that it can be read on a phone; its text is the same for the same tables, and
 a test compares it (tests/test_site.py). What a plot shows is named by its function's docstring.
@@ -6,6 +6,7 @@ a test compares it (tests/test_site.py). What a plot shows is named by its funct
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 from collections.abc import Callable
@@ -115,7 +116,7 @@ def scale(plot: Plot, least: float, most: float, ticks: list[float], unit: str, 
 
 def processors() -> str:
     """Step times over PyTorch's, of three processors."""
-    head, _, *rows = tables("benchmarks.md", "The processor matters most")[0]
+    head, _, *rows = tables("benchmarks.md", "Compared with PyTorch")[0]
     rows = [row for row in rows if "GFLOP" not in row[0]]
     plot = Plot("Time of a step, PyTorch's = 1 (less is faster)")
     plot.legend([name.partition(" (")[0] for name in head[1:]])
@@ -139,18 +140,18 @@ def processors() -> str:
 
 def one_to_two() -> str:
     """What two ranks do in the time of one, of two."""
-    _, _, *rows = tables("scaling.md", "From one to two, measured")[0]
+    _, _, *rows = tables("benchmarks.md", "Scaling to two ranks")[0]
     plot = Plot("Two ranks, each with the rows of one")
-    plot.legend(["with DataParallel", "two ranks that add nothing up"])
+    plot.legend(["with DataParallel", "two ranks without all-reduce"])
     top, marks = plot.y, []
     pairs = [row for row in rows if "devices" not in row[0]]
     for row in pairs:
-        if "nothing" not in row[0]:
+        if "without" not in row[0]:
             plot.y += 18
             plot.text(LEFT, plot.y, row[0].partition(", 1 to")[0])
         plot.y += 10
         low, high = numbers(row[4])
-        marks.append((plot.y, COLORS["nothing" in row[0]], numbers(row[3])[0], low, high))
+        marks.append((plot.y, COLORS["without" in row[0]], numbers(row[3])[0], low, high))
     plot.y += 8
     body, plot.parts = plot.parts, []
     place = scale(plot, 0, 1.25, [0, 0.25, 0.5, 0.75, 1, 1.25], "one rank's time over two ranks' (1 is perfect)", top)
@@ -164,9 +165,9 @@ def one_to_two() -> str:
 
 def predicted() -> str:
     """Predicted steps over measured ones, in logarithms."""
-    _, _, *rows = tables("scaling.md", "Predicted beside measured")[1]
+    _, *rows = csv.reader((DOCS / "site/predicted.csv").read_text().splitlines())
     points = [(row[0], numbers(row[3])[0], numbers(row[5])[0]) for row in rows if "left out" not in row[4]]
-    plot = Plot("Predicted steps beside measured ones, ms")
+    plot = Plot("Predicted and measured steps, ms")
     top, size = plot.y + 8, RIGHT - LEFT - 30
     low, high = 3.0, 300.0
 

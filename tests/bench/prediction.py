@@ -5,7 +5,7 @@ and TCP, on a slow network of known speed (dparallel/testing/slow_network.py), a
 20 ms). Each case is listed. Beside each trace and each measurement is that of the bare module's step on as many processes at
 once, without communication; the trace is scaled by their ratio, since processors are not equally fast all day. Steps that
 lost their core to another process are left out: each rank asks schedstat, and for ranks that share cores the share of the
-processors that went to others is asked. About 6 minutes; --write puts the tables into docs/scaling.md.
+processors that went to others is asked. About 6 minutes; --write puts the tables into docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from machine import machine
 from runs import HERE, LIMIT, ROOT, Failed, environment
 from table import write_between
 
-PAGE = ROOT / "docs" / "scaling.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
+CASES = ROOT / "docs" / "site" / "predicted.csv"
 MODELS = ("mlp 784-512-512-10", "cnn 28x28", "resnet-20", "gpt", "lstm")
 LONG = 0.02                                              # seconds: shorter steps on shared cores follow the scheduler's ticks
 CHOICES: dict[str, dict[str, Any]] = {                   # what DataParallel is asked for; a hook is registered
@@ -239,7 +240,7 @@ def limits(job: str) -> tuple[float, float]:
 
 
 def text(lines: list[dict[str, Any]]) -> str:
-    """The tables: a summary by job, and each case."""
+    """The table: a summary by job."""
     out = ["| network | trace on | cases | median error | worst | within the error bar |", "|---|---|---:|---:|---:|---:|"]
     kept = [line for line in lines if line["quiet"]]
     for job in dict.fromkeys(line["job"] for line in lines):
@@ -251,25 +252,30 @@ def text(lines: list[dict[str, Any]]) -> str:
                 good = median(errors) <= limits(job)[0] and max(errors) <= limits(job)[1]
                 out.append(f"| {job} | {shown} | {len(here)} | {median(errors):.1%}{'' if good else ' *'} | {max(errors):.1%} | "
                            f"{inside} of {len(here)} |")
-    out += ["", "| network | model | choice | measured, ms | quiet steps | predicted from 1 rank, ms | error | from 2 | error |",
-            "|---|---|---|---:|---:|---:|---:|---:|---:|"]
-    for line in lines:
-        cells = [f"{line[s]['seconds'] * 1e3:.3g} | {line[s]['error']:+.1%}" if s in line else " | " for s in ("1 rank", "shared memory")]
-        quiet = f"{line['quiet']} of {line['steps']}" if line["quiet"] else "none: left out"
-        out.append(f"| {line['job']} | {line['model']} | {line['choice']} | {line['measured'] * 1e3:.3g} | {quiet} | {' | '.join(cells)} |")
     return "\n".join(out)
+
+
+def cases(lines: list[dict[str, Any]]) -> str:
+    """Each case, as the text of docs/site/predicted.csv."""
+    out = ["network,model,choice,measured ms,quiet steps,predicted from 1 rank,error,from 2 ranks,error"]
+    for line in lines:
+        cells = [f"{line[s]['seconds'] * 1e3:.3g},{line[s]['error']:+.1%}" if s in line else "," for s in ("1 rank", "shared memory")]
+        quiet = f"{line['quiet']} of {line['steps']}" if line["quiet"] else "none: left out"
+        job = line["job"].replace(",", "")
+        out.append(f"{job},{line['model']},{line['choice']},{line['measured'] * 1e3:.3g},{quiet},{','.join(cells)}")
+    return "\n".join([*out, ""])
 
 
 def conditions(m: dict[str, Any]) -> str:
     """Under what the figures were measured."""
     return textwrap.fill(f"{m['processor']}, {m['cores']} cores; Python {m['python']}, NumPy {m['numpy']}, {m['mpi']}; one thread a "
-                         f"rank; {m['date']}, commit {m['commit']}; other work kept {m['load']:.1f} processes busy when this began.", 125)
+                         f"rank; {m['date']}, commit {m['commit']}; other processes used {m['load']:.1f} cores when this began.", 125)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer steps")
-    parser.add_argument("--write", action="store_true", help="into docs/scaling.md")
+    parser.add_argument("--write", action="store_true", help="into docs/benchmarks.md")
     parser.add_argument("--json", type=Path, help="all figures")
     parser.add_argument("--model", action="append", choices=MODELS, help="again for more (default: all)")
     parser.add_argument("--only", action="append", choices=list(JOBS), help="these jobs, beside those that are traced")
@@ -288,8 +294,9 @@ def main() -> None:
             if options.json:
                 options.json.write_text(json.dumps({"found": found, "rows": rows(found)}, indent=1))
     lines = rows(found)
-    print(text(lines))
+    print(text(lines), cases(lines), sep="\n\n")
     if options.write:
+        CASES.write_text(cases(lines))
         write_between(PAGE, "prediction", f"{conditions(about)}\n\n{text(lines)}")
 
 

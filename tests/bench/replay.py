@@ -2,7 +2,7 @@
 
 Processes of both in turn, one thread, processor time; a row gives medians, the median, least and largest ratio, and the ratio
 of the most memory that was resident. It fails unless the third step gives bitwise the same number in both. --write puts the
-table into docs/replay.md.
+table into docs/benchmarks.md.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from machine import machine
 from runs import ROOT, Run, measured
 from table import conditions, milliseconds, write_between
 
-PAGE = ROOT / "docs" / "replay.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 ALL = ["chain", "function chain", "mlp 64-128-64-10", "mlp 784-512-512-10", "lstm", "gpt", "cnn 28x28", "resnet-20"]
 REACH = {"chain": 0.6, "function chain": 0.6, "mlp 64-128-64-10": 0.6}
 
@@ -45,7 +45,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--case", action="append", choices=ALL)
     parser.add_argument("--json", help="write the figures to this file")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/replay.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
     options = parser.parse_args()
     if options.write and options.case:
         raise SystemExit("--write wants all cases: leave out --case")

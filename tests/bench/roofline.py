@@ -1,4 +1,4 @@
-"""How much of a training step is matrix products and convolutions alone, and what the rest is: writes docs/roofline.md.
+"""How much of a training step is matrix products and convolutions alone, and what the rest is: a part of docs/benchmarks.md.
 
     python tests/bench/roofline.py [--case gpt] [--busy] [--print]
 
@@ -26,12 +26,12 @@ from hotspots import hottest
 from machine import machine
 from models import MODELS, seeded
 from runs import ROOT, Run, environment, measured
-from table import conditions, milliseconds
+from table import conditions, milliseconds, write_between
 
 import autograd
 from autograd.kernels.products import product
 
-PAGE = ROOT / "docs" / "roofline.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 PHASES = ("forward", "backward", "optimizer")
 
 
@@ -119,18 +119,18 @@ def row(found: dict[str, Any], roof: float) -> str:
 
 
 def page(found: list[dict[str, Any]], conditions: str) -> str:
-    """The page."""
+    """The page's part."""
     roof = max(f["peak"] for f in found)
-    lines = ["# Where a step's time goes", "", "Made by `python tests/bench/roofline.py` (`make roofline`).", conditions, "",
-             f"Kernels alone: the matrix products and convolutions of one step, called again by themselves, those inside "
-             f"compiled recurrent layers too. At the roof: their arithmetic at {roof / 1e9:.0f} GFLOP/s, the fastest product of "
-             "512 x 512 in this run. The rest is the step less its kernels: elementwise arithmetic, reductions, copies, the graph. With the rest at nothing the "
-             "ratio to PyTorch would be the last column: what it lacks to the figure to reach, only faster kernels can give.", "",
-             "| case | step, ms | kernels alone, ms | at the roof, ms | calls | rest forward, ms | backward | optimizer | ratio to "
-             "PyTorch | of kernels alone |", "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|", *(row(f, roof) for f in found), "",
-             "Most of the time outside these kernels, by cProfile (own time of the file's functions, their NumPy arithmetic "
-             "included, as a share of what is not kernels):", ""]
-    return "\n".join([*lines, *(f"- {f['case']}: {', '.join(f'{name} {share:.0%}' for name, share in f['hottest'])}" for f in found), ""])
+    lines = [conditions, "",
+             "*Kernels alone* are the matrix products and convolutions of one step, also those inside compiled recurrent layers, "
+             f"called again by themselves. *At the roof* is their arithmetic at {roof / 1e9:.0f} GFLOP/s, the fastest product of "
+             "512 x 512 in this run. The rest of a step is elementwise arithmetic, reductions, copies and the graph. The last column "
+             "is the ratio to PyTorch that the kernels alone would give.", "",
+             "| case | step, ms | kernels alone, ms | at the roof, ms | calls | rest of forward, ms | of backward | of optimizer | ratio to "
+             "PyTorch | kernels alone |", "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|", *(row(f, roof) for f in found), "",
+             "Most of the time outside these kernels, by cProfile (own time of the file's functions with their NumPy calls, "
+             "as a share of the time outside kernels):", ""]
+    return "\n".join([*lines, *(f"- {f['case']}: {', '.join(f'{name} {share:.0%}' for name, share in f['hottest'])}" for f in found)])
 
 
 def main() -> None:
@@ -150,7 +150,7 @@ def main() -> None:
     if options.json:
         options.json.write_text(json.dumps({"machine": about, "rows": found}, indent=1) + "\n")
     if not options.print and not options.case:
-        PAGE.write_text(text)
+        write_between(PAGE, "roofline", text)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def weak(case: str) -> Row:
 def ceiling(case: str) -> Row:
     """The same where the two ranks train each for itself, and only meet at a barrier after each step: what this machine
     leaves of two ranks that share memory, caches and the scheduler."""
-    return Row(f"{case}, 2 ranks that add nothing up", "scaling", Run(case, options=("--ranked",)),
+    return Row(f"{case}, 2 ranks without all-reduce", "scaling", Run(case, options=("--ranked",)),
                Run(case, ranks=2, options=("--alone",)), None, True, False, None)
 
 

@@ -25,6 +25,7 @@ from runs import ROOT, Run, measured
 from table import HEAD, conditions, line, markdown, replaced, summary
 
 PAGE = ROOT / "docs" / "benchmarks.md"
+NEXT = "\n## Where a step's time goes\n"   # the section after those of processors
 TUNED = ("PyTorch tuned: the same step with `fused=True` optimisers, convolutional networks with channels last,\n"
          "`torch.set_flush_denormal(True)`.")
 GROUPS = {"one process": ("ours", "PyTorch", "ratio"), "two ranks": ("DataParallel", "DDP, gloo", "ratio")}
@@ -85,11 +86,11 @@ def section(result: dict[str, Any]) -> str:
 
 
 def written(page: str, result: dict[str, Any]) -> str:
-    """The page with this result in its processor's section, which is added at the end where there is none."""
+    """The page with this result in its processor's section, which is added if there is none."""
     kind = kind_of(result["machine"])
     begin, end = f"<!-- bench {kind}: begin -->", f"<!-- bench {kind}: end -->"
     if begin not in page:
-        page = f"{page.rstrip()}\n\n## {kind}\n\n{begin}\n{end}\n"
+        page = page.replace(NEXT, f"\n## {kind}\n\n{begin}\n{end}\n{NEXT}")
     return replaced(page, f"bench {kind}", section(result))
 
 

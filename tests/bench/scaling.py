@@ -2,7 +2,7 @@
 
 Measured: weak scaling from one rank to two (as many rows each), one local device to two, gradient sums against a bare MPI
 Allreduce, and what the smallest synchronised step costs. 4 and 8 ranks and devices share the cores, so only their results
-are looked at. Writes docs/scaling.md, unless --case chooses; about 6 minutes on two idle cores, 1 with --quick.
+are compared. Writes a part of docs/benchmarks.md, unless --case chooses; about 6 minutes on two idle cores, 1 with --quick.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from typing import Any
 from rows import SCALING
 from run import arguments, chosen, table
 from runs import HERE, ROOT, last_line, launched
-from table import conditions, markdown
+from table import conditions, markdown, write_between
 
-PAGE = ROOT / "docs" / "scaling.md"
-BELOW = "## Simulated networks"          # from here on the page is prediction.py's, and people's
+PAGE = ROOT / "docs" / "benchmarks.md"
 PLACES = (1, 2, 4, 8)
 EXACT = 1e-12                            # of weights in float64
 SHARE, BEYOND = 0.9, 20.0                # of a bare Allreduce's bandwidth; us beyond a bare one
@@ -53,36 +52,24 @@ def network_text(found: dict[str, Any]) -> str:
         lines.append(f"| {b['case']} | {b['bytes']:,} | {b['buckets']} | {b['ours_us']:.0f} | {b['bare_us']:.0f} | {b['share']:.2f}"
                      f"{' *' * (b['share'] < SHARE)} |")
     r = found["latency"]
-    lines += ["", f"A step (forward and backward) of {r['case']} takes {r['bare_us']:.0f} us without DataParallel, {r['wrapped_us']:.0f} us "
-              f"with it; a bare Allreduce of its gradients {r['allreduce_us']:.0f} us: {r['beyond_us']:.0f} us beyond it (to reach: "
-              f"{BEYOND:.0f}){' *' * (r['beyond_us'] > BEYOND)}. Of them the exchange itself, from the first bucket's leaving to sums in "
-              f".grad, takes {r['exchange_us']:.0f} us; the others are work for it in forward and backward."]
+    lines += ["", f"A step (forward and backward) of {r['case']} takes {r['bare_us']:.0f} us without DataParallel and {r['wrapped_us']:.0f} us "
+              f"with it. A bare Allreduce of its gradients takes {r['allreduce_us']:.0f} us, so the overhead is {r['beyond_us']:.0f} us"
+              f"{' *' * (r['beyond_us'] > BEYOND)} (to reach: {BEYOND:.0f}). The exchange itself, from the first launch to sums in .grad, "
+              f"takes {r['exchange_us']:.0f} us; the rest is spent in forward and backward."]
     return "\n".join(lines)
 
 
 def page(result: dict[str, Any]) -> str:
-    """docs/scaling.md."""
+    """The part of docs/benchmarks.md."""
     many = [f"| {m['places']} | {m['ranks']:.1e} | {m['devices']:.1e} |" for m in result["places"]]
     return "\n".join([
-        "# Scaling", "",
-        "What was measured: the first three sections, and the left columns of the last table. What was simulated: the networks of "
-        "64 to 4,096 hosts. What was predicted: the last table's right columns, and the replay of PyTorch's published steps.", "",
-        "The first three sections are made by `python tests/bench/scaling.py` (`make scaling`). A star: not reached yet.", conditions(result), "",
-        "## From one to two, measured", "",
-        "Ranks: one rank's time over two ranks', each with as many rows, so 1 is perfect; two cores also share memory and "
-        "caches, which no software undoes. Devices: one device's time over two devices' (threads), with the same 512 rows.", "",
-        markdown(result, "scaling", ("1 place", "2 places", "speed")), "",
-        "![One rank's time over two ranks'](pictures/one_to_two.svg)", "",
-        "## The network", "",
-        "Two ranks. Ours: all buckets as DataParallel starts and collects them, without computation to hide behind; bare: one "
-        "blocking MPI Allreduce of the same bytes in place. In turn in one job, medians, the slower rank.", "",
-        network_text(result["network"]), "",
-        "## More places than cores, for their results only", "",
-        "Largest difference of any weight to one process with all rows, after three steps in float64 of two MLPs and an LSTM; "
-        "4 and 8 share two cores, so their times would say nothing.", "",
-        "| places | ranks | local devices |", "|---:|---:|---:|", *many, "",
-        "Bitwise the same weights on any of these: `DataParallel(..., reproducible=V)`, see [data_parallel.md](data_parallel.md). "
-        "A picture of one step's overlap: `dprun -n 2 --timeline run.json.gz train.py`.", ""])
+        conditions(result), "", "### One to two", "", markdown(result, "scaling", ("one", "two", "speedup")), "",
+        "![One rank's time over two ranks'](pictures/one_to_two.svg)", "", "### Network", "",
+        "Two ranks. *Ours* launches and awaits all buckets of DataParallel, without overlapping computation. *Bare* is one blocking, in-place",
+        "MPI Allreduce of the same bytes. They alternate in one job; medians of the slower rank.", "",
+        network_text(result["network"]), "", "### More ranks than cores", "",
+        "Largest difference of any weight from one process with all rows, after three steps of two MLPs and an LSTM in float64. 4 and 8 ranks",
+        "share two cores, so times are not shown.", "", "| number | ranks | local devices |", "|---:|---:|---:|", *many])
 
 
 def main() -> None:
@@ -94,8 +81,7 @@ def main() -> None:
         result["network"] = network(2 * seconds, min(rounds, 3), options.busy)
         print(network_text(result["network"]))
         result["places"] = results_of_many()
-        _, mark, below = PAGE.read_text().partition(BELOW)
-        PAGE.write_text(page(result) + "\n" + mark + below)
+        write_between(PAGE, "scaling", page(result))
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 

@@ -103,11 +103,11 @@ def conditions(result: dict[str, Any]) -> str:
     m = result["machine"]
     clock = "processor time (of ranks and threads the fastest tenth of steps, by the clock)" if result["busy"] else "by the clock"
     text = (f"{m['processor']}, {m['cores']} cores; Python {m['python']}, NumPy {m['numpy']}, "
-            f"PyTorch {m['torch']}, {m['mpi']}; accelerators {m['accelerators']}; one thread a rank, fresh alternating "
+            f"PyTorch {m['torch']}, {m['mpi']}; accelerators {m['accelerators']}; one thread per rank, fresh alternating "
             f"processes, median of {result['rounds']} round{'s' * (result['rounds'] > 1)}, {clock}; {m['date']}, commit {m['commit']}.")
     if m["load"] > 0.5:
-        text += (f" **Preliminary**: other work kept {m['load']:.1f} processes busy when this began; figures of two ranks or devices, "
-                 "which wait for each other, are then as much that work's as ours.")
+        text += (f" **Preliminary**: other processes used {m['load']:.1f} cores when this began, so figures of two ranks or devices are "
+                 "unreliable.")
     return textwrap.fill(text, 125)
 
 

@@ -21,7 +21,7 @@ from .simulate import STAGES, Option, Played, graph_of, play, slowdown, slowest
 from .steps import StepTrace
 
 HOOKS = ("", "fp16", "bf16")
-MODEL_ERROR = 0.05                   # relative error of the replay itself: the median in docs/scaling.md
+MODEL_ERROR = 0.05                   # relative error of the replay itself: the median in docs/benchmarks.md
 RESOLVED = 5e-5                      # seconds: the error of a trace, however short the step
 CROWDED = 0.10                       # of computation with more ranks on a host than traced, which share caches
 ALIKE = 0.02                         # of options that are slower than the fastest by this share, the simplest is taken
