@@ -1,4 +1,4 @@
-"""Initial values of parameters, written in place; every function returns the tensor it was given."""
+"""Initialization of parameters, in place; every function returns its tensor."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def _normal(tensor: Tensor, mean: float, std: float, generator: Generator | None
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill tensor with draws from U(a, b), in place. Returns it. RuntimeError if a > b.
+    """Fill the tensor with values from U(a, b).
 
     Args:
-        tensor (Tensor): Which is filled.
-        a (float): The lower limit. Default: 0.0.
-        b (float): The upper limit. Default: 1.0.
-        generator (Generator): Source of random numbers; the default generator if None.
+        tensor (Tensor): Tensor to fill.
+        a (float): Lower bound. Default: 0.0.
+        b (float): Upper bound. Default: 1.0.
+        generator (Generator): Random number generator; the default one if None.
 
     Raises:
-        RuntimeError: uniform_ expects to return a [from, to) range, but found from={a} > to={b}.
+        RuntimeError: a > b.
 
     Example:
         >>> bool((ag.nn.init.uniform_(ag.empty(100)) < 1).all())
@@ -59,16 +59,16 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill tensor with draws from N(mean, std^2), in place. Returns it. RuntimeError if std < 0.
+    """Fill the tensor with values from N(mean, std^2).
 
     Args:
-        tensor (Tensor): Which is filled.
-        mean (float): The expectation. Default: 0.0.
-        std (float): The standard deviation. Default: 1.0.
-        generator (Generator): Source of random numbers; the default generator if None.
+        tensor (Tensor): Tensor to fill.
+        mean (float): Mean. Default: 0.0.
+        std (float): Standard deviation. Default: 1.0.
+        generator (Generator): Random number generator; the default one if None.
 
     Raises:
-        RuntimeError: normal_ expects std >= 0.0, but found std {std}.
+        RuntimeError: `std` is negative.
 
     Example:
         >>> ag.nn.init.normal_(ag.empty(3), mean=5.0, std=0.0)
@@ -79,18 +79,18 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Gene
 
 def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
                   generator: Generator | None = None) -> Tensor:
-    """Fill tensor with draws from N(mean, std^2) conditioned on [a, b], in place. Returns it.
+    """Fill the tensor with values from N(mean, std^2) truncated to [a, b].
 
     Args:
-        tensor (Tensor): Which is filled.
-        mean (float): The expectation. Default: 0.0.
-        std (float): The standard deviation. Default: 1.0.
-        a (float): The lower limit. Default: -2.0.
-        b (float): The upper limit. Default: 2.0.
-        generator (Generator): Source of random numbers; the default generator if None.
+        tensor (Tensor): Tensor to fill.
+        mean (float): Mean. Default: 0.0.
+        std (float): Standard deviation. Default: 1.0.
+        a (float): Minimum. Default: -2.0.
+        b (float): Maximum. Default: 2.0.
+        generator (Generator): Random number generator; the default one if None.
 
     Raises:
-        RuntimeError: normal_ expects std >= 0.0, but found std {std}.
+        RuntimeError: `std` is negative.
 
     Example:
         >>> bool((ag.nn.init.trunc_normal_(ag.empty(100)).abs() <= 2).all())
@@ -114,14 +114,14 @@ def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float 
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Fill tensor with `val`, in place. Returns it.
+    """Fill the tensor with a constant.
 
     Args:
-        tensor (Tensor): Which is filled.
-        val (float): The number.
+        tensor (Tensor): Tensor to fill.
+        val (float): Fill value.
 
     Raises:
-        RuntimeError: val is beyond the range of the tensor's dtype.
+        RuntimeError: `val` is out of the range of the dtype.
 
     Example:
         >>> ag.nn.init.constant_(ag.empty(2), 0.5)
@@ -131,10 +131,10 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Fill tensor with ones, in place. Returns it.
+    """Fill the tensor with ones.
 
     Args:
-        tensor (Tensor): Which is filled.
+        tensor (Tensor): Tensor to fill.
 
     Example:
         >>> ag.nn.init.ones_(ag.empty(2))
@@ -144,10 +144,10 @@ def ones_(tensor: Tensor) -> Tensor:
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Fill tensor with zeros, in place. Returns it.
+    """Fill the tensor with zeros.
 
     Args:
-        tensor (Tensor): Which is filled.
+        tensor (Tensor): Tensor to fill.
 
     Example:
         >>> ag.nn.init.zeros_(ag.empty(2))
@@ -157,13 +157,13 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Fill a matrix with the identity, in place. Returns it. ValueError unless tensor has 2 dimensions.
+    """Fill a matrix with the identity.
 
     Args:
-        tensor (Tensor): (m, n).
+        tensor (Tensor): Matrix (m, n) to fill.
 
     Raises:
-        ValueError: Only tensors with 2 dimensions are supported.
+        ValueError: `tensor` does not have 2 dimensions.
 
     Example:
         >>> ag.nn.init.eye_(ag.empty(2, 2))
@@ -176,15 +176,14 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """A convolution's weight that passes as many channels of each group as it can unchanged.
+    """Fill the weight of a convolution so that it preserves as many channels per group as possible.
 
     Args:
-        tensor (Tensor): (m, c, ...) of 3 to 5 dimensions.
+        tensor (Tensor): Weight (m, c, ...) of 3 to 5 dimensions.
         groups (int): Number of groups of channels. Default: 1.
 
     Raises:
-        ValueError: Only tensors with 3, 4, or 5 dimensions are supported.
-        ValueError: dim 0 must be divisible by groups.
+        ValueError: `tensor` has fewer than 3 or more than 5 dimensions, or `groups` does not divide the first.
 
     Example:
         >>> ag.nn.init.dirac_(ag.empty(1, 1, 3))
@@ -207,16 +206,16 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 # --- by the number of inputs and outputs ------------------------------------------------------------------------------
 
 def fans(tensor: Tensor) -> tuple[int, int]:
-    """Inputs and outputs of one unit of a weight (out, in, ...).
+    """Number of inputs and outputs of a unit of a weight (out, in, ...).
 
     Args:
-        tensor (Tensor): Of two dimensions or more.
+        tensor (Tensor): Weight of two or more dimensions.
 
     Returns:
         (fan_in, fan_out).
 
     Raises:
-        ValueError: Fan in and fan out can not be computed for tensor with fewer than 2 dimensions.
+        ValueError: `tensor` has fewer than 2 dimensions.
 
     Example:
         >>> ag.nn.init.fans(ag.empty(3, 5))
@@ -229,18 +228,14 @@ def fans(tensor: Tensor) -> tuple[int, int]:
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much a nonlinearity shrinks the standard deviation, to make up for it.
+    """Recommended gain of a nonlinearity, which compensates for the standard deviation that it removes.
 
     Args:
         nonlinearity (str): Name of the function, such as "relu".
-        param (float): Slope of leaky_relu.
-
-    Returns:
-        Float.
+        param (float): Negative slope of leaky_relu.
 
     Raises:
-        ValueError: Unsupported nonlinearity {nonlinearity}.
-        ValueError: negative_slope {param} not a valid number.
+        ValueError: `nonlinearity` is unknown, or `param` is not a number.
 
     Example:
         >>> ag.nn.init.calculate_gain("relu")
@@ -264,19 +259,19 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 
 def _empty(tensor: Tensor) -> bool:
-    """Whether there is nothing to fill; warns, since a unit without inputs is rarely intended."""
+    """Whether there is nothing to fill, with a warning: a unit without inputs is rarely intended."""
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
     return 0 in tensor.shape
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Uniform with variance 2 gain^2 / (fan in + fan out). Glorot & Bengio 2010.
+    """Fill the tensor uniformly with variance 2 gain^2 / (fan_in + fan_out). Glorot & Bengio 2010.
 
     Args:
-        tensor (Tensor): Which is filled.
-        gain (float): Factor of the values. Default: 1.0.
-        generator (Generator): Source of random numbers; the default generator if None.
+        tensor (Tensor): Tensor to fill.
+        gain (float): Scaling factor. Default: 1.0.
+        generator (Generator): Random number generator; the default one if None.
 
     Example:
         >>> ag.nn.init.xavier_uniform_(ag.empty(3, 5)).shape
@@ -287,12 +282,12 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | No
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Normal with variance 2 gain^2 / (fan in + fan out). Glorot & Bengio 2010.
+    """Fill the tensor normally with variance 2 gain^2 / (fan_in + fan_out). Glorot & Bengio 2010.
 
     Args:
-        tensor (Tensor): Which is filled.
-        gain (float): Factor of the values. Default: 1.0.
-        generator (Generator): Source of random numbers; the default generator if None.
+        tensor (Tensor): Tensor to fill.
+        gain (float): Scaling factor. Default: 1.0.
+        generator (Generator): Random number generator; the default one if None.
 
     Example:
         >>> ag.nn.init.xavier_normal_(ag.empty(3, 5)).shape
@@ -303,17 +298,17 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | Non
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
                      generator: Generator | None = None) -> Tensor:
-    """Uniform with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852).
+    """Fill the tensor uniformly with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852).
 
     Args:
-        tensor (Tensor): Which is filled.
-        a (float): Slope of leaky_relu. Default: 0.
-        mode (str): "fan_in" or "fan_out". Default: 'fan_in'.
+        tensor (Tensor): Tensor to fill.
+        a (float): Negative slope of leaky_relu. Default: 0.
+        mode (str): "fan_in" preserves the variance in forward, "fan_out" in backward. Default: 'fan_in'.
         nonlinearity (str): Name of the function, such as "relu". Default: 'leaky_relu'.
-        generator (Generator): Source of random numbers; the default generator if None.
+        generator (Generator): Random number generator; the default one if None.
 
     Raises:
-        ValueError: Mode {mode} not supported, please use one of ['fan_in', 'fan_out'].
+        ValueError: `mode` is neither of the two.
 
     Example:
         >>> ag.nn.init.kaiming_uniform_(ag.empty(3, 5)).shape
@@ -327,17 +322,17 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonline
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
                     generator: Generator | None = None) -> Tensor:
-    """Normal with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852).
+    """Fill the tensor normally with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852).
 
     Args:
-        tensor (Tensor): Which is filled.
-        a (float): Slope of leaky_relu. Default: 0.
-        mode (str): "fan_in" or "fan_out". Default: 'fan_in'.
+        tensor (Tensor): Tensor to fill.
+        a (float): Negative slope of leaky_relu. Default: 0.
+        mode (str): "fan_in" preserves the variance in forward, "fan_out" in backward. Default: 'fan_in'.
         nonlinearity (str): Name of the function, such as "relu". Default: 'leaky_relu'.
-        generator (Generator): Source of random numbers; the default generator if None.
+        generator (Generator): Random number generator; the default one if None.
 
     Raises:
-        ValueError: Mode {mode} not supported, please use one of ['fan_in', 'fan_out'].
+        ValueError: `mode` is neither of the two.
 
     Example:
         >>> ag.nn.init.kaiming_normal_(ag.empty(3, 5)).shape
@@ -351,17 +346,15 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinea
 # --- matrices -----------------------------------------------------------------------------------------------------------
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
-    """A random matrix (dimension 0, all others) with orthonormal rows or columns, whichever are fewer, times gain.
-
-    From the QR factors of a normal matrix, with the signs that make it uniform (Saxe et al. 2013, arXiv:1312.6120).
+    """Fill the tensor with a (semi-)orthogonal matrix (dimension 0, all others). Saxe et al. 2013 (arXiv:1312.6120).
 
     Args:
-        tensor (Tensor): Of two dimensions or more.
-        gain (float): Factor of the values. Default: 1.
-        generator (Generator): Source of random numbers; the default generator if None.
+        tensor (Tensor): Tensor of two or more dimensions to fill.
+        gain (float): Scaling factor. Default: 1.
+        generator (Generator): Random number generator; the default one if None.
 
     Raises:
-        ValueError: Only tensors with 2 or more dimensions are supported.
+        ValueError: `tensor` has fewer than 2 dimensions.
 
     Example:
         >>> w = ag.nn.init.orthogonal_(ag.empty(3, 3))
@@ -381,16 +374,16 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
-    """A normal matrix; in each column a random fraction `sparsity`, rounded up, is zero. Martens 2010.
+    """Fill a matrix normally, and zero a random fraction of each column, rounded up. Martens 2010.
 
     Args:
-        tensor (Tensor): (m, n).
-        sparsity (float): Part of each column that is 0.
-        std (float): The standard deviation. Default: 0.01.
-        generator (Generator): Source of random numbers; the default generator if None.
+        tensor (Tensor): Matrix (m, n) to fill.
+        sparsity (float): Fraction of each column to zero.
+        std (float): Standard deviation. Default: 0.01.
+        generator (Generator): Random number generator; the default one if None.
 
     Raises:
-        ValueError: Only tensors with 2 dimensions are supported.
+        ValueError: `tensor` does not have 2 dimensions.
 
     Example:
         >>> int((ag.nn.init.sparse_(ag.empty(10, 2), sparsity=0.5) == 0).sum())

@@ -37,8 +37,8 @@ class Module(Hooked, Stateful):
     call_super_init: bool = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Nothing to set up: attributes are found where they are. With the class attribute call_super_init the next class
-        of the method resolution order is set up, with the arguments; without it there may be none.
+        """No effect: members are ordinary attributes. With the class attribute call_super_init the next class of the MRO
+        receives the arguments; otherwise arguments are a TypeError.
         """
         if self.call_super_init:
             super().__init__(*args, **kwargs)
@@ -83,7 +83,7 @@ class Module(Hooked, Stateful):
     # --- what it holds ----------------------------------------------------------------------------------------------
 
     def _check_name(self, kind: str, name: str, known: Any) -> None:
-        """KeyError or TypeError if a parameter, buffer or module can't have this name."""
+        """KeyError or TypeError if a parameter, buffer or module cannot have this name."""
         if not isinstance(name, str):
             raise TypeError(f"{kind} name should be a string. Got {type(name).__name__}")
         if "." in name:
@@ -94,16 +94,16 @@ class Module(Hooked, Stateful):
             raise KeyError(f"attribute {name!r} already exists")
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Hold a tensor that is no parameter but part of the state (unless not persistent).
+        """Add a tensor that is not a parameter, but part of the state.
 
         Args:
-            name (str): Without dots, and not yet taken.
-            tensor (Tensor): The value; None: only the name is reserved.
-            persistent (bool): Whether state_dict() has it. Default: True.
+            name (str): New name, without dots.
+            tensor (Tensor): Buffer; None only reserves the name.
+            persistent (bool): If True, state_dict() includes it. Default: True.
 
         Raises:
-            TypeError: tensor is neither a Tensor nor None, or name is no string.
-            KeyError: the name is taken, empty, or has a dot.
+            TypeError: `tensor` is neither a Tensor nor None, or `name` is not a str.
+            KeyError: The name is taken, empty, or contains a dot.
         """
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
@@ -112,15 +112,15 @@ class Module(Hooked, Stateful):
         self.__dict__[name] = of_all_modules.added("buffer", self, name, tensor)
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """The same as assigning the attribute.
+        """Add a parameter, like assigning the attribute.
 
         Args:
-            name (str): Without dots, and not yet taken.
-            param (Parameter): The parameter; None: only the name is reserved.
+            name (str): New name, without dots.
+            param (Parameter): Parameter; None only reserves the name.
 
         Raises:
-            TypeError: param is neither a Parameter nor None, or name is no string.
-            KeyError: the name is taken, empty, or has a dot.
+            TypeError: `param` is neither a Parameter nor None, or `name` is not a str.
+            KeyError: The name is taken, empty, or contains a dot.
 
         Example:
             >>> layer = ag.nn.Linear(2, 2)
@@ -137,15 +137,15 @@ class Module(Hooked, Stateful):
         setattr(self, name, param)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """The same as assigning the attribute; the name may be a number.
+        """Add a submodule, like assigning the attribute; the name may be a number.
 
         Args:
-            name (str): Without dots, and not yet taken.
-            module (Module): The submodule; None: only the name is reserved.
+            name (str): New name, without dots.
+            module (Module): Submodule; None only reserves the name.
 
         Raises:
-            TypeError: module is neither a Module nor None, or name is no string.
-            KeyError: the name is taken, empty, or has a dot.
+            TypeError: `module` is neither a Module nor None, or `name` is not a str.
+            KeyError: The name is taken, empty, or contains a dot.
         """
         self._check_name("module", name, self._modules)
         if module is not None and not isinstance(module, Module):
@@ -171,13 +171,13 @@ class Module(Hooked, Stateful):
         return Members(self, "module")
 
     def get_submodule(self, target: str) -> Module:
-        """The module of a dotted name; "" is this one.
+        """The submodule with a dotted name; "" is this module.
 
         Args:
-            target (str): Names with dots between, as named_modules() gives them.
+            target (str): Dotted name, as from named_modules().
 
         Raises:
-            AttributeError: there is no such attribute, or it is no module.
+            AttributeError: There is no such attribute, or it is not a module.
         """
         module: Any = self
         for name in target.split(".") if target else ():
@@ -189,16 +189,16 @@ class Module(Hooked, Stateful):
         return module                                # type: ignore[no-any-return]
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Set a module at a dotted name.
+        """Set the submodule with a dotted name.
 
         Args:
-            target (str): Names with dots between.
-            module (Module): The module that is put there.
-            strict (bool): Whether there must be one already. Default: False.
+            target (str): Dotted name.
+            module (Module): New submodule.
+            strict (bool): If True, replaces an existing one only. Default: False.
 
         Raises:
-            ValueError: target is empty.
-            AttributeError: there is no module on the way; or none at the end, and strict.
+            ValueError: `target` is empty.
+            AttributeError: A module on the path is missing, or the submodule is, and `strict` is True.
         """
         path, _, name = target.rpartition(".")
         if not target:
@@ -218,29 +218,29 @@ class Module(Hooked, Stateful):
         return getattr(parent, name)
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter of a dotted name.
+        """The parameter with a dotted name.
 
         Args:
-            target (str): Names with dots between.
+            target (str): Dotted name.
 
         Raises:
-            AttributeError: there is none.
+            AttributeError: There is no such parameter.
         """
         return self._get_leaf(target, "parameter")   # type: ignore[no-any-return]
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer of a dotted name.
+        """The buffer with a dotted name.
 
         Args:
-            target (str): Names with dots between.
+            target (str): Dotted name.
 
         Raises:
-            AttributeError: there is none.
+            AttributeError: There is no such buffer.
         """
         return self._get_leaf(target, "buffer")      # type: ignore[no-any-return]
 
     def direct_modules(self) -> Iterator[tuple[str, Module]]:
-        """The direct submodules, by attribute name; one with two names twice."""
+        """The direct submodules by attribute name; shared ones under each name."""
         for name, value in list(self.__dict__.items()):
             if isinstance(value, Module):
                 yield name, value
@@ -259,12 +259,12 @@ class Module(Hooked, Stateful):
 
     def named_modules(self, memo: set[Any] | None = None, prefix: str = "",
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:
-        """This module and all submodules, each once, by dotted name.
+        """This module and all submodules by dotted name.
 
         Args:
-            memo (set): Modules that are left out.
-            prefix (str): This module's own name. Default: ''.
-            remove_duplicate (bool): Whether what is there under several names is given once. Default: True.
+            memo (set): Modules to skip.
+            prefix (str): Name of this module. Default: ''.
+            remove_duplicate (bool): If True, yields shared ones once. Default: True.
         """
         memo = set() if memo is None else memo
         if self in memo:
@@ -305,20 +305,20 @@ class Module(Hooked, Stateful):
 
     def named_parameters(self, prefix: str = "", recurse: bool = True,
                          remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
-        """All parameters by dotted name, a shared one once.
+        """All parameters by dotted name.
 
         Args:
-            prefix (str): What the names begin with. Default: ''.
-            recurse (bool): Whether submodules' are included. Default: True.
-            remove_duplicate (bool): Whether what is there under several names is given once. Default: True.
+            prefix (str): Prefix of the names. Default: ''.
+            recurse (bool): If True, includes submodules. Default: True.
+            remove_duplicate (bool): If True, yields shared ones once. Default: True.
         """
         return self._named(lambda module: module.direct_parameters(), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """All parameters, a shared one once.
+        """All parameters, shared ones once.
 
         Args:
-            recurse (bool): Whether submodules' are included. Default: True.
+            recurse (bool): If True, includes submodules. Default: True.
         """
         return (value for _, value in self.named_parameters(recurse=recurse))
 
@@ -327,17 +327,17 @@ class Module(Hooked, Stateful):
         """All buffers by dotted name.
 
         Args:
-            prefix (str): What the names begin with. Default: ''.
-            recurse (bool): Whether submodules' are included. Default: True.
-            remove_duplicate (bool): Whether what is there under several names is given once. Default: True.
+            prefix (str): Prefix of the names. Default: ''.
+            recurse (bool): If True, includes submodules. Default: True.
+            remove_duplicate (bool): If True, yields shared ones once. Default: True.
         """
         return self._named(lambda module: module.direct_buffers(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All buffers of this module and, if recurse, of its submodules.
+        """All buffers.
 
         Args:
-            recurse (bool): Whether submodules' are included. Default: True.
+            recurse (bool): If True, includes submodules. Default: True.
         """
         return (value for _, value in self.named_buffers(recurse=recurse))
 
@@ -349,13 +349,13 @@ class Module(Hooked, Stateful):
     # --- modes and types ----------------------------------------------------------------------------------------------
 
     def train(self, mode: bool = True) -> Self:
-        """Set training mode here and below. Returns self.
+        """Set training mode of this module and its submodules. Returns self.
 
         Args:
-            mode (bool): True: training; False: evaluation. Default: True.
+            mode (bool): True for training, False for evaluation. Default: True.
 
         Raises:
-            ValueError: training mode is expected to be boolean.
+            ValueError: `mode` is not a bool.
         """
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -364,15 +364,15 @@ class Module(Hooked, Stateful):
         return self
 
     def eval(self) -> Self:
-        """Set evaluation mode here and below. Returns self."""
+        """Set evaluation mode of this module and its submodules. Returns self."""
         return self.train(False)
 
     @primitive
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget (or fill with zeros) the gradients of all parameters.
+        """Reset the gradients of all parameters.
 
         Args:
-            set_to_none (bool): True: .grad becomes None; False: zeros. Default: True.
+            set_to_none (bool): If True, sets .grad to None instead of zeros. Default: True.
         """
         for p in self.parameters():
             if set_to_none or p._grad is None:
@@ -384,17 +384,17 @@ class Module(Hooked, Stateful):
         """Set requires_grad of all parameters. Returns self.
 
         Args:
-            requires_grad (bool): The value. Default: True.
+            requires_grad (bool): New value. Default: True.
         """
         for p in self.parameters():
             p.requires_grad = requires_grad
         return self
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Call fn on every module below and on this one. Returns self.
+        """Call fn on every submodule and on this module. Returns self.
 
         Args:
-            fn (callable): Called with each module; its result is ignored.
+            fn (callable): Function of a module; its result is ignored.
 
         Example:
             >>> net = ag.nn.Sequential(ag.nn.Linear(2, 1), ag.nn.ReLU())
@@ -409,7 +409,7 @@ class Module(Hooked, Stateful):
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Replace the memory of every parameter and buffer by what fn makes of it. Returns self."""
+        """Replace the memory of every parameter and buffer by the result of fn. Returns self."""
         with no_grad():
             for value in [*self.parameters(recurse), *self.buffers(recurse)]:
                 changed = fn(value.data if is_lazy(value) else value.detach())     # an alias shares the counter of writes
@@ -420,11 +420,11 @@ class Module(Hooked, Stateful):
         return self
 
     def to_empty(self, *, device: DeviceLike, recurse: bool = True) -> Self:
-        """Give all parameters and buffers new memory with undefined values. Returns self.
+        """Give all parameters and buffers uninitialized memory. Returns self.
 
         Args:
             device (device): Only the CPU.
-            recurse (bool): Whether those of submodules too. Default: True.
+            recurse (bool): If True, includes submodules. Default: True.
 
         Example:
             >>> ag.nn.Linear(2, 1).to_empty(device="cpu").weight.shape
@@ -433,11 +433,10 @@ class Module(Hooked, Stateful):
         return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Nothing, as autograd.compile(): the module runs as it is, and computes the same.
+        """No effect, like autograd.compile().
 
         Args:
-            *args: Have no effect.
-            **kwargs: Have no effect.
+            *args, **kwargs: No effect.
 
         Example:
             >>> ag.nn.Linear(2, 1).compile()
@@ -445,25 +444,21 @@ class Module(Hooked, Stateful):
 
     def to(self, *args: Any, dtype: DTypeLike = None, device: DeviceLike = None, non_blocking: bool = False,
            copy: bool | None = None, memory_format: MemoryFormat | None = None) -> Self:
-        """Cast floating point and complex parameters and buffers; device can only be "cpu"; memory_format is the order in
-        memory that those of 4 or 5 dimensions get. Returns self.
+        """Cast floating point and complex parameters and buffers, in place. Returns self.
 
-        As in PyTorch a real dtype drops the imaginary parts of complex ones; double(), float() and half() leave those alone.
+        As in PyTorch a real dtype drops imaginary parts; double(), float() and half() leave complex tensors unchanged.
 
         Args:
-            dtype (dtype): Of parameters and buffers from now on, floating point or complex.
+            dtype (dtype): Floating point or complex dtype.
             device (device): Only the CPU.
-            non_blocking (bool): Has no effect. Default: False.
+            non_blocking (bool): No effect. Default: False.
             copy (bool): Not accepted.
-            memory_format (memory_format): Order in memory of those of 4 or 5 dimensions.
+            memory_format (memory_format): Memory format of parameters and buffers of 4 or 5 dimensions.
 
         Raises:
-            RuntimeError: Module.to() does not accept the argument copy: it changes the module in place.
-            TypeError: Module.to() takes (device, dtype, non_blocking), (dtype, non_blocking) or (tensor, non_blocking),
-                but got {args}.
-            NotImplementedError: to(device={...}): modules live in the CPU's memory.
-            TypeError: Module.to({first}, {...}): a dtype follows the device.
-            TypeError: nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}.
+            RuntimeError: `copy` is given: to() changes the module in place.
+            TypeError: The arguments are not (device, dtype), (dtype) or (tensor), or the dtype is an integer or bool.
+            NotImplementedError: `device` is not the CPU.
 
         Example:
             >>> ag.nn.Linear(1, 1).to(ag.float64).weight.dtype
@@ -502,7 +497,7 @@ class Module(Hooked, Stateful):
         """Cast all parameters and buffers. Returns self.
 
         Args:
-            dst_type (dtype): Of all of them from now on.
+            dst_type (dtype): New dtype.
 
         Example:
             >>> ag.nn.Linear(1, 1).type(ag.float64).weight.dtype
@@ -545,7 +540,7 @@ class Module(Hooked, Stateful):
         return self._floating(bfloat16())
 
     def cpu(self) -> Self:
-        """This module, which is on the CPU already.
+        """Return self: modules are always on the CPU.
 
         Example:
             >>> ag.nn.Linear(1, 1).cpu()
@@ -554,20 +549,18 @@ class Module(Hooked, Stateful):
         return self
 
     def cuda(self, device: DeviceLike = None) -> Self:
-        """There is no other device: NotImplementedError.
+        """Not implemented: there is no other device.
 
         Args:
-            device (device): None is accepted.
+            device (device): Ignored.
 
         Raises:
-            NotImplementedError: always.
+            NotImplementedError: Always.
 
         Example:
-            >>> try:
-            ...     ag.nn.Linear(1, 1).cuda()
-            ... except NotImplementedError as error:
-            ...     print(str(error)[:33])
-            cuda(): modules live in the CPU's
+            >>> ag.nn.Linear(1, 1).cuda()
+            Traceback (most recent call last):
+            NotImplementedError: ...
         """
         raise NotImplementedError("cuda(): modules live in the CPU's memory")
 
@@ -576,7 +569,7 @@ class Module(Hooked, Stateful):
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """What print() shows between the parentheses.
+        """The text between the parentheses of repr().
 
         Example:
             >>> ag.nn.Linear(2, 3).extra_repr()

@@ -1,4 +1,4 @@
-"""Hooks of a module: before and after its forward, and on the gradients that enter and leave it."""
+"""Hooks of a module: before and after its forward, and on the gradients of its inputs and outputs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KINDS = ("pre", "post", "backward_pre", "backward", "state_pre", "state", "load_
 
 
 class Hook(NamedTuple):
-    """A forward hook, with the arguments that it is called with."""
+    """A forward hook and its calling convention."""
 
     call: Callable[..., Any]
     with_kwargs: bool
@@ -69,8 +69,9 @@ MSG_MIXED = ("Cannot use both regular backward hooks and full backward hooks {wh
 
 
 class HooksByNumber(MutableMapping[int, Any]):
-    """A module's hooks of one kind, as the functions that were registered: PyTorch's `_forward_hooks` and its kin. With
-    `flag`, instead those hooks (and True) that were registered with it: PyTorch's `_forward_hooks_with_kwargs`.
+    """A module's hooks of one kind as the functions that were registered: PyTorch's `_forward_hooks` and others.
+
+    With `flag`, the hooks (and True) that were registered with it: PyTorch's `_forward_hooks_with_kwargs`.
     """
 
     def __init__(self, module: Hooked, kind: str, flag: str = "") -> None:
@@ -116,7 +117,7 @@ def by_number(kind: str) -> property:
 
 
 class Hooked:
-    """The part of Module that knows hooks. Those of all kinds live in one dict, which few modules have."""
+    """The part of Module that implements hooks. Hooks of all kinds are in one dict, which few modules have."""
 
     _is_full_backward_hook: bool | None = None       # None: there are no backward hooks
 
@@ -150,13 +151,12 @@ class Hooked:
 
     def register_forward_pre_hook(self, hook: PreHook, *, prepend: bool = False,
                                   with_kwargs: bool = False) -> RemovableHandle:
-        """Call hook(module, args) before forward, hook(module, args, kwargs) if with_kwargs; what it returns replaces
-        the arguments.
+        """Register a hook that is called before forward as hook(module, args); its result replaces the arguments.
 
         Args:
-            hook (PreHook): Called before forward.
-            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
-            with_kwargs (bool): Whether the hook gets the keyword arguments too. Default: False.
+            hook (PreHook): Hook.
+            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
+            with_kwargs (bool): If True, calls hook(module, args, kwargs). Default: False.
 
         Example:
             >>> layer = ag.nn.Identity()
@@ -168,14 +168,13 @@ class Hooked:
 
     def register_forward_hook(self, hook: PostHook, *, prepend: bool = False, with_kwargs: bool = False,
                               always_call: bool = False) -> RemovableHandle:
-        """Call hook(module, args, output) after forward, hook(module, args, kwargs, output) if with_kwargs; what it
-        returns replaces the output. always_call: also when forward raised, with None as output.
+        """Register a hook that is called after forward as hook(module, args, output); its result replaces the output.
 
         Args:
-            hook (PostHook): Called after forward.
-            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
-            with_kwargs (bool): Whether the hook gets the keyword arguments too. Default: False.
-            always_call (bool): Whether the hook runs also when forward raised. Default: False.
+            hook (PostHook): Hook.
+            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
+            with_kwargs (bool): If True, calls hook(module, args, kwargs, output). Default: False.
+            always_call (bool): If True, also calls the hook after an error in forward, with None as output. Default: False.
 
         Example:
             >>> layer = ag.nn.Identity()
@@ -187,11 +186,11 @@ class Hooked:
         return self._add_hook("post", Hook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[[Any, Any], Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(module, grad_output) when the gradients of the outputs are there; what it returns replaces them.
+        """Register hook(module, grad_output), called before backward; its result replaces the gradients of the outputs.
 
         Args:
-            hook (callable): Called with the module and a tuple of gradients.
-            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+            hook (callable): Hook.
+            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
 
         Example:
             >>> layer, x = ag.nn.Identity(), ag.ones(2, requires_grad=True)
@@ -203,15 +202,16 @@ class Hooked:
         return self._add_hook("backward_pre", hook, prepend)
 
     def register_full_backward_hook(self, hook: Callable[[Any, Any, Any], Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(module, grad_input, grad_output) when the gradients of the inputs are there; what it returns
-        replaces grad_input. One entry per positional argument, None for what is no tensor.
+        """Register hook(module, grad_input, grad_output), called after backward; its result replaces grad_input.
+
+        grad_input has one entry per positional argument, None for arguments that are not tensors.
 
         Args:
-            hook (callable): Called with the module and two tuples of gradients.
-            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+            hook (callable): Hook.
+            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
 
         Raises:
-            RuntimeError: the module has a hook of register_backward_hook().
+            RuntimeError: The module has a hook of register_backward_hook().
 
         Example:
             >>> layer, x = ag.nn.Linear(2, 1), ag.ones(2, requires_grad=True)
@@ -225,14 +225,13 @@ class Hooked:
         return self._add_hook("backward", hook, prepend)
 
     def register_backward_hook(self, hook: Callable[[Any, Any, Any], Any]) -> RemovableHandle:
-        """The older form: hook(module, grad_input, grad_output) is a hook of the node that made the output (its first
-        tensor), so grad_input is what that one call hands on. register_full_backward_hook() sees the module's own inputs.
+        """Older form of register_full_backward_hook(): grad_input is that of the node that made the output.
 
         Args:
-            hook (callable): Called with the module and two tuples of gradients.
+            hook (callable): Hook.
 
         Raises:
-            RuntimeError: the module has a hook of register_full_backward_hook().
+            RuntimeError: The module has a hook of register_full_backward_hook().
 
         Example:
             >>> layer = ag.nn.Linear(2, 1)
@@ -246,10 +245,10 @@ class Hooked:
         return self._add_hook("backward", hook, False)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output. Overridden by every module.
+        """Compute the output; every subclass overrides it.
 
         Raises:
-            NotImplementedError: the class does not write it.
+            NotImplementedError: The class does not implement it.
         """
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
@@ -330,43 +329,43 @@ def _add_globally(kind: str, hook: Any) -> RemovableHandle:
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call hook(module, args) before every module's forward, and before the module's own hooks."""
+    """Register hook(module, args), called before every module's forward and before the module's own hooks."""
     return _add_globally("pre", Hook(hook, False))
 
 
 def register_module_forward_hook(hook: Callable[..., Any], *, with_kwargs: bool = False,
                                  always_call: bool = False) -> RemovableHandle:
-    """Call hook(module, args, output) after every module's forward; see Module.register_forward_hook."""
+    """Register hook(module, args, output), called after every module's forward: see Module.register_forward_hook()."""
     return _add_globally("post", Hook(hook, with_kwargs, always_call))
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call hook(module, grad_output) when the gradients of any module's outputs are there."""
+    """Register hook(module, grad_output), called before the backward of every module."""
     return _add_globally("backward_pre", hook)
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call hook(module, grad_input, grad_output) when the gradients of any module's inputs are there."""
+    """Register hook(module, grad_input, grad_output), called after the backward of every module."""
     return _add_backward(hook, True)
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """The older form, see Module.register_backward_hook."""
+    """Older form: see Module.register_backward_hook()."""
     return _add_backward(hook, False)
 
 
 def register_module_parameter_registration_hook(hook: Callable[[Any, str, Any], Any]) -> RemovableHandle:
-    """Call hook(module, name, parameter) before any module gets a parameter; it gets what the hook returns, if not None."""
+    """Register hook(module, name, parameter) for every new parameter, which its result, if not None, replaces."""
     return RemovableHandle(of_all_modules.by_kind["add_parameter"], hook)
 
 
 def register_module_buffer_registration_hook(hook: Callable[[Any, str, Any], Any]) -> RemovableHandle:
-    """Call hook(module, name, tensor) before any module gets a buffer; it gets what the hook returns, if not None."""
+    """Register hook(module, name, tensor) for every new buffer, which its result, if not None, replaces."""
     return RemovableHandle(of_all_modules.by_kind["add_buffer"], hook)
 
 
 def register_module_module_registration_hook(hook: Callable[[Any, str, Any], Any]) -> RemovableHandle:
-    """Call hook(module, name, submodule) before any module gets a submodule; it gets what the hook returns, if not None."""
+    """Register hook(module, name, submodule) for every new submodule, which its result, if not None, replaces."""
     return RemovableHandle(of_all_modules.by_kind["add_module"], hook)
 
 
@@ -394,7 +393,7 @@ def _replaced_arguments(pre: Hook, module: Any, args: tuple[Any, ...], kwargs: d
 
 def _call_after_error(post: Hook, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
                       output: Tensor | None) -> None:
-    """Call a hook of always_call=True; an error of its own must not hide forward's. output: None if forward raised."""
+    """Call a hook with always_call=True; its own errors must not hide forward's. output: None if forward raised."""
     try:
         if post.with_kwargs:
             post.call(module, args, kwargs, output)

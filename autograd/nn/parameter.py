@@ -1,4 +1,4 @@
-"""Parameter and Buffer, under the path that model code imports them from; and both while their shape is not known yet."""
+"""Parameter and Buffer, and their uninitialized forms, whose shape is not known yet."""
 
 from __future__ import annotations
 
@@ -43,19 +43,16 @@ def refuse_use(what: str) -> NoReturn:
 
 
 class UninitializedTensorMixin:
-    """A tensor with a dtype but no shape yet. materialize() gives it one and makes it an ordinary tensor in place, so that
-    references to it, as optimisers have, stay valid.
+    """A tensor with a dtype but no shape. materialize() makes it an ordinary tensor in place, so references stay valid.
 
     Example:
         >>> weight, buffer = ag.nn.UninitializedParameter(), ag.nn.UninitializedBuffer()
         >>> weight.materialize((2, 3))
         >>> type(weight).__name__, weight.shape
         ('Parameter', Size([2, 3]))
-        >>> try:
-        ...     buffer.share_memory_()
-        ... except RuntimeError as error:
-        ...     print(str(error)[:18])
-        Can't share memory
+        >>> buffer.share_memory_()
+        Traceback (most recent call last):
+        RuntimeError: Can't share memory...
     """
 
     __slots__ = ()
@@ -65,12 +62,12 @@ class UninitializedTensorMixin:
     requires_grad: bool
 
     def materialize(self, shape: Sequence[int], device: DeviceLike = None, dtype: DTypeLike = None) -> None:
-        """Become a tensor of this shape, of undefined values, and of this dtype or the one it has.
+        """Allocate the tensor with undefined values.
 
         Args:
-            shape (ints): The shape.
+            shape (tuple of ints): Shape.
             device (device): The CPU, under any of its names.
-            dtype (dtype): The tensor's own if None. Default: None.
+            dtype (dtype): dtype; unchanged if None. Default: None.
         """
         made = empty(shape, device=device, dtype=self.array.dtype if dtype is None else dtype)
         self.array = made.array
@@ -78,10 +75,10 @@ class UninitializedTensorMixin:
 
     @property
     def shape(self) -> NoReturn:
-        """There is none yet.
+        """Not available yet.
 
         Raises:
-            RuntimeError: always.
+            RuntimeError: Always.
         """
         raise RuntimeError(MSG_SHAPE)
 
@@ -102,10 +99,10 @@ class UninitializedTensorMixin:
         refuse_use("detach")
 
     def share_memory_(self) -> NoReturn:
-        """There is no memory to share yet.
+        """Not available yet.
 
         Raises:
-            RuntimeError: always.
+            RuntimeError: Always.
         """
         raise RuntimeError(MSG_SHARED)
 
@@ -127,12 +124,12 @@ def rebuild(cls: Any, requires_grad: bool, dtype: DTypeLike) -> Tensor:
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]
-    """A parameter whose shape is not known yet. Only its dtype can be changed, until materialize() makes it a Parameter.
+    """A parameter whose shape is not known yet; only its dtype can change until materialize().
 
     Args:
-        requires_grad (bool): Whether gradients are to be collected for the result. Default: True.
+        requires_grad (bool): If True, autograd records operations on it. Default: True.
         device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
+        dtype (dtype): dtype; the default dtype if None.
 
     Example:
         >>> isinstance(ag.nn.UninitializedParameter(), ag.Tensor)
@@ -149,13 +146,13 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Buffer):  # type: ignore[misc]
-    """A buffer whose shape is not known yet. Only its dtype can be changed, until materialize() makes it a Tensor.
+    """A buffer whose shape is not known yet; only its dtype can change until materialize().
 
     Args:
-        requires_grad (bool): Whether gradients are to be collected for the result. Default: False.
+        requires_grad (bool): If True, autograd records operations on it. Default: False.
         device (device): The CPU, under any of its names.
-        dtype (dtype): Of the parameters; the default dtype if None.
-        persistent (bool): Whether it belongs to the state_dict. Default: True.
+        dtype (dtype): dtype; the default dtype if None.
+        persistent (bool): If True, state_dict() includes it. Default: True.
 
     Example:
         >>> isinstance(ag.nn.UninitializedBuffer(), ag.Tensor)
@@ -174,21 +171,20 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):  # type: ignore[mis
 
 
 def is_lazy(value: Any) -> bool:
-    """Whether this is a parameter or buffer without shape.
+    """Whether a value is an uninitialized parameter or buffer.
 
     Args:
         value: Any object.
 
     Example:
-        >>> is_lazy = ag.nn.parameter.is_lazy
-        >>> is_lazy(ag.nn.UninitializedParameter()), is_lazy(ag.nn.Parameter(ag.ones(2)))
+        >>> ag.nn.parameter.is_lazy(ag.nn.UninitializedParameter()), ag.nn.parameter.is_lazy(ag.ones(2))
         (True, False)
     """
     return isinstance(value, UninitializedTensorMixin)
 
 
 def refuse_lazy(module: Module, what: str, doing: str) -> None:
-    """ValueError if the module holds a parameter without shape, which `what` can't be applied to."""
+    """ValueError if the module has an uninitialized parameter, to which `what` cannot be applied."""
     if any(is_lazy(p) for _, p in module.direct_parameters()):
         raise ValueError(f"The module passed to `{what}` can't have uninitialized parameters. Make sure to run the dummy "
                          f"forward before applying {doing}")

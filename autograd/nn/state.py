@@ -1,5 +1,4 @@
-"""state_dict() and load_state_dict() of modules: tensors by dotted name. Loading changes all of them or, on an error,
-none."""
+"""state_dict() and load_state_dict() of modules; loading changes all tensors or, on an error, none."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ EXTRA = "_extra_state"
 
 
 class IncompatibleKeys(NamedTuple):
-    """What load_state_dict(strict=False) could not match."""
+    """Names that load_state_dict(strict=False) could not match."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
@@ -35,9 +34,9 @@ class IncompatibleKeys(NamedTuple):
 
 
 class Stateful:
-    """The part of Module that state_dict and load_state_dict need.
+    """The part of Module that implements state_dict and load_state_dict.
 
-    _version: of the class's format; it is in the `_metadata` of states and in the local_metadata of loading.
+    _version: version of the class's format, stored in the `_metadata` of states and passed in local_metadata to loading.
     """
 
     _version: int = 1
@@ -52,10 +51,10 @@ class Stateful:
     # --- hooks and extra state ------------------------------------------------------------------------------------
 
     def register_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call hook(module, prefix, keep_vars) before the module's state is collected.
+        """Register hook(module, prefix, keep_vars), called before the module's state is collected.
 
         Args:
-            hook (callable): Its result is ignored.
+            hook (callable): Hook, whose result is ignored.
 
         Example:
             >>> layer = ag.nn.Identity()
@@ -67,10 +66,10 @@ class Stateful:
         return RemovableHandle(self._hook_dict("state_pre"), hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(module, state_dict, prefix, local_metadata) when the module's state is collected; it may change it.
+        """Register hook(module, state_dict, prefix, local_metadata), called after the module's state is collected.
 
         Args:
-            hook (callable): Changes the dict in place.
+            hook (callable): Hook, which may change the dict in place.
 
         Example:
             >>> layer = ag.nn.Identity()
@@ -85,10 +84,10 @@ class Stateful:
         return RemovableHandle(self._hook_dict("state"), hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before loading.
+        """Register hook(module, state_dict, prefix, metadata, strict, missing, unexpected, errors), called before loading.
 
         Args:
-            hook (callable): Changes the dict in place.
+            hook (callable): Hook, which may change the dict in place.
 
         Example:
             >>> layer = ag.nn.Identity()
@@ -105,10 +104,10 @@ class Stateful:
         return self.register_load_state_dict_pre_hook(functools.partial(_without_module, hook))
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call hook(module, incompatible_keys) when the module is loaded; it may change the lists of keys.
+        """Register hook(module, incompatible_keys), called after loading.
 
         Args:
-            hook (callable): Changes the lists in place.
+            hook (callable): Hook, which may change the lists of keys in place.
 
         Example:
             >>> layer = ag.nn.Identity()
@@ -119,10 +118,10 @@ class Stateful:
         return RemovableHandle(self._hook_dict("load"), hook)
 
     def get_extra_state(self) -> Any:
-        """What a module keeps in its state besides tensors. Overridden together with set_extra_state.
+        """State of the module besides tensors; override it together with set_extra_state().
 
         Raises:
-            RuntimeError: the class does not write it.
+            RuntimeError: The class does not implement it.
 
         Example:
             >>> class Counter(ag.nn.Module):
@@ -139,22 +138,19 @@ class Stateful:
         raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
 
     def set_extra_state(self, state: Any) -> None:
-        """Restore what get_extra_state() returned.
+        """Restore the state from get_extra_state(), whose example applies.
 
         Args:
-            state: What get_extra_state() returned.
+            state: Result of get_extra_state().
 
         Raises:
-            RuntimeError: the class does not write it.
+            RuntimeError: The class does not implement it.
 
         Example:
             >>> class Counter(ag.nn.Module):
             ...     def set_extra_state(self, state):
             ...         self.count = state["count"]
-            >>> counter = Counter()
-            >>> counter.set_extra_state({"count": 3})
-            >>> counter.count
-            3
+            >>> Counter().set_extra_state({"count": 3})
         """
         raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
 
@@ -163,12 +159,12 @@ class Stateful:
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
         """Parameters and persistent buffers by dotted name, sharing memory with the module.
 
-        The dict has an attribute `_metadata`, as in PyTorch: by module a dict with the `_version` of its class.
+        The attribute `_metadata` of the dict maps each module to the `_version` of its class, as in PyTorch.
 
         Args:
-            destination (dict): The dict to fill; a new one if None.
-            prefix (str): What the names begin with. Default: ''.
-            keep_vars (bool): Whether values are the parameters themselves, not detached. Default: False.
+            destination (dict): Dict to fill; a new one if None.
+            prefix (str): Prefix of the names. Default: ''.
+            keep_vars (bool): If True, the values are the parameters themselves, not detached. Default: False.
         """
         if args:
             given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
@@ -191,7 +187,7 @@ class Stateful:
         return destination
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        """Write this module's own state to destination; modules with an unusual state override this."""
+        """Write this module's own state to `destination`; modules with an unusual state override this."""
         for name, value in [*self.direct_parameters(), *self.direct_buffers(persistent_only=True)]:
             destination[prefix + name] = value if keep_vars else value.detach()
         if type(self).get_extra_state is not Stateful.get_extra_state:
@@ -201,18 +197,16 @@ class Stateful:
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True,
                         assign: bool = False) -> IncompatibleKeys:
-        """Copy values into parameters and buffers by name; RuntimeError, and nothing changed, if any does not fit.
-
-        strict: every name must be there, and no other. assign: take over the given tensors instead of copying.
+        """Copy values into parameters and buffers by name; on an error nothing changes.
 
         Args:
-            state_dict (Mapping[str, Any]): What state_dict() returned.
-            strict (bool): Whether all names, and no others, must be there. Default: True.
-            assign (bool): Whether the given tensors are taken, not copied. Default: False.
+            state_dict (Mapping[str, Any]): Result of state_dict().
+            strict (bool): If True, the names must match exactly. Default: True.
+            assign (bool): If True, uses the given tensors instead of copying them. Default: False.
 
         Raises:
-            TypeError: state_dict is no mapping.
-            RuntimeError: a name is missing or unknown (strict), or a shape does not fit.
+            TypeError: `state_dict` is not a mapping.
+            RuntimeError: A name is missing or unexpected (strict), or a shape does not match.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
