@@ -26,7 +26,7 @@ from table import HEAD, conditions, line, markdown, replaced, summary
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 NEXT = "\n## Where a step's time goes\n"   # the section after those of processors
-TUNED = ("PyTorch tuned: the same step with `fused=True` optimisers, convolutional networks with channels last,\n"
+TUNED = ("PyTorch tuned: the same step with `fused=True` optimizers, convolutional networks with channels last,\n"
          "`torch.set_flush_denormal(True)`.")
 GROUPS = {"one process": ("ours", "PyTorch", "ratio"), "two ranks": ("DataParallel", "DDP, gloo", "ratio")}
 
@@ -82,7 +82,7 @@ def section(result: dict[str, Any]) -> str:
     """What docs/benchmarks.md says of one kind of processor."""
     tables = [markdown(result, group, headings) for group, headings in GROUPS.items()
               if any(r["group"] == group for r in result["rows"])]
-    return "\n\n".join(["A star: not reached yet. " * any("*" in text for text in tables) + TUNED, conditions(result), *tables])
+    return "\n\n".join(["A star marks a missed goal. " * any("*" in text for text in tables) + TUNED, conditions(result), *tables])
 
 
 def written(page: str, result: dict[str, Any]) -> str:
