@@ -28,7 +28,7 @@ MSG_NO_LEVEL = ("Trying to {what} for forward AD but no level exists, make sure 
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What unpack_dual returns: the value, and its tangent or None.
+    """Result of unpack_dual(): the value, and its tangent or None.
 
     Example:
         >>> primal, tangent = ag.forward_ad.unpack_dual(ag.ones(2))
@@ -41,7 +41,7 @@ class UnpackedDualTensor(NamedTuple):
 
 
 def enter_dual_level() -> int:
-    """Begin a level, in which tensors can have tangents, until exit_dual_level(); `with dual_level()` does both.
+    """Enter a level, in which tensors can have tangents, until exit_dual_level(); `with dual_level()` does both.
 
     Returns:
         The level's number.
@@ -65,10 +65,10 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """End the level: all tangents are forgotten.
+    """Exit the level and discard all its tangents.
 
     Args:
-        level (int): What enter_dual_level() returned; the current one if None.
+        level (int): Level from enter_dual_level(); the current one if None.
 
     Raises:
         RuntimeError: Trying to exit a forward AD level ({level}) that was not the last one that was created.
@@ -89,7 +89,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level:
-    """Context manager: a level for forward mode; its tangents end with it.
+    """Context manager of a level for forward mode, which discards its tangents on exit.
 
     Example:
         >>> fwAD = ag.forward_ad
@@ -116,9 +116,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     direction.
 
     Args:
-        tensor (Tensor): Of any shape, floating-point or complex.
-        tangent (Tensor): Of the same shape and dtype.
-        level (int): What enter_dual_level() returned; the current one if None.
+        tensor (Tensor): Floating point or complex tensor.
+        tangent (Tensor): Tangent of the same shape and dtype.
+        level (int): Level from enter_dual_level(); the current one if None.
 
     Raises:
         TypeError: make_dual: {primal or tangent} must be a Tensor, not {type}.
@@ -160,11 +160,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """A view of `tensor` without its tangent, and the tangent; None if it has none, or outside of levels.
+    """Unpack a dual tensor into a view without tangent, and the tangent; None if it has none.
 
     Args:
-        tensor (Tensor): Of any shape.
-        level (int): What enter_dual_level() returned; the current one if None.
+        tensor (Tensor): Tensor to unpack.
+        level (int): Level from enter_dual_level(); the current one if None.
 
     Returns:
         UnpackedDualTensor(primal, tangent).

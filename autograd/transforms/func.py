@@ -172,16 +172,16 @@ def _demand_real(call: _Call, caller: str) -> None:
 # --- products -------------------------------------------------------------------------------------------------------------
 
 def grad_and_value(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[Arguments, Any]:
-    """A function that gives the gradient of func, and func's value.
+    """A function that computes the gradient and the value of func.
 
     Args:
-        func (Callable[..., Any]): Returns a tensor of one element and no dimension; with has_aux, and something else.
-        argnums (int or tuple[int, ...]): Which arguments to differentiate: tensors, or tuples, lists and dicts of them.
+        func (Callable[..., Any]): Function that returns a 0-d tensor, with has_aux also an auxiliary output.
+        argnums (int or tuple of ints): Arguments to differentiate: tensors, or tuples, lists and dicts of them.
             Default: 0.
-        has_aux (bool): Whether func returns (value, something else). Default: False.
+        has_aux (bool): If True, func returns (value, auxiliary output). Default: False.
 
     Returns:
-        Callable[..., Any]: A function of func's arguments -> (gradients, value), or (gradients, (value, something else)).
+        Callable[..., Any]: A function of func's arguments -> (gradients, value), or (gradients, (value, aux)).
 
     Raises:
         RuntimeError: Expected f(*args) to return a scalar Tensor.
@@ -206,16 +206,16 @@ def grad_and_value(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux
 
 
 def grad(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[Arguments, Any]:
-    """A function that gives the gradient of func.
+    """A function that computes the gradient of func.
 
     Args:
-        func (Callable[..., Any]): Returns a tensor of one element and no dimension; with has_aux, and something else.
-        argnums (int or tuple[int, ...]): Which arguments to differentiate: tensors, or tuples, lists and dicts of them.
+        func (Callable[..., Any]): Function that returns a 0-d tensor, with has_aux also an auxiliary output.
+        argnums (int or tuple of ints): Arguments to differentiate: tensors, or tuples, lists and dicts of them.
             Default: 0.
-        has_aux (bool): Whether func returns (value, something else). Default: False.
+        has_aux (bool): If True, func returns (value, auxiliary output). Default: False.
 
     Returns:
-        Callable[..., Any]: A function of func's arguments -> gradients, or (gradients, something else).
+        Callable[..., Any]: A function of func's arguments -> gradients, or (gradients, aux).
 
     Example:
         >>> ag.func.grad(ag.func.grad(lambda x: x ** 3))(ag.tensor(2.0))
@@ -231,15 +231,15 @@ def grad(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = F
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """func's value, and a function that multiplies vectors with its Jacobian from the left.
+    """func's value, and its vector-Jacobian product as a function.
 
     Args:
-        func (Callable[..., Any]): Takes the primals; returns tensors; with has_aux, and something else.
+        func (Callable[..., Any]): Function of the primals that returns tensors, with has_aux also an auxiliary output.
         primals: Tensors, or tuples, lists and dicts of them.
-        has_aux (bool): Whether func returns (output, something else). Default: False.
+        has_aux (bool): If True, func returns (output, auxiliary output). Default: False.
 
     Returns:
-        (output, product), or (output, product, something else). product takes vectors shaped like the output, and returns a
+        (output, product), or (output, product, aux). product takes vectors shaped like the output, and returns a
         tuple with a gradient for each primal.
 
     Raises:
@@ -290,17 +290,17 @@ def _tangents(primals: Any, tangents: Any, caller: str) -> list[Tensor]:
 
 
 def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
-    """func's value, and its Jacobian times the tangents.
+    """func's value, and its Jacobian-vector product with the tangents.
 
     Args:
-        func (Callable[..., Any]): Takes the primals; returns tensors; with has_aux, and something else.
+        func (Callable[..., Any]): Function of the primals that returns tensors, with has_aux also an auxiliary output.
         primals (tuple): Tensors, or tuples, lists and dicts of them.
-        tangents (tuple): As the primals.
-        strict (bool): Whether an output that depends on no primal is an error, not zeros. Default: False.
-        has_aux (bool): Whether func returns (output, something else). Default: False.
+        tangents (tuple): Tangents in the structure of the primals.
+        strict (bool): If True, an output that depends on no primal is an error instead of zeros. Default: False.
+        has_aux (bool): If True, func returns (output, auxiliary output). Default: False.
 
     Returns:
-        (output, product), or (output, product, something else).
+        (output, product), or (output, product, aux).
 
     Raises:
         RuntimeError: Expected primals and tangents to have the same structure and shapes.
@@ -322,10 +322,10 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """func's value, and a function that multiplies its Jacobian with tangents, as often as it is called.
+    """func's value, and its Jacobian-vector product as a function, for many tangents.
 
     Args:
-        func (Callable[..., Any]): Takes the primals; returns tensors.
+        func (Callable[..., Any]): Function of the primals that returns tensors.
         primals: Tensors, or tuples, lists and dicts of them.
 
     Returns:
@@ -354,14 +354,14 @@ def _basis(x: Tensor) -> Tensor:
 
 def jacrev(func: Callable[Arguments, Any], argnums: Argnums = 0, *, has_aux: bool = False,
            chunk_size: int | None = None) -> Callable[Arguments, Any]:
-    """A function that gives func's Jacobian, by a backward pass for each element of the output.
+    """A function that computes func's Jacobian with one backward pass per element of the output.
 
     Args:
-        func (Callable[..., Any]): Returns tensors; with has_aux, and something else.
-        argnums (int or tuple[int, ...]): Which arguments to differentiate: tensors, or tuples, lists and dicts of them.
+        func (Callable[..., Any]): Function that returns tensors, with has_aux also an auxiliary output.
+        argnums (int or tuple of ints): Arguments to differentiate: tensors, or tuples, lists and dicts of them.
             Default: 0.
-        has_aux (bool): Whether func returns (output, something else). Default: False.
-        chunk_size (int): The most rows to compute at once; all if None. Default: None.
+        has_aux (bool): If True, func returns (output, auxiliary output). Default: False.
+        chunk_size (int): Maximum number of rows per pass; all if None. Default: None.
 
     Returns:
         Callable[..., Any]: A function of func's arguments -> for each output, for each input, a tensor of the shapes of the
@@ -400,15 +400,15 @@ def jacrev(func: Callable[Arguments, Any], argnums: Argnums = 0, *, has_aux: boo
 
 def jacfwd(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = False, *, chunk_size: int | None = None,
            randomness: str = "error") -> Callable[Arguments, Any]:
-    """A function that gives func's Jacobian, by a pass for each element of the inputs.
+    """A function that computes func's Jacobian with one pass per element of the inputs.
 
     Args:
-        func (Callable[..., Any]): Returns tensors; with has_aux, and something else.
-        argnums (int or tuple[int, ...]): Which arguments to differentiate: tensors, or tuples, lists and dicts of them.
+        func (Callable[..., Any]): Function that returns tensors, with has_aux also an auxiliary output.
+        argnums (int or tuple of ints): Arguments to differentiate: tensors, or tuples, lists and dicts of them.
             Default: 0.
-        has_aux (bool): Whether func returns (output, something else). Default: False.
-        chunk_size (int): The most columns to compute at once; all if None. Default: None.
-        randomness (str): Has no effect: func is called once. Default: 'error'.
+        has_aux (bool): If True, func returns (output, auxiliary output). Default: False.
+        chunk_size (int): Maximum number of columns per pass; all if None. Default: None.
+        randomness (str): No effect: func is called once. Default: 'error'.
 
     Returns:
         Callable[..., Any]: As jacrev's.
@@ -448,11 +448,11 @@ def jacfwd(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool =
 
 
 def hessian(func: Callable[Arguments, Any], argnums: Argnums = 0) -> Callable[Arguments, Any]:
-    """A function that gives func's second derivatives: jacfwd(jacrev(func)).
+    """A function that computes func's Hessian: jacfwd(jacrev(func)).
 
     Args:
-        func (Callable[..., Any]): Returns tensors.
-        argnums (int or tuple[int, ...]): Which arguments to differentiate: tensors, or tuples, lists and dicts of them.
+        func (Callable[..., Any]): Function that returns tensors.
+        argnums (int or tuple of ints): Arguments to differentiate: tensors, or tuples, lists and dicts of them.
             Default: 0.
 
     Returns:
@@ -467,13 +467,13 @@ def hessian(func: Callable[Arguments, Any], argnums: Argnums = 0) -> Callable[Ar
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """The parameters and buffers of several models of one kind, stacked, for vmap over functional_call.
+    """Stack the parameters and buffers of several models, for vmap over functional_call.
 
     Args:
-        models (list[Module]): Of the same class and shapes, all in training mode or none.
+        models (list[Module]): Models of one class and one mode, with equal shapes.
 
     Returns:
-        (dict[str, Tensor], dict[str, Tensor]): Parameters, leaves that require gradients as the models' do; and buffers.
+        (dict[str, Tensor], dict[str, Tensor]): Parameters, as leaves, and buffers.
 
     Raises:
         RuntimeError: stack_module_state: Expected at least one model, got 0.

@@ -145,11 +145,11 @@ def vjp(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], v: Tensor |
     """(func(*inputs), v^T J) with J the Jacobian of func at the inputs.
 
     Args:
-        func (Callable[..., Any]): Takes the inputs; returns a Tensor or a tuple of them.
-        inputs (Tensor or Sequence[Tensor]): Floating-point or complex ones, of any shapes.
+        func (Callable[..., Any]): Function of the inputs that returns a Tensor or a tuple of Tensors.
+        inputs (Tensor or tuple of Tensors): Floating point or complex inputs.
         v (Tensor or Sequence[Tensor]): Shaped like the outputs; 1 if None, where there is one output of one element.
         create_graph (bool): Whether the results can be differentiated. Default: False.
-        strict (bool): Whether an output that depends on no input is an error, not zeros. Default: False.
+        strict (bool): If True, an output that depends on no input is an error instead of zeros. Default: False.
 
     Returns:
         (outputs, products), the latter shaped like the inputs.
@@ -185,11 +185,11 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Tensor | Sequence[Tensor] | No
     J v is the derivative of u^T J, which is linear in u, with respect to u: two backward passes.
 
     Args:
-        func (Callable[..., Any]): Takes the inputs; returns a Tensor or a tuple of them.
-        inputs (Tensor or Sequence[Tensor]): Floating-point or complex ones, of any shapes.
+        func (Callable[..., Any]): Function of the inputs that returns a Tensor or a tuple of Tensors.
+        inputs (Tensor or tuple of Tensors): Floating point or complex inputs.
         v (Tensor or Sequence[Tensor]): Shaped like the inputs; 1 if None, where there is one input of one element.
         create_graph (bool): Whether the results can be differentiated. Default: False.
-        strict (bool): Whether an output that depends on no input is an error, not zeros. Default: False.
+        strict (bool): If True, an output that depends on no input is an error instead of zeros. Default: False.
 
     Returns:
         (outputs, products), both shaped like the outputs.
@@ -217,11 +217,11 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     """(func(*inputs), v^T H) with H the Hessian of a scalar function.
 
     Args:
-        func (Callable[..., Any]): Takes the inputs; returns a Tensor of one element.
-        inputs (Tensor or Sequence[Tensor]): Floating-point or complex ones, of any shapes.
+        func (Callable[..., Any]): Function of the inputs that returns a Tensor of one element.
+        inputs (Tensor or tuple of Tensors): Floating point or complex inputs.
         v (Tensor or Sequence[Tensor]): Shaped like the inputs; 1 if None, where there is one input of one element.
         create_graph (bool): Whether the results can be differentiated. Default: False.
-        strict (bool): Whether a result that depends on no input is an error, not zeros. Default: False.
+        strict (bool): If True, a result that depends on no input is an error instead of zeros. Default: False.
 
     Returns:
         (output, products), the latter shaped like the inputs.
@@ -241,11 +241,11 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     """(func(*inputs), H v) with H the Hessian of a scalar function; vhp() gives the same where H is symmetric, for less.
 
     Args:
-        func (Callable[..., Any]): Takes the inputs; returns a Tensor of one element.
-        inputs (Tensor or Sequence[Tensor]): Floating-point or complex ones, of any shapes.
+        func (Callable[..., Any]): Function of the inputs that returns a Tensor of one element.
+        inputs (Tensor or tuple of Tensors): Floating point or complex inputs.
         v (Tensor or Sequence[Tensor]): Shaped like the inputs; 1 if None, where there is one input of one element.
         create_graph (bool): Whether the results can be differentiated. Default: False.
-        strict (bool): Whether a result that depends on no input is an error, not zeros. Default: False.
+        strict (bool): If True, a result that depends on no input is an error instead of zeros. Default: False.
 
     Returns:
         (output, products), the latter shaped like the inputs.
@@ -291,11 +291,11 @@ def jacobian(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], create
     of the other arguments are allowed, as in PyTorch.
 
     Args:
-        func (Callable[..., Any]): Takes the inputs; returns a Tensor or a tuple of them.
-        inputs (Tensor or Sequence[Tensor]): Floating-point or complex ones, of any shapes.
-        create_graph (bool): Whether the result can be differentiated. Default: False.
-        strict (bool): Whether an output that depends on no input is an error, not zeros. Default: False.
-        vectorize (bool): Not together with strict. Default: False.
+        func (Callable[..., Any]): Function of the inputs that returns a Tensor or a tuple of Tensors.
+        inputs (Tensor or tuple of Tensors): Floating point or complex inputs.
+        create_graph (bool): If True, the result can be differentiated. Default: False.
+        strict (bool): If True, an output that depends on no input is an error instead of zeros. Default: False.
+        vectorize (bool): No effect; not together with strict. Default: False.
         strategy (str): "reverse-mode" or "forward-mode". Default: 'reverse-mode'.
 
     Raises:
@@ -368,11 +368,11 @@ def hessian(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], create_
     """H[i][j], the second derivatives of a scalar function with respect to inputs i and j; H itself for one input.
 
     Args:
-        func (Callable[..., Any]): Takes the inputs; returns a Tensor of one element.
-        inputs (Tensor or Sequence[Tensor]): Floating-point or complex ones, of any shapes.
-        create_graph (bool): Whether the result can be differentiated. Default: False.
-        strict (bool): Whether a result that depends on no input is an error, not zeros. Default: False.
-        vectorize (bool): Not together with strict. Default: False.
+        func (Callable[..., Any]): Function of the inputs that returns a Tensor of one element.
+        inputs (Tensor or tuple of Tensors): Floating point or complex inputs.
+        create_graph (bool): If True, the result can be differentiated. Default: False.
+        strict (bool): If True, a result that depends on no input is an error instead of zeros. Default: False.
+        vectorize (bool): No effect; not together with strict. Default: False.
         outer_jacobian_strategy (str): "reverse-mode" or "forward-mode". Default: 'reverse-mode'.
 
     Raises:

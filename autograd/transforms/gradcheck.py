@@ -93,20 +93,20 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], *, ep
     result from two backward passes (nondet_tol), and gradients that are None. Raises GradcheckError, or returns False.
 
     Args:
-        func (Callable[..., Any]): Function of tensors that gives a tensor or several.
-        inputs (Tensor or Tensors): Its arguments; float64 tensors that need gradients are checked.
-        eps (float): Step of the differences. Default: 1e-06.
+        func (Callable[..., Any]): Function of tensors that returns a tensor or several.
+        inputs (Tensor or tuple of Tensors): Arguments of func; those that require grad are checked, and should be float64.
+        eps (float): Step of the finite differences. Default: 1e-06.
         atol (float): Absolute tolerance. Default: 1e-05.
         rtol (float): Relative tolerance. Default: 0.001.
-        raise_exception (bool): An error in place of False. Default: True.
-        nondet_tol (float): By how much two backward passes may differ. Default: 0.0.
-        check_undefined_grad (bool): Whether undefined gradients are tried. Default: True.
-        check_grad_dtypes (bool): Whether the gradients' dtypes are compared. Default: False.
-        check_batched_grad (bool): Whether backward inside vmap() is compared with one pass a gradient. Default: False.
-        check_batched_forward_grad (bool): Whether batched tangents are checked. Default: False.
-        check_forward_ad (bool): Whether forward mode is checked. Default: False.
-        check_backward_ad (bool): Whether backward mode is checked. Default: True.
-        fast_mode (bool): One random direction in place of all. Default: False.
+        raise_exception (bool): If True, raises GradcheckError instead of returning False. Default: True.
+        nondet_tol (float): Tolerance for differences between two backward passes. Default: 0.0.
+        check_undefined_grad (bool): If True, checks that undefined gradients count as zeros. Default: True.
+        check_grad_dtypes (bool): If True, compares the dtypes of gradients and inputs. Default: False.
+        check_batched_grad (bool): If True, compares batched gradients (vmap) with one pass per gradient. Default: False.
+        check_batched_forward_grad (bool): If True, checks batched tangents. Default: False.
+        check_forward_ad (bool): If True, checks forward mode. Default: False.
+        check_backward_ad (bool): If True, checks backward mode. Default: True.
+        fast_mode (bool): If True, compares one random direction instead of whole Jacobians. Default: False.
         masked (bool): Whether only given elements count.
 
     Returns:
@@ -352,21 +352,21 @@ def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], g
     """gradcheck of the backward pass of func, with respect to the inputs and to the output gradients (random ones).
 
     Args:
-        func (Callable[..., Any]): Function of tensors that gives a tensor or several.
-        inputs (Tensor or Tensors): Its arguments; float64 tensors that need gradients are checked.
-        grad_outputs (Tensors): Gradients of the outputs; random ones if None.
-        eps (float): Step of the differences. Default: 1e-06.
+        func (Callable[..., Any]): Function of tensors that returns a tensor or several.
+        inputs (Tensor or tuple of Tensors): Arguments of func; those that require grad are checked, and should be float64.
+        grad_outputs (tuple of Tensors): Gradients of the outputs; random ones if None.
+        eps (float): Step of the finite differences. Default: 1e-06.
         atol (float): Absolute tolerance. Default: 1e-05.
         rtol (float): Relative tolerance. Default: 0.001.
-        gen_non_contig_grad_outputs (bool): Whether random ones are not contiguous. Default: False.
-        raise_exception (bool): An error in place of False. Default: True.
-        nondet_tol (float): By how much two backward passes may differ. Default: 0.0.
-        check_undefined_grad (bool): Whether undefined gradients are tried. Default: True.
-        check_grad_dtypes (bool): Whether the gradients' dtypes are compared. Default: False.
-        check_batched_grad (bool): Whether batched gradients are checked. Default: False.
-        check_fwd_over_rev (bool): Whether forward mode over backward is checked. Default: False.
-        check_rev_over_rev (bool): Whether backward mode over backward is checked. Default: True.
-        fast_mode (bool): One random direction in place of all. Default: False.
+        gen_non_contig_grad_outputs (bool): If True, random gradients are not contiguous. Default: False.
+        raise_exception (bool): If True, raises GradcheckError instead of returning False. Default: True.
+        nondet_tol (float): Tolerance for differences between two backward passes. Default: 0.0.
+        check_undefined_grad (bool): If True, checks that undefined gradients count as zeros. Default: True.
+        check_grad_dtypes (bool): If True, compares the dtypes of gradients and inputs. Default: False.
+        check_batched_grad (bool): If True, checks batched gradients. Default: False.
+        check_fwd_over_rev (bool): If True, checks forward over reverse mode. Default: False.
+        check_rev_over_rev (bool): If True, checks reverse over reverse mode. Default: True.
+        fast_mode (bool): If True, compares one random direction instead of whole Jacobians. Default: False.
         masked (bool): Whether only given elements count. Default: False.
 
     Returns:

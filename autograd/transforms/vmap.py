@@ -44,27 +44,27 @@ MSG_SHARED = ("vmap: {name} would write values of samples to a tensor that is th
 
 def vmap(func: Callable[Arguments, Result], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
          chunk_size: int | None = None) -> Callable[Arguments, Result]:
-    """A function that maps func, written for one sample, over a dimension of its arguments.
+    """Vectorize func, written for one sample, over a dimension of its arguments.
 
     func is called once. Its tensors have the shape of one sample, and operations compute all samples at once. An operation
     without a rule for batches is called for each sample, and a function that backpropagates by itself, or whose results
     have a size that depends on values, is called for each sample as a whole; either is said once by a UserWarning.
 
     Args:
-        func (Callable[..., Any]): Takes samples; returns a Tensor, or tuples, lists and dicts of them.
-        in_dims (int or nested structure): Along which dimension each argument has the samples; None for what each call is
-            given whole. Default: 0.
-        out_dims (int or tuple[int, ...]): Where the new dimension of each output is. Default: 0.
-        randomness (str): "different": each sample has random numbers of its own; "same": all have the same; "error": none
-            may be drawn. Default: 'error'.
-        chunk_size (int): The most samples to compute at once; all if None. Default: None.
+        func (Callable[..., Any]): Function of samples that returns a Tensor, or tuples, lists and dicts of Tensors.
+        in_dims (int or nested structure): Batch dimension of each argument; None for an argument that is not
+            batched. Default: 0.
+        out_dims (int or tuple of ints): Batch dimension of each output. Default: 0.
+        randomness (str): "different": random numbers differ between samples; "same": they do not; "error": drawing raises
+            an error. Default: 'error'.
+        chunk_size (int): Maximum number of samples per call; all if None. Default: None.
 
     Returns:
-        Callable[..., Any]: A function of batches of func's arguments; what is given by keyword goes to each call whole.
+        Callable[..., Any]: A function of batches of func's arguments; keyword arguments are not batched.
 
     Raises:
-        RuntimeError: func needs a value of a sample: item(), a branch on a tensor.
-        RuntimeError: func writes values of samples to a tensor that is the same for all samples.
+        RuntimeError: func requires a value of a sample: item(), or a branch on a tensor.
+        RuntimeError: func writes batched values to a tensor that is not batched.
         RuntimeError: Only allowed values for randomness are 'error', 'different', or 'same'.
         ValueError: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs.
         ValueError: `chunk_size` should be greater than 0.

@@ -44,13 +44,13 @@ def _grads(parameters: Iterable[Tensor]) -> list[Tensor]:
 
 def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float | str = 2.0, error_if_nonfinite: bool = False,
                    foreach: bool | None = None) -> Tensor:
-    """The norm of all elements of all tensors together. foreach chooses among PyTorch's kernels; here there is one.
+    """The norm of all elements of all tensors together.
 
     Args:
-        tensors (Tensor or Iterable[Tensor]): Of any shapes.
+        tensors (Tensor or Iterable[Tensor]): Tensors.
         norm_type (float): Order of the norm. Default: 2.0.
-        error_if_nonfinite (bool): Whether a norm that is inf or nan raises. Default: False.
-        foreach (bool): Has no effect.
+        error_if_nonfinite (bool): If True, an infinite or NaN norm is a RuntimeError. Default: False.
+        foreach (bool): No effect.
 
     Returns:
         A 0-d tensor.
@@ -95,13 +95,13 @@ def _norm_with_slices(parameters: list[Tensor], sliced: list[Any], order: float)
 
 def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor,
                           foreach: bool | None = None) -> None:
-    """Scale the gradients in place by max_norm / total_norm where that is below 1.
+    """Scale the gradients in place by max_norm / total_norm if that is below 1.
 
     Args:
-        parameters (Tensor or Iterable[Tensor]): Tensors with .grad.
-        max_norm (float): The largest norm.
-        total_norm (Tensor): Norm of all gradients.
-        foreach (bool): Has no effect.
+        parameters (Tensor or Iterable[Tensor]): Tensors whose .grad is clipped.
+        max_norm (float): Maximum norm.
+        total_norm (Tensor): Total norm of the gradients.
+        foreach (bool): No effect.
 
     Example:
         >>> w = ag.ones(1, requires_grad=True)
@@ -126,19 +126,19 @@ def _scale_to_norm(parameters: list[Tensor], max_norm: float, total_norm: Tensor
 
 def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float | str = 2.0,
                     error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
-    """Scale the gradients in place so that their norm, taken together, is at most max_norm; returns the norm before.
+    """Scale the gradients in place so that their total norm is at most max_norm; return the previous norm.
 
-    Of parameters in slices over ranks it is the norm of the wholes: all ranks call it.
+    For parameters sharded over ranks it is the norm of the whole parameters, and all ranks must call it.
 
     Args:
-        parameters (Tensor or Iterable[Tensor]): Tensors with .grad.
-        max_norm (float): The largest norm.
+        parameters (Tensor or Iterable[Tensor]): Tensors whose .grad is clipped.
+        max_norm (float): Maximum norm.
         norm_type (float): Order of the norm. Default: 2.0.
-        error_if_nonfinite (bool): Whether a norm that is inf or nan raises. Default: False.
-        foreach (bool): Has no effect.
+        error_if_nonfinite (bool): If True, an infinite or NaN norm is a RuntimeError. Default: False.
+        foreach (bool): No effect.
 
     Returns:
-        The norm before, a 0-d tensor.
+        The previous norm, a 0-d tensor.
 
     Example:
         >>> w = ag.ones(2, requires_grad=True)
@@ -169,14 +169,14 @@ def clip_grad_norm(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_
     """clip_grad_norm_() under its old name, with a FutureWarning.
 
     Args:
-        parameters (Tensor or Iterable[Tensor]): Tensors with .grad, which is scaled in place.
-        max_norm (float): The largest norm.
+        parameters (Tensor or Iterable[Tensor]): Tensors whose .grad is clipped.
+        max_norm (float): Maximum norm.
         norm_type (float): Order of the norm. Default: 2.0.
-        error_if_nonfinite (bool): Whether a norm that is inf or nan raises. Default: False.
-        foreach (bool): Has no effect.
+        error_if_nonfinite (bool): If True, an infinite or NaN norm is a RuntimeError. Default: False.
+        foreach (bool): No effect.
 
     Returns:
-        The norm before, a 0-d tensor.
+        The previous norm, a 0-d tensor.
 
     Example:
         >>> w = ag.ones(2, requires_grad=True)
@@ -192,12 +192,12 @@ def clip_grad_norm(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
-    """Bring each element of the gradients, in place, into [-clip_value, clip_value].
+    """Clamp each element of the gradients to [-clip_value, clip_value], in place.
 
     Args:
-        parameters (Tensor or Iterable[Tensor]): Tensors with .grad.
-        clip_value (float): Largest absolute value.
-        foreach (bool): Has no effect.
+        parameters (Tensor or Iterable[Tensor]): Tensors whose .grad is clipped.
+        clip_value (float): Maximum absolute value.
+        foreach (bool): No effect.
 
     Raises:
         RuntimeError: a gradient is complex.

@@ -10,7 +10,7 @@ from ...ops.shape import cat, reshape
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All elements of all parameters, one after the other; recorded.
+    """Concatenate all parameters to one vector, differentiably.
 
     Args:
         parameters (Iterable[Tensor]): Tensors of one dtype.
@@ -30,8 +30,8 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Make each parameter a view of its piece of vec.
 
     Args:
-        vec (Tensor): (total number of elements,).
-        parameters (Iterable[Tensor]): Tensors that are written to.
+        vec (Tensor): Vector with as many elements as all parameters.
+        parameters (Iterable[Tensor]): Tensors to write to.
 
     Raises:
         TypeError: expected Tensor, but got: {...}.

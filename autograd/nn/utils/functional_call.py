@@ -12,16 +12,16 @@ def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = No
     """module(*args, **kwargs) with other tensors in place of parameters and buffers, which stay as they are.
 
     Args:
-        module (Module): What is called.
+        module (Module): Module to call.
         parameter_and_buffer_dicts (dict[str, Tensor]): By dotted name; or several such dicts. Those that are not named are
             the module's own.
-        args: Arguments: a tuple, or the only one.
-        kwargs (dict[str, Any]): Arguments by keyword.
-        tie_weights (bool): Whether what is given for a shared tensor counts under all its names. Default: True.
-        strict (bool): Whether a name that is missing or unknown is an error. Default: False.
+        args: Argument, or tuple of arguments.
+        kwargs (dict[str, Any]): Keyword arguments.
+        tie_weights (bool): If True, a value for a shared tensor applies to all its names. Default: True.
+        strict (bool): If True, a missing or unknown name is an error. Default: False.
 
     Returns:
-        What the module returns.
+        The module's output.
 
     Raises:
         ValueError: Expected all elements of parameter_and_buffer_dicts to be dictionaries.

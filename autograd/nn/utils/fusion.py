@@ -24,7 +24,7 @@ def fuse_conv_bn_weights(conv_w: Tensor, conv_b: Tensor | None, bn_rm: Tensor, b
         bn_eps (float): What the norm adds to the variance.
         bn_w (Tensor): Weight of the norm, or None for ones.
         bn_b (Tensor): Its bias, or None for zeros.
-        transpose (bool): Whether the convolution is transposed. Default: False.
+        transpose (bool): If True, the convolution is transposed. Default: False.
 
     Returns:
         (Parameter, Parameter): Weight and bias.
@@ -73,7 +73,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     Args:
         conv (Module): The convolution.
         bn (Module): The batch norm, in evaluation.
-        transpose (bool): Whether the convolution is transposed. Default: False.
+        transpose (bool): If True, the convolution is transposed. Default: False.
 
     Returns:
         Module: Of the convolution's class.

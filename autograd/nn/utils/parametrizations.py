@@ -42,14 +42,14 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
-    """Train the length and the direction of a weight apart: weight = g v / |v|. Salimans & Kingma 2016 (arXiv:1602.07868).
+    """Train magnitude and direction of a weight separately: weight = g v / |v|. Salimans & Kingma 2016 (arXiv:1602.07868).
 
     State dicts of the older nn.utils.weight_norm fit too.
 
     Args:
-        module (Module): Whose weight it is.
-        name (str): The parameter's name. Default: 'weight'.
-        dim (int): The dimension along which each slice has a length of its own; one length for all if None. Default: 0.
+        module (Module): Module that has the weight.
+        name (str): Name of the parameter. Default: 'weight'.
+        dim (int): Dimension along which each slice has its own norm; one norm for all if None. Default: 0.
 
     Returns:
         module, which has parametrizations.<name>.original0 (g, of size 1 in all dimensions but dim) and original1 (v, of
@@ -124,16 +124,16 @@ class _SpectralNorm(Module):
 
 def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
                   dim: int | None = None) -> Any:
-    """Divide a weight by its largest singular value, found by power iteration. Miyato et al. 2018 (arXiv:1802.05957).
+    """Divide a weight by its largest singular value, estimated by power iteration. Miyato et al. 2018 (arXiv:1802.05957).
 
     Each forward in training mode improves the estimate; in evaluation mode it stays. A vector is divided by its length.
 
     Args:
-        module (Module): Whose weight it is.
-        name (str): The parameter's name. Default: 'weight'.
-        n_power_iterations (int): Steps for each forward, above 0. Default: 1.
-        eps (float): Keeps divisions by 0 away. Default: 1e-12.
-        dim (int): The dimension that is the matrix's rows, the others being its columns; 0 if None, 1 for transposed
+        module (Module): Module that has the weight.
+        name (str): Name of the parameter. Default: 'weight'.
+        n_power_iterations (int): Number of power iterations per forward. Default: 1.
+        eps (float): Term for numerical stability. Default: 1e-12.
+        dim (int): Dimension of the matrix's rows; 0 if None, 1 for transposed
             convolutions.
 
     Returns:
@@ -263,12 +263,12 @@ def orthogonal(module: Any, name: str = "weight", orthogonal_map: str | None = N
     """Keep a matrix, or a stack of them, orthogonal: columns (rows, if there are fewer) of length 1 at right angles.
 
     Args:
-        module (Module): Whose tensor it is.
+        module (Module): Module that has the tensor.
         name (str): The name of a parameter or buffer (..., n, k), real or complex. Default: 'weight'.
         orthogonal_map (str): "matrix_exp", "cayley" or "householder"; None: the first for square or complex ones, else the
             last.
-        use_trivialization (bool): Whether it starts from the tensor's own value, made orthogonal, and other orthogonal
-            values can be assigned to it. Default: True.
+        use_trivialization (bool): If True, starts from the tensor's own value, made orthogonal, and orthogonal
+            values can be assigned. Default: True.
 
     Returns:
         module.

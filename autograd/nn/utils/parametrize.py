@@ -75,7 +75,7 @@ class ParametrizationList(ModuleList):
     Args:
         modules (Iterable[Module]): The parametrizations, at least one.
         original (Tensor): The tensor's value so far, of any shape and dtype; a Parameter stays one.
-        unsafe (bool): Whether dtype and shape may change. Default: False.
+        unsafe (bool): If True, dtype and shape may change. Default: False.
 
     Raises:
         ValueError: ParametrizationList requires one or more modules.
@@ -136,10 +136,10 @@ class ParametrizationList(ModuleList):
         _store(self, f"original{number}", part)
 
     def right_inverse(self, value: Tensor) -> None:
-        """Make the originals those from which `value` is computed.
+        """Set the originals from which `value` is computed.
 
         Args:
-            value (Tensor): What the parametrized tensor is to be.
+            value (Tensor): Value of the parametrized tensor.
 
         Raises:
             RuntimeError: a parametrization has no right_inverse.
@@ -260,11 +260,11 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
     for those that are assigned to module.<tensor_name> later.
 
     Args:
-        module (Module): Whose parameter or buffer it is; its class becomes a subclass of its own.
-        tensor_name (str): The name of the parameter or buffer.
+        module (Module): Module that has the tensor; it gets a class of its own.
+        tensor_name (str): Name of the parameter or buffer.
         parametrization (Module): Its forward takes the original (or several, if right_inverse gives several) and returns the
             value.
-        unsafe (bool): Whether dtype and shape may change; nothing is checked then. Default: False.
+        unsafe (bool): If True, dtype and shape may change, unchecked. Default: False.
 
     Returns:
         module.
@@ -319,11 +319,11 @@ def _check_another(module: Any, name: str, parametrization: Any) -> None:
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Whether the module has a parametrization, of this tensor if one is named.
+    """Whether the module has a parametrization, or one of the named tensor.
 
     Args:
-        module (Module): It alone, without the modules below it.
-        tensor_name (str): The name of a parameter or buffer; any if None.
+        module (Module): Module to inspect, without its submodules.
+        tensor_name (str): Name of a parameter or buffer; any if None.
 
     Example:
         >>> layer = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(2, 2))
@@ -339,12 +339,12 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """Make module.<tensor_name> an ordinary tensor again, without any of its parametrizations.
+    """Remove the parametrizations of a tensor, which becomes an ordinary one again.
 
     Args:
-        module (Module): As register_parametrization() left it.
-        tensor_name (str): The name of the parameter or buffer.
-        leave_parametrized (bool): Whether it keeps its present value; False: it gets the original's. Default: True.
+        module (Module): Parametrized module.
+        tensor_name (str): Name of the parameter or buffer.
+        leave_parametrized (bool): If True, keeps the present value; otherwise restores the original. Default: True.
 
     Returns:
         module.
@@ -389,10 +389,10 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def type_before_parametrizations(module: Any) -> type:
-    """The class that the module had before it was parametrized; its class if it was not.
+    """The class of a module before parametrization.
 
     Args:
-        module (Module): Any module.
+        module (Module): Module to inspect.
 
     Example:
         >>> layer = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(2, 2))
@@ -405,14 +405,14 @@ def type_before_parametrizations(module: Any) -> type:
 
 
 def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
-    """Give another module the parametrizations, and the originals, of one or of all parametrized tensors.
+    """Transfer parametrizations and original tensors to another module.
 
-    Both modules hold the same originals then. A tensor that to_module lacks is made.
+    Both modules then share the originals; a tensor that to_module lacks is created.
 
     Args:
-        from_module (Module): Which has parametrizations; if it has none, nothing happens.
-        to_module (Module): Which gets them.
-        tensor_name (str): The name of one parametrized tensor; all if None.
+        from_module (Module): Parametrized module.
+        to_module (Module): Module that gets the parametrizations.
+        tensor_name (str): Name of a parametrized tensor; all if None.
 
     Returns:
         to_module.

@@ -137,7 +137,7 @@ class PackedSequence(_Packed):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """The permutation that undoes this one; None of None.
+    """The inverse of a permutation; None for None.
 
     Args:
         permutation: int64 (n,), or None.
@@ -162,13 +162,13 @@ def _positions(lengths: tuple[int, ...]) -> tuple[Any, Any]:
 
 def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
                          enforce_sorted: bool = True) -> PackedSequence:
-    """Pack (t, b, ...), or (b, t, ...) if batch_first. enforce_sorted: the lengths must come in decreasing order.
+    """Pack padded sequences of different lengths.
 
     Args:
-        input (Tensor): (longest, n, ...) or (n, longest, ...).
-        lengths: (n,).
-        batch_first (bool): Whether the batch is the first dimension. Default: False.
-        enforce_sorted (bool): Whether lengths must decrease. Default: True.
+        input (Tensor): Padded sequences, (longest, n, ...) or with batch_first (n, longest, ...).
+        lengths (Tensor or list): Length of each sequence, (n,).
+        batch_first (bool): If True, the batch is the first dimension. Default: False.
+        enforce_sorted (bool): If True, lengths must be sorted in decreasing order. Default: True.
 
     Returns:
         A PackedSequence.
@@ -212,13 +212,13 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
 
 def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0,
                         total_length: int | None = None) -> tuple[Tensor, Tensor]:
-    """((t, b, ...), lengths (b,)) in the order in which the sequences were given; t is total_length if that is given.
+    """Pad a packed batch, in the original order of its sequences.
 
     Args:
-        sequence (PackedSequence): The PackedSequence.
-        batch_first (bool): Whether the batch is the first dimension. Default: False.
-        padding_value (float): What fills up. Default: 0.0.
-        total_length (int): Length of the result; the longest sequence's if None.
+        sequence (PackedSequence): Batch to pad.
+        batch_first (bool): If True, the batch is the first dimension. Default: False.
+        padding_value (float): Padding value. Default: 0.0.
+        total_length (int): Length to pad to; that of the longest sequence if None.
 
     Returns:
         (padded tensor, lengths).
@@ -255,12 +255,12 @@ def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, pad
 
 def pad_sequence(sequences: Sequence[Tensor] | Tensor, batch_first: bool = False, padding_value: float = 0.0,
                  padding_side: str = "right") -> Tensor:
-    """(t, b, ...), or (b, t, ...) if batch_first, of b tensors (length, ...); t is the greatest length.
+    """Pad sequences of different lengths to one tensor.
 
     Args:
-        sequences: Tensors (length, ...).
-        batch_first (bool): Whether the batch is the first dimension. Default: False.
-        padding_value (float): What fills up. Default: 0.0.
+        sequences (list of Tensors): Tensors of shape (length, ...).
+        batch_first (bool): If True, the batch is the first dimension. Default: False.
+        padding_value (float): Padding value. Default: 0.0.
         padding_side (str): "right" or "left". Default: 'right'.
 
     Returns:
@@ -293,12 +293,12 @@ def pad_sequence(sequences: Sequence[Tensor] | Tensor, batch_first: bool = False
 
 
 def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Tensor]:
-    """The sequences (length, ...) of a padded tensor (t, b, ...), or (b, t, ...) if batch_first.
+    """Split a padded tensor into its sequences (length, ...).
 
     Args:
-        padded_sequences: (longest, n, ...) or (n, longest, ...).
-        lengths: (n,).
-        batch_first (bool): Whether the batch is the first dimension. Default: False.
+        padded_sequences (Tensor): Padded sequences, (longest, n, ...) or with batch_first (n, longest, ...).
+        lengths (Tensor or list): Length of each sequence, (n,).
+        batch_first (bool): If True, the batch is the first dimension. Default: False.
 
     Returns:
         A list of tensors.
@@ -313,11 +313,11 @@ def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = Fals
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Pack a list of sequences (length, ...).
+    """Pack sequences of different lengths.
 
     Args:
-        sequences (sequence): Tensors (length, ...).
-        enforce_sorted (bool): Whether lengths must decrease. Default: True.
+        sequences (list of Tensors): Tensors of shape (length, ...).
+        enforce_sorted (bool): If True, lengths must be sorted in decreasing order. Default: True.
 
     Returns:
         A PackedSequence.
@@ -330,10 +330,10 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """The sequences as a list, in the order in which they were given.
+    """Split a packed batch into its sequences, in their original order.
 
     Args:
-        packed_sequences (PackedSequence): a PackedSequence.
+        packed_sequences (PackedSequence): Batch to unpack.
 
     Returns:
         A list of tensors.

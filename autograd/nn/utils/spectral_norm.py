@@ -99,14 +99,14 @@ class SpectralNorm:
 
 def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
                   dim: int | None = None) -> Any:
-    """Divide a weight by its largest singular value, found by power iteration, one step a forward. Returns module.
+    """Divide a weight by its largest singular value, estimated by power iteration. Returns module.
 
     Args:
-        module (Module): The module.
-        name (str): Of the parameter. Default: 'weight'.
-        n_power_iterations (int): Iterations for each use. Default: 1.
-        eps (float): Keeps divisions by 0 away. Default: 1e-12.
-        dim (int): Dimension of the outputs.
+        module (Module): Module that has the parameter.
+        name (str): Name of the parameter. Default: 'weight'.
+        n_power_iterations (int): Number of power iterations per forward. Default: 1.
+        eps (float): Term for numerical stability. Default: 1e-12.
+        dim (int): Dimension of the outputs; 0 if None, 1 for transposed convolutions.
 
     Returns:
         The module.
@@ -123,8 +123,8 @@ def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     """Undo spectral_norm(). Returns module.
 
     Args:
-        module: The module.
-        name (str): Of the parameter. Default: 'weight'.
+        module (Module): Module that has the parameter.
+        name (str): Name of the parameter. Default: 'weight'.
 
     Returns:
         The module.

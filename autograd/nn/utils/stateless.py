@@ -14,21 +14,21 @@ def functional_call(module: Any, parameters_and_buffers: dict[str, Any], args: A
     FutureWarning.
 
     Args:
-        module (Module): What is called.
-        parameters_and_buffers (dict[str, Tensor]): By dotted name. Those that are not named are the module's own.
-        args: Arguments: a tuple, or the only one. Default: None, which is none.
-        kwargs (dict[str, Any]): Arguments by keyword. Default: None.
-        tie_weights (bool): Whether what is given for a shared tensor counts under all its names. Default: True.
-        strict (bool): Whether a name that is missing or unknown is an error. Default: False.
+        module (Module): Module to call.
+        parameters_and_buffers (dict[str, Tensor]): Values by dotted name; others are the module's own.
+        args: Argument, or tuple of arguments. Default: None.
+        kwargs (dict[str, Any]): Keyword arguments. Default: None.
+        tie_weights (bool): If True, a value for a shared tensor applies to all its names. Default: True.
+        strict (bool): If True, a missing or unknown name is an error. Default: False.
 
     Returns:
-        What the module returns.
+        The module's output.
 
     Raises:
-        ValueError: tie_weights, and different tensors are given for one that is shared.
-        RuntimeError: strict, and a name is missing or unknown.
-        KeyError: the module holds no tensor of a name.
-        AttributeError: the name's submodule does not exist.
+        ValueError: `tie_weights` is True, and a shared tensor gets different values.
+        RuntimeError: `strict` is True, and a name is missing or unknown.
+        KeyError: The module has no tensor with a name.
+        AttributeError: A submodule of a name does not exist.
 
     Example:
         >>> layer = ag.nn.Linear(2, 1)

@@ -71,12 +71,12 @@ class WeightNorm:
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Any:
-    """Train the length (one number along dim, one for all if None) and the direction of a weight apart. Returns module.
+    """Train the magnitude and the direction of a weight separately. Returns module.
 
     Args:
-        module (Module): The module.
-        name (str): Of the parameter. Default: 'weight'.
-        dim (int): Which dimension keeps norms of its own. Default: 0.
+        module (Module): Module that has the parameter.
+        name (str): Name of the parameter. Default: 'weight'.
+        dim (int): Dimension along which each slice has its own norm; one norm for all if None. Default: 0.
 
     Returns:
         The module.
@@ -94,8 +94,8 @@ def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     """Undo weight_norm(). Returns module.
 
     Args:
-        module: The module.
-        name (str): Of the parameter. Default: 'weight'.
+        module (Module): Module that has the parameter.
+        name (str): Name of the parameter. Default: 'weight'.
 
     Returns:
         The module.
