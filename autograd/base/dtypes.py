@@ -203,7 +203,7 @@ class TensorDType(Base):  # type: ignore[misc, valid-type]
         return of_tensors[np.empty(0, self.dtype).real.dtype] if self.is_complex else self
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (other.__class__ is not TensorDType and self.dtype == other)
+        return self is other or (other is not None and other.__class__ is not TensorDType and self.dtype == other)
 
     def __hash__(self) -> int:
         return hash(self.dtype)

@@ -11,6 +11,7 @@ from typing import Any
 from autograd.core.primitive import primitive
 from autograd.nn import Module
 
+from ..autograd import is_grad_enabled
 from ..comm import CollectiveError, Communicator, Devices, communicator
 from ..consistency.verification import first_difference
 from ..reduction.unused import UnusedParameters
@@ -38,6 +39,7 @@ class WrappedModule(Module):
     _config: Config[Any]
     _unused: UnusedParameters
     _buffer_sync: BufferSync
+    _complete: Any
     forwards: int = 0                               # with gradients: counted where verify_every is set
 
     @property
@@ -90,6 +92,8 @@ class WrappedModule(Module):
         if self._sharded is not None:
             raise NotImplementedError(f"functional_call() of a DataParallel with shard={self.shard}: its parameters are "
                                       "slices; call model.module, inside model.summon_full_params()")
+        if is_grad_enabled():
+            self._complete()                         # of the parameters, not of what is put into their places
         inner: Any = self.module
         own = {name for name, _ in [*inner.named_parameters(remove_duplicate=False),
                                     *inner.named_buffers(remove_duplicate=False)]}

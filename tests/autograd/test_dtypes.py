@@ -167,7 +167,7 @@ def test_what_a_dtype_says_like_pytorch(kind):
         except RuntimeError:
             wide = "no complex one"
         return (repr(d), str(d), f"{d}", d.is_floating_point, d.is_complex, d.is_signed, d.itemsize, wide, repr(d.to_real()),
-                [s is d for s in same], isinstance(d, t.dtype), {d: 1}[d], d == d, d != t.bool, d in (t.float32, d))
+                [s is d for s in same], isinstance(d, t.dtype), {d: 1}[d], d == d, d != t.bool, d in (t.float32, d), d == None, d != None)      # noqa: E711
 
     mine, theirs = told(ag), told(torch)
     if kind == "float16":                            # NumPy has no complex32

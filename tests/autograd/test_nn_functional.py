@@ -268,6 +268,16 @@ def test_empty_bags_like_pytorch(mode, padding_idx, offsets, last):
             **({"per_sample_weights": p[0]} if p else {})), rand(5, 3), *weights)
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_no_bags(mode):
+    """Indices that are in no bag count nowhere; PyTorch does the same (and crashes for max)."""
+    w = ag.ones(5, 3, requires_grad=True)
+    out = F.embedding_bag(ag.tensor([1, 2]), w, ag.tensor([], dtype=ag.int64), mode=mode,
+                          per_sample_weights=ag.ones(2) if mode == "sum" else None)
+    out.sum().backward()
+    assert out.shape == (0, 3) and not w.grad.any()
+
+
 def test_sparse_gradients_are_dense_and_said_once():
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("default")

@@ -1,6 +1,7 @@
 """autograd.grad() and create_graph through DataParallel: averaged over ranks, and right to second order."""
 
 import contextlib
+import copy
 import warnings
 
 import numpy as np
@@ -237,7 +238,7 @@ def adapted(net, support, query, steps, way):
     return (ag.func.functional_call(net, fast, (query,)).sin() ** 2).mean()
 
 
-MAML = {"rows": DataParallel, "buckets": lambda net, comm: nn.DataParallel(net, comm=comm, bucket_cap_mb=1e-5),
+MAML = {"rows": DataParallel, "copied": lambda net, comm: copy.deepcopy(DataParallel(net, comm=comm)), "buckets": lambda net, comm: nn.DataParallel(net, comm=comm, bucket_cap_mb=1e-5),
         "devices": lambda net, comm: DataParallel(net, comm=comm, batch="own", devices=2),
         "reproducible": lambda net, comm: DataParallel(net, comm=comm, reproducible=4),
         "ddp": lambda net, comm: dist.DistributedDataParallel(net)}
@@ -267,6 +268,11 @@ def test_fast_weights(on_ranks, wrapper, way, steps):
         for _ in range(2):
             model.zero_grad()
             adapted(model, support[comm.rank], query[comm.rank], steps, way).backward()
+            same([p.grad for p in model.parameters()], [p.grad for p in one.parameters()], 1e-11)
+        if wrapper == "copied":                      # nor is the first pass one with other tensors in the parameters' places
+            model, one = MAML[wrapper](make(), comm), make()
+            for net, x in ((model, query[comm.rank]), (one, ag.cat(query))):
+                ag.func.functional_call(net, {n: p * 2 for n, p in net.named_parameters()}, (x,)).square().mean().backward()
             same([p.grad for p in model.parameters()], [p.grad for p in one.parameters()], 1e-11)
         foreign = {name: p.detach().requires_grad_() for name, p in model.named_parameters()}
         if comm.size > 1 and not even:

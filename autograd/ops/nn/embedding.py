@@ -238,6 +238,8 @@ def embedding_bag(input: Any, weight: Tensor, offsets: Any = None, max_norm: flo
     _check_bag_arguments(input, per_sample_weights, mode, scale_grad_by_freq)
     value_read("embedding_bag()")
     lengths = _lengths(input, offsets, include_last_offset)
+    if not len(lengths):                             # no bag has any of the indices
+        input, per_sample_weights = input[:0], None if per_sample_weights is None else per_sample_weights[:0]
     _table(weight)
     if per_sample_weights is not None and per_sample_weights.dtype != weight.dtype:
         raise RuntimeError(f"embedding_bag: expected per_sample_weights to have the same type as weight, but got "
