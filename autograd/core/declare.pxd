@@ -9,6 +9,9 @@ from .tensor cimport TensorBase, edge_of, result, start
 cdef class UnaryNode(OperationNode):
     pass
 
+cdef class SettledNode(UnaryNode):
+    pass
+
 cdef class ReusingNode(UnaryNode):
     pass
 

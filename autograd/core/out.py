@@ -81,6 +81,7 @@ def takes_out(operation: F) -> F:
         outs = [into(o, v, *inputs, name=name, dtype=dtype) for o, v in zip(out, value, strict=True)]
         return type(value)(*outs) if hasattr(value, "_fields") else tuple(outs)
 
+    wrapped.without_out = operation                  # type: ignore[attr-defined]
     return wrapped  # type: ignore[return-value]
 
 

@@ -12,7 +12,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from . import spans
-from .graph import FREED, MSG_FREED, Edge, Node, Position, next_number, raise_changed
+from .graph import FREED, MSG_FREED, Edge, Node, Position, next_number, raise_changed, shared_counter
 from .interceptors import notify_recorded
 from .modes import DUAL, GRAD
 from .tensor import Tensor, TensorBase, edge_of, result
@@ -85,6 +85,8 @@ def pack(node: Node, values: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
             for number, out in enumerate(outputs):
                 if value is out:
                     own = True
+                    if value.array.dtype.kind not in "fcV":          # it will have no edge by which a write finds the node
+                        shared_counter(value)
                     if value.counter is not None:    # it had aliases before it became an output
                         node.output_counters = {**(node.output_counters or {}), number: value.counter}
             if value.counter is not None and value.counter.saved():

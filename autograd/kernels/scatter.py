@@ -1,21 +1,18 @@
-"""Adding to, and gathering from, places given by numbers."""
+"""Writing to, and adding to, places given by numbers."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..base.types import Array
 from .halves import converted
-from .loops import FLOAT32, blocked, kernels_for, loops
+from .loops import FLOAT32, kernels_for
 from .sorting import order
+from .take_along import SMALL, along, check_places, flat_places, in_range, limits, loop_along, repeated
 
-INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 add_up_at: Any = np.add.at
-SMALL = 1024                         # elements below which NumPy finds places and adds sooner
 FEW = 256                            # numbers that np.add.at() adds sooner than what we do begins: 5 us
 
 def add_rows(out: Array, rows: Array, values: Array) -> None:
@@ -102,72 +99,17 @@ def flat_rows(vectors: list[Any], sizes: list[int]) -> Array:
     return rows
 
 
-def limits(index: Array) -> tuple[Any, Any]:
-    """The smallest and the largest number of an index that is not empty. 0.4 us; by min() and max() 1.7."""
-    if not index.flags.c_contiguous:
-        return index.min(), index.max()
-    return index.item(index.argmin()), index.item(index.argmax())
-
-
-def in_range(index: Array, size: int) -> bool:
-    """Whether the numbers of an index that is not empty are places of a dimension of this size."""
-    if index.dtype is INT64 and index.flags.c_contiguous:
-        numbers = index.view(UINT64)                 # of which negative ones are large
-        return bool(numbers.item(numbers.argmax()) < size)
-    low, high = limits(index)
-    return bool(low >= 0 and high < size)
-
-
-def check_places(index: Array, dim: int, size: int) -> None:
-    """RuntimeError unless the numbers in an index are places of a dimension with this size."""
-    if 0 in index.strides:                           # expanded
-        index = index[tuple([slice(None) if step else slice(1) for step in index.strides])]
-    if index.size and not in_range(index, size):
-        low, high = limits(index)
-        raise RuntimeError(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {size}")
-
-
-def _starts(index_shape: tuple[int, ...], dim: int, shape: tuple[int, ...]) -> tuple[Any, int]:
-    """In the flattened array of `shape`: the place of each element of an index, were its number 0; and what 1 more adds."""
-    starts: Any = np.zeros((1,) * len(shape), np.int64)
-    for d, n in enumerate(index_shape):
-        if d != dim:
-            starts = starts + (np.arange(n) * prod(shape[d + 1:])).reshape((-1,) + (1,) * (len(shape) - 1 - d))
-    return starts, prod(shape[dim + 1:])
-
-
-_known_starts = lru_cache(maxsize=256)(_starts)      # of small ones: they take 5 us
-
-
-def flat_places(index: Array, dim: int, shape: tuple[int, ...]) -> Array:
-    """Where an index along `dim` (and in the other dimensions the place itself) leads, as numbers into the flattened array
-    of `shape`."""
-    starts, step = (_known_starts if index.size < SMALL else _starts)(index.shape, dim, shape)
-    return (starts + (index if step == 1 else index.astype(np.int64, copy=False) * step)).reshape(-1)
-
-
-def repeated(index: Array, dim: int, shape: tuple[int, ...]) -> Array | None:
-    """The one vector that an index along `dim` repeats by expand(), if it covers the other sizes of `shape`; else None."""
-    if index.size < 2 or (0 not in index.strides and index.ndim > 1):
-        return None
-    if any(d != dim and (step or index.shape[d] != shape[d]) for d, step in enumerate(index.strides)):
-        return None
-    return index[tuple([slice(None) if d == dim else 0 for d in range(index.ndim)])]
-
-
 def added(x: Any, index: Array, src: Any, dim: int, shape: Any = None) -> Array:
-    """A copy of x, or (for an index that was checked) zeros of `shape`, with src[i, j] added at [index[i, j], j] for dim 0,
-    and so on; src is as large as the index."""
+    """A copy of x, or zeros of `shape`, with src[i, j] added at [index[i, j], j] for dim 0, and so on; src is as large as
+    the index."""
     out = np.zeros(shape, src.dtype) if x is None else np.array(x, order="C")
     shape = out.shape
-    if x is not None:
-        check_places(index, dim, shape[dim])
     rows = repeated(index, dim, shape)
-    kernels = kernels_along(out, src, index, dim) if rows is None and src.dtype is out.dtype else None
+    if rows is None and src.dtype is out.dtype and put(out, index, src, dim, True):
+        return out
+    check_places(index, dim, shape[dim])
     if rows is not None:
         add_along(out, dim, rows, src)
-    elif kernels is not None:
-        kernels.scatter_add(out, np.ascontiguousarray(index, np.int64), np.ascontiguousarray(src), *along(out, index, dim))
     elif index.size < SMALL:
         add_up_at(out.reshape(-1), flat_places(index, dim, shape), src.reshape(-1))
     else:
@@ -177,45 +119,32 @@ def added(x: Any, index: Array, src: Any, dim: int, shape: Any = None) -> Array:
 
 def scatter_copy(x: Any, index: Any, src: Any, dim: int) -> Array:
     """A copy of x with src[i, j] put at [index[i, j], j] for dim 0, and so on; src may be a number."""
-    check_places(index, dim, x.shape[dim])
     out = np.array(x, order="C")
+    if put(out, index, src if np.ndim(src) else np.full(index.shape, src, out.dtype), dim, False):
+        return out
+    check_places(index, dim, x.shape[dim])
     out.reshape(-1)[flat_places(index, dim, x.shape)] = src.reshape(-1) if np.ndim(src) else src
     return out
 
 
-def gather_along(x: Array, index: Array, dim: int) -> Array:
-    """x[index[i, j], j] for dim 0, and so on."""
-    check_places(index, dim, x.shape[dim])
-    return take_unchecked(x, index, dim)
-
-
-def take_unchecked(x: Array, index: Array, dim: int) -> Array:
-    """gather_along() for an index that was checked."""
-    if x.ndim == 1 and type(x) is np.ndarray:
-        return x.take(index)
-    rows = repeated(index, dim, x.shape)
-    if rows is not None:
-        return x.take(rows, axis=dim)
-    kernels = kernels_along(x, x, index, dim)
-    if kernels is None:
-        return x.reshape(-1).take(flat_places(index, dim, x.shape)).reshape(index.shape)
-    out = np.empty(index.shape, x.dtype)
-    kernels.gather(np.ascontiguousarray(x), np.ascontiguousarray(index, np.int64), out, *along(x, index, dim))
+def put_along(g: Array, places: Array, dim: int, n: int, distinct: bool) -> Array:
+    """Zeros of size n along dim with g added at these places: the adjoint of gather_along()."""
+    shape = (*g.shape[:dim], n, *g.shape[dim + 1:])
+    if not distinct and places.shape[dim] != 1:
+        return added(None, places, g, dim, shape)  # type: ignore[no-any-return]
+    out = np.zeros(shape, g.dtype)
+    if not put(out, places, g, dim, False):
+        out.reshape(-1)[flat_places(places, dim, shape)] = g.reshape(-1)
     return out
 
 
-def kernels_along(x: Array, values: Array, index: Array, dim: int) -> Any:
-    """The compiled kernels, if they can gather from x, or scatter values into it. They trust the index: it was checked."""
-    if (not index.size or x.dtype is not FLOAT32 or type(index) is not np.ndarray or type(values) is not np.ndarray
-            or index.shape[:dim] != x.shape[:dim] or index.shape[dim + 1:] != x.shape[dim + 1:]):
-        return None
-    return loops.for_size(index.size)
-
-
-def along(x: Array, index: Array, dim: int) -> tuple[int, int, int, int]:
-    """Blocks, x's and the index's size along `dim`, and what lies behind it."""
-    blocks, n, inner = blocked(x.shape, dim, dim)
-    return blocks, n, index.shape[dim], inner
+def put(out: Array, index: Array, src: Array, dim: int, add: bool) -> bool:
+    """Write src to an array of this process's own, or add it, by a compiled loop; whether there is one, and the index is in
+    range."""
+    loop, _ = loop_along("scatter", out, index, dim)
+    if loop is None or src.dtype is not out.dtype or type(src) is not np.ndarray:
+        return False
+    return not loop(out, np.ascontiguousarray(index, np.int64), np.ascontiguousarray(src), *along(out, index, dim), add)
 
 
 UFUNC: dict[str, np.ufunc] = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}

@@ -14,18 +14,24 @@ import numpy as np
 from ..base.types import Array
 from .blocks import empty
 from .halves import converted
-from .loops import kernels_for
+from .loops import NO_LOOP, kernels_for, loop_for
+from .memory_format import in_rows
+from .take_along import gather_along
 
 SMALL = 256                          # elements up to which one call of argsort is faster
 PLACE = 0xFFFFFFFF                   # a word's lower half
 REST = np.int32(0x7FFFFFFF)
 ZERO, INT64 = np.float32(0), np.dtype(np.int64)
 MIDDLING = 1 << 16                   # elements from which words' memory costs more than calls of NumPy
+SHORT = 32                           # elements of a row that a loop puts in order, one after the other
 FEW = 16                             # what is searched for one by one: of ascending numbers each is put in
 
 
 def order(a: Array, dim: int, descending: bool = False) -> Array:
     """The places of an array's elements along dim in order; descending, equal ones stay in theirs, too."""
+    sorted_rows = short(a, dim, 0, a.shape[dim], descending)
+    if sorted_rows is not None:
+        return sorted_rows[1]
     if a.size <= SMALL:
         return _stable(a, dim, descending)
     rows = across(a, dim)
@@ -35,6 +41,35 @@ def order(a: Array, dim: int, descending: bool = False) -> Array:
     keys = integer_keys(rows)
     found = by_value(rows, descending) if keys is None else by_words(keys, np.arange(rows.shape[-1]), descending)
     return back(found, a.ndim, dim)
+
+
+def ordered(a: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    """The elements in order(), and their places."""
+    found = short(a, dim, 0, a.shape[dim], descending)
+    return with_values(a, order(a, dim, descending), dim) if found is None else found
+
+
+def with_values(a: Array, places: Array, dim: int) -> tuple[Array, Array]:
+    """The elements at these places along dim, and the places."""
+    return gather_along(a, places, dim), places
+
+
+def short(a: Array, dim: int, first: int, k: int, descending: bool = False, middle: int = 0) -> tuple[Array, Array] | None:
+    """Elements first to first + k - 1 in order and their places, by the loop for short rows; None if it can't. middle: see
+    the loop."""
+    n = a.shape[dim]
+    if not 0 < n <= SHORT or not k:
+        return None
+    rows = a
+    loop, room = loop_for("ordered", a) if dim == a.ndim - 1 else NO_LOOP
+    if loop is None:
+        rows = across(a, dim)
+        loop, room = loop_for("ordered", rows)
+        if loop is None:
+            return None
+    values, places = room(rows, k, False), room(rows, k, True)
+    loop(rows, values, places, rows.size // n, n, first, k, -1 if descending else 0, middle)
+    return (values, places) if rows is a else both_back(values, places, a, dim)
 
 
 def _words(rows: Array, descending: bool, kernels: Any) -> Array:
@@ -63,6 +98,11 @@ def back(places: Array, ndim: int, dim: int) -> Array:
     if dim == ndim - 1:
         return places
     return np.ascontiguousarray(places.transpose(*range(dim), ndim - 1, *range(dim, ndim - 1)))
+
+
+def both_back(values: Array, places: Array, a: Array, dim: int) -> tuple[Array, Array]:
+    """What a loop has found in across(a, dim), as it lies in a, and of a's dtype."""
+    return converted(back(values, a.ndim, dim), a.dtype, copy=False), back(places, a.ndim, dim)
 
 
 def integer_keys(rows: Array) -> Array | None:
@@ -113,21 +153,25 @@ def by_value(rows: Array, descending: bool) -> Array:
     return by_words(ranks, found, descending)
 
 
-def leading(a: Array, dim: int, k: int, largest: bool) -> Array:
-    """The first k of order(a, dim, largest)."""
+def leading(a: Array, dim: int, k: int, largest: bool) -> tuple[Array, Array]:
+    """The first k of order(a, dim, largest), values and places."""
     n = a.shape[dim]
-    if 0 < k <= n and (a.size <= SMALL or 4 * k <= n):
+    found = short(a, dim, 0, k, largest)
+    if found is not None:
+        return found
+    if 0 < k <= min(n, FEW) and 4 * k <= n:
         rows = across(a, dim)
-        kernels = kernels_for(rows) if k <= FEW else None
-        if kernels is not None:
-            out = np.empty((*rows.shape[:-1], k), np.int64)
-            kernels.leading(rows, out, np.empty(k, np.int64), rows.size // n, n, k, -int(largest))
-            return back(out, a.ndim, dim)
+        loop, room = loop_for("leading", rows)
+        if loop is not None:
+            values, places = room(rows, k, False), room(rows, k, True)
+            flip = -1 if largest else 0
+            loop(rows, values, places, np.empty(k, INT64), rows.size // n, n, k, flip, 1.0 + 2.0 * flip)
+            return both_back(values, places, a, dim)
     if a.size > SMALL and 0 < 4 * k <= n:
-        found = _beyond(rows, k, largest)
-        if found is not None:
-            return back(found, a.ndim, dim)
-    return np.take(order(a, dim, largest), range(k), dim)
+        places = _beyond(across(a, dim), k, largest)
+        if places is not None:
+            return with_values(a, back(places, a.ndim, dim), dim)
+    return with_values(a, np.take(order(a, dim, largest), range(k), dim), dim)
 
 
 def _beyond(rows: Array, k: int, largest: bool) -> Array | None:
@@ -147,8 +191,13 @@ def _beyond(rows: Array, k: int, largest: bool) -> Array | None:
     return np.take_along_axis(inside, order(values, 1, largest), 1).reshape(*rows.shape[:-1], k)
 
 
-def nth(a: Array, dim: int, k: int) -> Array:
-    """order(a, dim)[k], with size 1 along dim."""
+def nth(a: Array, dim: int, k: int) -> tuple[Array, Array]:
+    """Element k of order(a, dim), and its place, with size 1 along dim."""
+    found = short(a, dim, k, 1)
+    return with_values(a, _place(a, dim, k), dim) if found is None else found
+
+
+def _place(a: Array, dim: int, k: int) -> Array:
     rows = across(a, dim) if a.size else a
     kernels = kernels_for(rows) if rows.size < MIDDLING else None
     if kernels is None and a.size <= SMALL:
@@ -163,3 +212,46 @@ def nth(a: Array, dim: int, k: int) -> Array:
     if (before != k).any():                          # equal ones before it
         same = np.cumsum(same, axis=-1) > k - before
     return back(same.argmax(-1, keepdims=True), a.ndim, dim)
+
+
+def largest(a: Array, dim: int) -> tuple[Array, Array]:
+    """The first of the largest elements along dim, and its place, with size 1 along dim; nan wins."""
+    return with_values(a, a.argmax(dim, keepdims=True), dim)
+
+
+def smallest(a: Array, dim: int) -> tuple[Array, Array]:
+    """The first of the smallest elements along dim, and its place, with size 1 along dim; nan wins."""
+    return with_values(a, a.argmin(dim, keepdims=True), dim)
+
+
+def middle(a: Array, dim: int, skip_nan: bool) -> tuple[Array, Array]:
+    """The middle element along dim, the lower of two, and its place; the first nan if there is one, or the middle one of the
+    others."""
+    n = a.shape[dim]
+    found = short(a, dim, 0, 1, middle=2 if skip_nan else 1)
+    if found is not None:
+        return found
+    nan = np.isnan(a) if a.dtype.kind in "fV" else None
+    if nan is None or not nan.any():
+        return nth(a, dim, (n - 1) // 2)
+    nans = np.count_nonzero(nan, axis=dim, keepdims=True)
+    at = np.maximum(n - nans - 1, 0) // 2 if skip_nan else np.where(nans, n - nans, (n - 1) // 2)
+    return with_values(a, in_rows(np.take_along_axis(order(a, dim), at, dim)), dim)
+
+
+def mode(a: Array, dim: int) -> tuple[Array, Array]:
+    """The most frequent element along dim, the smallest of several, and its last place."""
+    n = a.shape[dim]
+    rows = across(a, dim)
+    loop, room = loop_for("most_frequent", rows) if n <= SHORT else NO_LOOP
+    if loop is not None:
+        values, places = room(rows, 1, False), room(rows, 1, True)
+        loop(rows, values, places, rows.size // n, n)
+        return both_back(values, places, a, dim)
+    places = order(a, dim)
+    values = np.moveaxis(np.take_along_axis(a, places, dim), dim, -1)
+    new = np.ones(values.shape, bool)
+    new[..., 1:] = values[..., 1:] != values[..., :-1]
+    start = np.maximum.accumulate(np.where(new, np.arange(n), 0), axis=-1)
+    best = np.argmax(np.arange(n) - start, axis=-1, keepdims=True)       # the first end of a longest run
+    return with_values(a, np.take_along_axis(places, np.moveaxis(best, -1, dim), dim), dim)

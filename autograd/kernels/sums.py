@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from .loops import FLOAT32, blocked, kernels_for
+from .loops import FLOAT32, blocked, kernels_for, loop_for
 from .memory_format import in_rows
 
 accumulate: Any = np.add.reduce
@@ -63,38 +63,38 @@ def added_up(x: Array, steps: list[tuple[int, int, int]], kernels: Any) -> Array
 
 def running(x: Array, dim: int, back: bool = False) -> Array | None:
     """The sums of the first 1, 2, ... along dim, of the last ones if `back`; None where NumPy has to make them."""
-    kernels = kernels_for(x)
-    if kernels is None:
+    loop, room = loop_for("running_sums", x)
+    if loop is None:
         return None
-    out = np.empty_like(x)
+    out = room(x, -1, False)
     blocks, n, inner = blocked(x.shape, dim, dim)
-    kernels.running_sums(x, np.empty(inner), out, blocks, n, inner, back)
+    loop(x, x if inner == 1 else np.empty(inner), out, blocks, n, inner, back)       # rows require no memory
     return out
 
 
 def running_product(x: Array, dim: int) -> Array | None:
     """The products of the first 1, 2, ... along dim; None where NumPy has to make them, at four times the time."""
-    kernels = kernels_for(x)
-    if kernels is None:
+    loop, room = loop_for("running_products", x)
+    if loop is None:
         return None
-    out = np.empty_like(x)
-    kernels.running_products(x, out, *blocked(x.shape, dim, dim))
+    out = room(x, -1, False)
+    loop(x, out, *blocked(x.shape, dim, dim))
     return out
 
 
-def running_places(x: Array, dim: int, reduce: Any) -> Array:
-    """Where the extreme of the first 1, 2, ... along dim stands, the last of equal ones, or of nan."""
-    kernels = kernels_for(x)
-    if kernels is not None:
-        blocks, n, inner = blocked(x.shape, dim, dim)
-        out = np.empty(x.shape, np.int64)
-        kernels.running_places(x, out, np.empty(inner, FLOAT32), blocks, n, inner, 0 if reduce is np.maximum else -1)
-        return out
-    reached = x == reduce.accumulate(x, axis=dim)
+def running_places(x: Array, dim: int, reduce: Any) -> tuple[Array, Array]:
+    """The extreme of the first 1, 2, ... along dim, and where it is, the last of equal ones, or of nan."""
+    loop, room = loop_for("running_places", x)
+    if loop is not None:
+        out, places = room(x, -1, False), room(x, -1, True)
+        loop(x, out, places, *blocked(x.shape, dim, dim), 1.0 if reduce is np.maximum else -1.0)
+        return out, places
+    out = reduce.accumulate(x, axis=dim)
+    reached = x == out
     if x.dtype.kind in "fV":
         reached |= np.isnan(x)
     places = np.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - 1 - dim))
-    return in_rows(np.maximum.accumulate(np.where(reached, places, 0), axis=dim))  # type: ignore[no-any-return]
+    return in_rows(out), in_rows(np.maximum.accumulate(np.where(reached, places, 0), axis=dim))
 
 
 def extremes(x: Array, dims: tuple[int, ...], keepdims: bool, reduce: Any) -> Array:

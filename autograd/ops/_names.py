@@ -18,12 +18,15 @@ def also(**names: str) -> Callable[[F], F]:
     """Let a function take arguments under further names: also(axis="dim")."""
 
     def decorate(function: F) -> F:
+        plain = getattr(function, "without_out", function)
+
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
-            if kwargs:
-                for other, name in names.items():
-                    if other in kwargs:
-                        kwargs[name] = kwargs.pop(other)
+            if not kwargs:
+                return plain(*args)                  # not by way of takes_out(): 0.2 us
+            for other, name in names.items():
+                if other in kwargs:
+                    kwargs[name] = kwargs.pop(other)
             return function(*args, **kwargs)
 
         return wrapped  # type: ignore[return-value]

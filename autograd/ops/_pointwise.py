@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from ..core.batching import elementwise, maps, whole
-from ..core.operation import Operation
+from ..core.batching import maps, whole
+from ..core.declare import settled
 from ..core.primitive import primitive, shortcut
 from ..core.tensor import Tensor
-from ..core.types import Context, Gradients, Operand, TensorOrArray
+from ..core.types import TensorOrArray
 from ..kernels import activations
 from ..kernels.halves import array_of
 
@@ -27,39 +27,24 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
     >>> hardshrink = pointwise("Hardshrink", kernel, lambda g, x, lambd: g * (abs(x) > lambd))
     """
 
-    class Pointwise(Operation, name=name):
+    kinds = "fiu" if integers else "f"               # bfloat16 comes as float32
 
-        batched = elementwise
-        real = True
-        joins = ((0,),) if straight else None
-
-        @staticmethod
-        def forward(ctx: Context, x: Array, *, settings: tuple[Any, ...]) -> Array:
-            """The kernel named by the operation, or its formula on arrays."""
-            ctx.settings = settings
-            ctx.save(x)
-            quick = activations.forward(kernel, x, *settings) if kernel else None
-            if quick is not None:
-                return quick
-            return array_of(forward(x, *settings), x.dtype)
-
-        @staticmethod
-        def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-            """The kernel's derivative of arrays, or the recorded rule."""
-            x = ctx.values[0]
-            quick = activations.backward(kernel, g, x, *ctx.settings) if kernel and not isinstance(g, Tensor) else None
-            return rule(g, x, *ctx.settings) if quick is None else quick
-
-    apply = Pointwise.apply
-    kinds = "fcViu" if integers else "fcV"
-
-    def op(x: Operand, *settings: Any) -> Operand:
+    def computed(x: Array, *settings: Any) -> Array:
+        quick = activations.forward(kernel, x, *settings) if kernel else None
+        if quick is not None:
+            return quick
+        if x.dtype.kind == "c":
+            raise NotImplementedError(f'"{name}" not implemented for {x.dtype}; compute it from the real and imaginary '
+                                      "parts")
         if x.dtype.kind not in kinds:
-            raise NotImplementedError(f'"{op.__name__}" not implemented for {x.dtype}; cast to floating point first')
-        return apply(x, settings=settings)
+            raise NotImplementedError(f'"{name.lower()}" not implemented for {x.dtype}; cast to floating point first')
+        return array_of(forward(x, *settings), x.dtype)
 
-    op.__name__ = op.__qualname__ = name.lower()
-    return op
+    def derivative(g: TensorOrArray, x: TensorOrArray, *settings: Any) -> Any:
+        quick = activations.backward(kernel, g, x, *settings) if kernel and not isinstance(g, Tensor) else None
+        return rule(g, x, *settings) if quick is None else quick
+
+    return settled(name, computed, derivative, ((0,),) if straight else None)
 
 
 def lifted(x: Tensor, least: float) -> Tensor:

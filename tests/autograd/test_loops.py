@@ -1,6 +1,7 @@
 """What the compiled loops compute agrees with NumPy's reference: values, first and second derivatives, odd shapes, nan and inf;
 and on all levels of processors with each other."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 import autograd as ag
 from autograd import nn, optim
 from autograd.base import extensions
-from autograd.kernels import attention, group_norm, layer_norm, scatter
+from autograd.kernels import attention, group_norm, layer_norm, scatter, take_along
 from autograd.kernels.loops import LEVELS, kernels_for, loops, translate
 from autograd.kernels.memory_format import channels_last
 from autograd.kernels.products import column_sums
@@ -339,8 +340,16 @@ def test_numbers_of_rows_are_looked_at():
         with pytest.raises(IndexError):
             scatter.add_rows(x, wrong, x + 1)
         with pytest.raises(RuntimeError, match="out of bounds"):
-            scatter.gather_along(x, np.broadcast_to(wrong[:, None], (40, 65)).copy(), 0)
+            take_along.gather_along(x, np.broadcast_to(wrong[:, None], (40, 65)).copy(), 0)
     assert not x.any()
+    for dtype, dim, n, stray in itertools.product((np.float32, np.float64), (0, 1), (3, 5000), (-1, 2 ** 62, -2 ** 63, None)):
+        x = np.zeros((n, 7) if dim else (7, n), dtype)
+        index = np.full(x.shape, x.shape[dim] - 1)
+        index[-1, -1] = x.shape[dim] if stray is None else stray
+        for call in (lambda: take_along.gather_along(x, index, dim), lambda: scatter.added(x, index, x + 1, dim),
+                     lambda: scatter.scatter_copy(x, index, x + 1, dim), lambda: scatter.scatter_copy(x, index, 1, dim)):
+            with pytest.raises(RuntimeError, match="out of bounds"):
+                call()
 
 
 def test_what_they_take():

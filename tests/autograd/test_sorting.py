@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from autograd.kernels import sorting, sums
+from autograd.kernels import scatter, sorting, sums
 from autograd.kernels import take_along as along_kernels
 from autograd.kernels.loops import loops
 
@@ -49,15 +49,20 @@ def test_order_is_that_of_a_stable_sort(dtype):
         for largest in (False, True):
             want = stable(a, dim, largest)
             assert np.array_equal(sorting.order(a, dim, largest), want)
-            assert np.array_equal(sorting.leading(a, dim, k, largest), np.take(want, range(k), dim))
-        assert np.array_equal(sorting.nth(a, dim, k - 1), np.take(stable(a, dim), [k - 1], dim))
+            for found, wanted in ((sorting.ordered(a, dim, largest), want),
+                                  (sorting.leading(a, dim, k, largest), np.take(want, range(k), dim))):
+                assert np.array_equal(found[1], wanted)
+                assert np.array_equal(found[0], np.take_along_axis(a, wanted, dim), equal_nan=a.dtype.kind == "f")
+        values, places = sorting.nth(a, dim, k - 1)
+        assert np.array_equal(places, np.take(stable(a, dim), [k - 1], dim))
+        assert np.array_equal(values, np.take_along_axis(a, places, dim), equal_nan=a.dtype.kind == "f")
 
 
 @pytest.mark.parametrize("rising", [False, True])
 def test_sorted_rows(rising):
     a = np.arange(40000, dtype=np.float32).reshape(4, 10000)[:, ::1 if rising else -1]
     for k in (1, 5, 16, 17, 300):
-        assert np.array_equal(sorting.leading(a, 1, k, True), stable(a, 1, True)[:, :k])
+        assert np.array_equal(sorting.leading(a, 1, k, True)[1], stable(a, 1, True)[:, :k])
 
 
 @pytest.mark.parametrize("shape, dim", [((5000,), 0), ((70, 40), 0), ((70, 40), 1), ((9, 20, 30), 1), ((3, 0), 1), ((0, 3), 1)])
@@ -67,24 +72,26 @@ def test_picked_and_put_back(shape, dim, dtype):
     x = rng.standard_normal(shape).astype(dtype)
     n = shape[dim]
     places = rng.integers(0, max(n, 1), (*shape[:dim], min(n, 7), *shape[dim + 1:]))
-    taken = along_kernels.take_along(x, places, dim)
+    taken = along_kernels.gather_along(x, places, dim)
     assert taken.dtype == x.dtype and np.array_equal(taken, np.take_along_axis(x, places, dim))
     g, want = rng.standard_normal(places.shape).astype(dtype), np.zeros_like(x)
     grid = list(np.indices(places.shape))
     grid[dim] = places
     np.add.at(want, tuple(grid), g)
-    assert np.allclose(along_kernels.put_along(g, places, dim, n, False), want, atol=1e-6)
-    assert np.allclose(along_kernels.put_along(g, places.astype(np.int32), dim, n, False), want, atol=1e-6)
-    assert np.array_equal(along_kernels.take_along(x, places.astype(np.int32), dim), taken)
+    assert np.allclose(scatter.put_along(g, places, dim, n, False), want, atol=1e-6)
+    assert np.allclose(scatter.put_along(g, places.astype(np.int32), dim, n, False), want, atol=1e-6)
+    assert np.array_equal(along_kernels.gather_along(x, places.astype(np.int32), dim), taken)
     first = np.argsort(x, axis=dim)
-    assert np.array_equal(along_kernels.take_along(along_kernels.put_along(x, first, dim, n, True), first, dim), x)
+    assert np.array_equal(along_kernels.gather_along(scatter.put_along(x, first, dim, n, True), first, dim), x)
 
 
-def test_medians_of_rows_with_nan():
-    a = np.random.default_rng(2).standard_normal((40, 60)).astype(np.float32)
+@pytest.mark.parametrize("n", [10, 32, 60])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_medians_of_rows_with_nan(n, dtype):
+    a = np.random.default_rng(2).standard_normal((40, n)).astype(dtype)
     a[3, 5] = a[3, 9] = a[7] = np.nan
     values, places = ag.tensor(a).median(1)
-    assert places[3].item() == 5 and places[7].item() == 0 and places[0].item() == stable(a, 1)[0, 29]
+    assert places[3].item() == 5 and places[7].item() == 0 and places[0].item() == stable(a, 1)[0, (n - 1) // 2]
     assert np.array_equal(ag.tensor(a).nanmedian(1)[0].numpy()[:7], np.array([np.sort(r[r == r])[(np.sum(r == r) - 1) // 2] for r in a[:7]]))
     assert np.isnan(values.numpy()[[3, 7]]).all()
 
@@ -96,7 +103,8 @@ def test_running_extremes_and_products(shape, dim, dtype):
     for trial in range(6):
         a = numbers(rng, shape, dtype)
         for reduce in (np.maximum, np.minimum):
-            places = sums.running_places(a, dim, reduce)
+            values, places = sums.running_places(a, dim, reduce)
+            assert np.array_equal(values, np.take_along_axis(a, places, dim), equal_nan=True)
             rows, found = np.moveaxis(a, dim, -1).reshape(-1, shape[dim]), np.moveaxis(places, dim, -1).reshape(-1, shape[dim])
             for row, got in zip(rows[:50], found[:50]):
                 top, want = 0, []
@@ -115,4 +123,18 @@ def test_one_row_with_ties_beside_one_with_nan(dtype):
     a = np.random.default_rng(4).permutation(400).reshape(2, 200).astype(dtype)
     a[0, np.argsort(a[0])[-21]] = np.sort(a[0])[-20]                 # 21 reach the 20th, and 19 in the other row
     a[1, 7] = np.nan
-    assert np.array_equal(sorting.leading(a, 1, 20, True), stable(a, 1, True)[:, :20])
+    assert np.array_equal(sorting.leading(a, 1, 20, True)[1], stable(a, 1, True)[:, :20])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_modes(dtype):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        a = np.round(numbers(rng, (13, int(rng.integers(1, 40))), dtype))
+        values, places = sorting.mode(a, 1)
+        for row, value, place in zip(a, values[:, 0], places[:, 0]):
+            known = row[row == row] if (row == row).any() else row[:1]
+            found, counts = np.unique(known, return_counts=True)
+            want = found[counts.argmax()]
+            assert np.array_equal(value, want, equal_nan=dtype[0] == "f") and np.array_equal(row[place], value, equal_nan=dtype[0] == "f")
+            assert want != want or place == np.flatnonzero(row == want)[-1]

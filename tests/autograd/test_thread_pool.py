@@ -154,10 +154,11 @@ CASES = {
     "softmax": ("xx", ROWS), "softmax_backward": ("xxx", ROWS), "power_sums": ("xntt", (*ROWS, 0)), "log_softmax": ("xnttx", ROWS),
     "log_softmax_backward": ("xxx", ROWS), "cross_entropy_backward": ("xttttx", ROWS),
     "attention_backward": ("xx", (*ROWS, 0.3)), "layer_norm": ("xnnxtt", (*ROWS, 7, 1e-5)), "words": ("xx", (*ROWS, -1)),
-    "leading": ("xtn", (*ROWS, 1, 0)), "sums": ("xmo", BLOCKS), "middle_power_sums": ("xnmoo", BLOCKS),
+    "leading": ("xttn", (*ROWS, 1, 0, 1.0)), "ordered": ("xtt", (*ROWS, 3, 1, -1, 0)), "most_frequent": ("xtt", ROWS),
+    "multi_margin": ("xtt", (*ROWS, 1, 0.5)), "multi_margin_backward": ("xttx", (*ROWS, 2, 0.5)), "sums": ("xmo", BLOCKS), "middle_power_sums": ("xnmoo", BLOCKS),
     "logsumexp_backward": ("xoox", BLOCKS), "running_sums": ("xmx", (*BLOCKS, 1)), "running_products": ("xx", BLOCKS),
-    "running_places": ("xxm", (*BLOCKS, -1)), "extremes": ("xo", (*BLOCKS, -1.0)), "gather": ("xxx", (5, 5, 3)),
-    "scatter_add": ("xxx", (5, 5, 3)),
+    "running_places": ("xxx", (*BLOCKS, -1.0)), "extremes": ("xo", (*BLOCKS, -1.0)), "gather": ("xxx", (5, 5, 3)),
+    "scatter": ("xxx", (5, 5, 3, 1)),
     "attention_softmax": ("xtt", (1, 16, -1, 0.3)), "attention_again": ("xtt", (1, 16, -1, 0.3))}
 TABLE = {**pieces.BY_MEMORY, **pieces.BY_ARITHMETIC}
 KINDS = {"floats": np.float32, "reals": np.float32, "doubles": np.float64, "ints": np.int64, "halves": np.uint16}

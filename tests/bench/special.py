@@ -29,26 +29,43 @@ ROWS = ((8, 10), (100, 10), (1000, 1000))
 NUMBERS = ((100,), (1000,), (1_000_000,))
 
 
+OF_ROWS: dict[str, Callable[..., Any]] = {
+    "gather": lambda l, f, x, y: x.gather(1, y),
+    "take_along_dim": lambda l, f, x, y: l.take_along_dim(x, y, 1),
+    "scatter": lambda l, f, x, y: x.scatter(1, y, x),
+    "scatter_add": lambda l, f, x, y: x.scatter_add(1, y, x),
+    "multi_margin_loss": lambda l, f, x, y: f.multi_margin_loss(x, y[:, 0]),
+    "nll_loss": lambda l, f, x, y: f.nll_loss(x, y[:, 0]),
+    "topk": lambda l, f, x, y: x.topk(5)[0],
+    "sort": lambda l, f, x, y: x.sort(1)[0],
+    "kthvalue": lambda l, f, x, y: x.kthvalue(3, 1)[0],
+    "median": lambda l, f, x, y: x.median(1)[0],
+    "nanmedian": lambda l, f, x, y: x.nanmedian(1)[0],
+    "mode": lambda l, f, x, y: x.mode(1)[0],
+    "max": lambda l, f, x, y: x.max(1)[0],
+    "cummax": lambda l, f, x, y: x.cummax(1)[0],
+    "cummax of columns": lambda l, f, x, y: x.cummax(0)[0],
+    "cumsum": lambda l, f, x, y: x.cumsum(1),
+    "cumprod": lambda l, f, x, y: x.cumprod(1),
+}
+
+
 def cases() -> Iterator[Case]:
     """Name, shape, dtype, function of (library, functional, x, further), whether derivatives are timed as well."""
     for shape in ROWS:
         yield "softmax", shape, "float32", lambda l, f, x, y: f.softmax(x, -1), True
         yield "log_softmax", shape, "float32", lambda l, f, x, y: f.log_softmax(x, -1), True
         yield "layer_norm", shape, "float32", lambda l, f, x, y: f.layer_norm(x, (x.shape[-1],)), True
-        yield "gather", shape, "float32", lambda l, f, x, y: x.gather(1, y), True
-        yield "multi_margin_loss", shape, "float32", lambda l, f, x, y: f.multi_margin_loss(x, y[:, 0]), True
-        yield "topk", shape, "float32", lambda l, f, x, y: x.topk(5)[0], False
-        yield "median", shape, "float32", lambda l, f, x, y: x.median(1)[0], False
-        yield "cummax", shape, "float32", lambda l, f, x, y: x.cummax(1)[0], False
-        yield "cummax of columns", shape, "float32", lambda l, f, x, y: x.cummax(0)[0], False
-    for shape in NUMBERS:
-        yield "silu", shape, "float32", lambda l, f, x, y: f.silu(x), True
-        yield "elu", shape, "float32", lambda l, f, x, y: f.elu(x), True
         for dtype in ("float32", "float64"):
-            yield "lgamma", shape, dtype, lambda l, f, x, y: l.lgamma(x), False
-            yield "digamma", shape, dtype, lambda l, f, x, y: l.digamma(x), False
+            for name, function in OF_ROWS.items():
+                yield name, shape, dtype, function, name in ("gather", "scatter_add", "multi_margin_loss", "nll_loss", "cumsum")
+    for shape in NUMBERS:
+        for dtype in ("float32", "float64"):
+            for name in ("silu", "elu", "softplus", "mish", "hardswish", "hardtanh", "gelu"):
+                yield name, shape, dtype, lambda l, f, x, y, name=name: getattr(f, name)(x), True
+            for name in ("lgamma", "digamma", "erf", "sigmoid"):
+                yield name, shape, dtype, lambda l, f, x, y, name=name: getattr(l, name)(x), False
             yield "erfinv", shape, dtype, lambda l, f, x, y: l.erfinv(x / 5), False
-            yield "erf", shape, dtype, lambda l, f, x, y: l.erf(x), False
 
 
 def timed(function: Callable[[], Any], repeats: int) -> float:

@@ -18,10 +18,12 @@ import numpy as np
 
 from ...base import extensions
 from ...base.environment import environment
+from ...base.types import Array
 from ..accelerators import Accelerator, Missing
 from .pieces import WIDE, InPieces
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+NO_LOOP: tuple[Any, Any] = None, None
 LEVELS = ("baseline", "avx2", "avx512")      # AVX2 with FMA; AVX-512 as Ice Lake and later have it
 
 
@@ -95,19 +97,35 @@ def kernels_for(*arrays: Any, dtype: Any = FLOAT32) -> Any:
     They are called for any size: a call takes 0.15 us, a NumPy function 0.3 to 0.5. Nothing but dtypes, layouts and
     sizes decides, so that ranks round alike whatever each has computed before.
     """
-    if not arrays[0].size:
-        return None
     for array in arrays:
         # flags first: those of an array that replay watches raise an error, and the call is recorded as a whole
         if array is not None and (array.dtype is not dtype or not array.flags.carray or type(array) is not np.ndarray):
             return None
-    return loops.library() if arrays[0].size < WIDE else loops.for_size(arrays[0].size)
+    size = arrays[0].size
+    return loops.library() if 0 < size < WIDE else loops.for_size(size) if size else None
+
+
+def loop_for(name: str, x: Array) -> tuple[Any, Any]:
+    """The compiled loop of this name for the precision of x, and room(x, last, places), which makes arrays; None, None if
+    there is none that takes x."""
+    dtype = x.dtype
+    if dtype is FLOAT64:
+        name += "_double"
+    elif dtype is not FLOAT32:
+        return NO_LOOP
+    if not x.flags.carray or type(x) is not np.ndarray:              # as in kernels_for()
+        return NO_LOOP
+    size = x.size
+    kernels = loops._library or loops.library() if 0 < size < WIDE else loops.for_size(size) if size else None
+    return NO_LOOP if kernels is None else (getattr(kernels, name), kernels.room)
 
 
 def blocked(shape: tuple[int, ...], first: int, last: int) -> tuple[int, int, int]:
     """An array's sizes as loops have them that work along dims first to last: blocks, what these dims have, what lies
     behind."""
+    if first == last == len(shape) - 1:
+        return prod(shape[:first]), shape[first], 1
     return prod(shape[:first]), prod(shape[first:last + 1]), prod(shape[last + 1:])
 
 
-__all__ = ["FLOAT32", "FLOAT64", "LEVELS", "blocked", "kernels_for", "loops"]
+__all__ = ["FLOAT32", "FLOAT64", "LEVELS", "NO_LOOP", "blocked", "kernels_for", "loop_for", "loops"]

@@ -115,7 +115,7 @@ def hardswish(x: floats, out: floats, n: int) -> None:
         out[i] = x[i] * as_float(bits) / 6
 
 
-def hardswish_backward(g: floats, x: floats, out: floats, n: int) -> None:
+def hardswish_backward(g: reals, x: reals, out: reals, n: int) -> None:
     """g times 0 up to -3, x / 3 + 1 / 2, and 1 from 3 on."""
     for i in range(n):
         y = x[i] / 3 + 0.5
@@ -137,14 +137,14 @@ def leaky_relu_backward(g: reals, x: reals, out: reals, n: int, slope: real) -> 
         out[i] = g[i] if x[i] > 0 else y
 
 
-def hardtanh(x: floats, out: floats, n: int, low: float, high: float) -> None:
+def hardtanh(x: reals, out: reals, n: int, low: real, high: real) -> None:
     """x limited to [low, high]."""
     for i in range(n):
         y = low if x[i] < low else x[i]
         out[i] = high if y > high else y
 
 
-def hardtanh_backward(g: floats, x: floats, out: floats, n: int, low: float, high: float) -> None:
+def hardtanh_backward(g: reals, x: reals, out: reals, n: int, low: real, high: real) -> None:
     """g between them."""
     for i in range(n):
         y = g[i]                                 # read in any case: else it would be a masked load

@@ -1,4 +1,4 @@
-"""Loops over single float64 numbers: gelu."""
+"""Loops over single float64 numbers: gelu, and what activations.py has for float32."""
 
 import math
 
@@ -11,8 +11,11 @@ LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93145751953125e-1, 1.428606820
 NOTHING_BELOW = -709.0                           # 2^-1023, of which the formula makes 0
 FARTHEST = 64.0
 WHOLE = 6755399441055744.0                       # 1.5 2^52: see functions.py
+TANH_SCALE, TANH_CUBE, TANH_SLOPE = math.sqrt(2 / math.pi), 0.044715, 0.134145
 DENSITY, ROOT_HALF = 1 / math.sqrt(2 * math.pi), math.sqrt(0.5)
 SERIES = tuple(1 / math.factorial(k) for k in range(14, -1, -1))     # |r| < 0.35: exact to 1e-19
+SERIES_OF_EXPM1 = SERIES[:-1]                                         # (e^r - 1) / r
+ARTANH = tuple(1 / (2 * k + 1) for k in range(15, -1, -1))            # of sqrt(u), over sqrt(u), u <= 1 / 9: exact to 1e-17
 TAIL = tuple(cheb2poly(ERFCX)[::-1].tolist())                        # (1 + 2a) erfcx(a), t = (a - 3.75) / (a + 3.75)
 
 
@@ -23,6 +26,28 @@ def double_power_below(x: double) -> double:
     k = shifted - (WHOLE + 1023)
     r = fma(k, -LN2_LOW, fma(k, -LN2_HIGH, y))
     return polynomial(r, SERIES) * as_double(as_int64(shifted) << 52)
+
+
+def double_expm1_below(x: double) -> double:
+    """e^x - 1 for x <= 0, exact near 0 too."""
+    y = NOTHING_BELOW if x < NOTHING_BELOW else x
+    shifted = fma(y, LOG2_E, WHOLE + 1023)
+    k = shifted - (WHOLE + 1023)
+    r = fma(k, -LN2_LOW, fma(k, -LN2_HIGH, y))
+    power = as_double(as_int64(shifted) << 52)
+    return fma(r * polynomial(r, SERIES_OF_EXPM1), power, power - 1)
+
+
+def double_log1p(x: double) -> double:
+    """log(1 + x) for 0 <= x <= 1, by the series of 2 artanh(x / (2 + x)), whose argument is at most 1 / 3."""
+    s = x / (2 + x)
+    return 2 * s * polynomial(s * s, ARTANH)
+
+
+def double_sigmoid(x: double) -> double:
+    """1 / (1 + e^-x), without overflow."""
+    e = double_power_below(-fabs(x))
+    return (e if x < 0 else 1.0) / (1 + e)
 
 
 def gauss(a: double) -> double:
@@ -57,3 +82,109 @@ def gelu_backward_double(g: doubles, x: doubles, out: doubles, n: int) -> None:
     for i in range(n):
         density = gauss(limited(x[i]))
         out[i] = g[i] * (below(x[i], density) + x[i] * (DENSITY * density))
+
+
+def gelu_tanh_double(x: doubles, out: doubles, n: int) -> None:
+    """gelu with tanh for the probability, (1 + tanh(u)) / 2 = sigmoid(2 u)."""
+    for i in range(n):
+        out[i] = x[i] * double_sigmoid(2 * TANH_SCALE * (x[i] + TANH_CUBE * (x[i] * x[i] * x[i])))
+
+
+def gelu_tanh_backward_double(g: doubles, x: doubles, out: doubles, n: int) -> None:
+    """g times its derivative."""
+    for i in range(n):
+        u = 2 * TANH_SCALE * (x[i] + TANH_CUBE * (x[i] * x[i] * x[i]))
+        e = double_power_below(-fabs(u))
+        s = (e if u < 0 else 1.0) / (1 + e)
+        rest = (1.0 if u < 0 else e) / (1 + e)
+        out[i] = g[i] * (s + x[i] * s * rest * (2 * TANH_SCALE * (1 + TANH_SLOPE * (x[i] * x[i]))))
+
+
+def sigmoid_double(x: doubles, out: doubles, n: int) -> None:
+    """1 / (1 + e^-x)."""
+    for i in range(n):
+        out[i] = double_sigmoid(x[i])
+
+
+def silu_double(x: doubles, out: doubles, n: int) -> None:
+    """x sigmoid(x)."""
+    for i in range(n):
+        out[i] = x[i] * double_sigmoid(x[i])
+
+
+def silu_backward_double(g: doubles, x: doubles, out: doubles, n: int) -> None:
+    """g s (1 + x (1 - s)), s = sigmoid(x)."""
+    for i in range(n):
+        e = double_power_below(-fabs(x[i]))
+        s = (e if x[i] < 0 else 1.0) / (1 + e)
+        rest = (1.0 if x[i] < 0 else e) / (1 + e)
+        out[i] = g[i] * (s * (1 + x[i] * rest))
+
+
+def mish_double(x: doubles, out: doubles, n: int) -> None:
+    """x tanh(log(1 + e^x)): see mish()."""
+    for i in range(n):
+        e = double_power_below(-fabs(x[i]))
+        top = e * (e + 2) if x[i] < 0 else 1 + 2 * e
+        rest = 2.0 if x[i] < 0 else 2 * (e * e)
+        out[i] = x[i] * (top / (top + rest))
+
+
+def mish_backward_double(g: doubles, x: doubles, out: doubles, n: int) -> None:
+    """See mish_backward()."""
+    for i in range(n):
+        e = double_power_below(-fabs(x[i]))
+        top = e * (e + 2) if x[i] < 0 else 1 + 2 * e
+        rest = 2.0 if x[i] < 0 else 2 * (e * e)
+        s = (e if x[i] < 0 else 1.0) / (1 + e)
+        whole = 1 / (top + rest)
+        out[i] = g[i] * (top * whole + x[i] * s * (rest * whole) * ((top + top + rest) * whole))
+
+
+def softplus_double(x: doubles, out: doubles, n: int, beta: double, threshold: double) -> None:
+    """log(1 + exp(beta x)) / beta; x where beta x is above the threshold."""
+    for i in range(n):
+        y = x[i] * beta
+        z = ((0.0 if y < 0 else y) + double_log1p(double_power_below(-fabs(y)))) / beta
+        out[i] = x[i] if y > threshold else z
+
+
+def softplus_backward_double(g: doubles, x: doubles, out: doubles, n: int, beta: double, threshold: double) -> None:
+    """g sigmoid(beta x); g where beta x is above the threshold."""
+    for i in range(n):
+        y = x[i] * beta
+        z = g[i] * double_sigmoid(y)
+        out[i] = g[i] if y > threshold else z
+
+
+def logit_loss_double(x: doubles, t: doubles, out: doubles, n: int) -> None:
+    """-(t log s + (1 - t) log(1 - s)), s = sigmoid(x), without overflow."""
+    for i in range(n):
+        share = 1 - t[i] if x[i] > 0 else t[i]
+        linear = share * fabs(x[i]) if share != 0 else 0.0                # not 0 * inf
+        out[i] = linear + double_log1p(double_power_below(-fabs(x[i])))
+
+
+def elu_double(x: doubles, out: doubles, n: int, alpha: double, scale: double, rate: double) -> None:
+    """scale x above 0, scale alpha (exp(rate x) - 1) below; rate > 0."""
+    for i in range(n):
+        low = 0.0 if x[i] > 0 else x[i]
+        high = 0.0 if x[i] < 0 else x[i]
+        out[i] = scale * high + scale * alpha * double_expm1_below(low * rate)
+
+
+def elu_backward_double(g: doubles, x: doubles, out: doubles, n: int, alpha: double, scale: double, rate: double) -> None:
+    """g times scale above 0, scale alpha rate exp(rate x) below."""
+    for i in range(n):
+        low = 0.0 if x[i] > 0 else x[i]
+        below = scale * alpha * rate * double_power_below(low * rate)
+        out[i] = g[i] * (scale if x[i] > 0 else below)
+
+
+def hardswish_double(x: doubles, out: doubles, n: int) -> None:
+    """x (x + 3, limited to [0, 6]) / 6."""
+    for i in range(n):
+        y = x[i] + 3
+        y = 0.0 if y < 0 else y
+        y = 6.0 if y > 6 else y
+        out[i] = x[i] * y / 6

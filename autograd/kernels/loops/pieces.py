@@ -40,15 +40,17 @@ BY_ARITHMETIC = {
     "silu_backward": "///", "mish": "//", "mish_backward": "///", "softplus": "//", "softplus_backward": "///", "elu": "//",
     "elu_backward": "///", "logit_loss": "///",
     "softmax": "//", "softmax_backward": "///", "power_sums": "/+//", "log_softmax_backward": "///",
-    "cross_entropy_backward": "//////", "attention_backward": "//", "words": "//", "leading": "//+",
+    "cross_entropy_backward": "//////", "attention_backward": "//", "words": "//", "leading": "///+",
+    "ordered": "///", "most_frequent": "///", "multi_margin": "///", "multi_margin_backward": "////",
     "sums": "/+/", "middle_power_sums": "/++//", "logsumexp_backward": "////", "running_sums": "/+/",
-    "running_products": "//", "running_places": "//+", "extremes": "//", "gather": "///", "scatter_add": "///",
+    "running_products": "//", "running_places": "///", "extremes": "//", "gather": "///", "scatter": "///",
     "log_gamma": "//", "digamma": "//", "error_function": "//", "inverse_error_function": "//", "log_softmax": "/+///"}
-for table, names in (
-        (BY_MEMORY, ("adam", "sgd", "sgd_momentum", "relu", "relu_backward", "relu_over", "leaky_relu",
-                     "leaky_relu_backward")),
-        (BY_ARITHMETIC, ("gelu", "gelu_backward", "log_gamma", "digamma", "error_function", "inverse_error_function"))):
-    table |= {f"{name}_double": table[name] for name in names}
+OF_BOTH = {*BY_MEMORY, *BY_ARITHMETIC} - {            # the others are of float32 alone
+    "to_half", "from_half", "to_half_double", "from_half_double", "to_bfloat16", "from_bfloat16", "layer_norm", "softmax",
+    "softmax_backward", "power_sums", "log_softmax_backward", "cross_entropy_backward", "attention_backward", "words",
+    "sums", "middle_power_sums", "logsumexp_backward", "extremes", "log_softmax"}
+for table in (BY_MEMORY, BY_ARITHMETIC):
+    table |= {f"{name}_double": kinds for name, kinds in table.items() if name in OF_BOTH}
 
 
 class InPieces:
@@ -69,14 +71,13 @@ class InPieces:
         return loop
 
 
-def in_pieces(loop: Callable[..., Any], kinds: str, piece: int, *args: Any) -> None:
-    """loop(*args), in pieces of at least so many elements."""
+def in_pieces(loop: Callable[..., Any], kinds: str, piece: int, *args: Any) -> Any:
+    """loop(*args), in pieces of at least so many elements; of the pieces' answers one that is not 0."""
     arrays, items, settings = args[:len(kinds)], args[len(kinds)], args[len(kinds) + 1:]
     count = pieces_of(arrays[0].size, items, twice_the_threads(), piece)
     if count == 1:
-        loop(*args)
-        return
-    run([partial(loop, *parts, stop - start, *settings) for start, stop, parts in cut(kinds, arrays, items, count)])
+        return loop(*args)
+    return run([partial(loop, *parts, stop - start, *settings) for start, stop, parts in cut(kinds, arrays, items, count)])
 
 
 def twice_the_threads() -> int:
@@ -100,9 +101,11 @@ def cut(kinds: str, arrays: tuple[Array, ...], items: int, count: int) -> Iterat
                             else array for kind, array, size in zip(kinds, flat, sizes, strict=True)]
 
 
-def run(calls: list[Callable[[], Any]]) -> None:
-    """Make the calls on as many threads as may work."""
-    share(calls, threads.number())
+def run(calls: list[Callable[[], Any]]) -> Any:
+    """Make the calls on as many threads as may work; of their answers one that is not 0."""
+    answers: list[Any] = []
+    share([lambda call=call: answers.append(call()) for call in calls], threads.number())      # type: ignore[misc]
+    return next(filter(None, answers), None)
 
 
 # --- loops that are cut in their own way --------------------------------------------------------------------------------

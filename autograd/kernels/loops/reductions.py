@@ -2,7 +2,7 @@
 
 from .functions import exp
 from .rows import power_sums
-from .scalars import doubles, fabs, floats, inf, sum_of
+from .scalars import doubles, fabs, floats, inf, reals, sum_of
 
 
 def sums(x: floats, totals: doubles, out: floats, blocks: int, n: int, inner: int) -> None:
@@ -80,12 +80,35 @@ def logsumexp_backward(x: floats, z: floats, g: floats, out: floats, blocks: int
                 out[at + j] *= g[to + j]
 
 
-def running_sums(x: floats, totals: doubles, out: floats, blocks: int, n: int, inner: int, back: int) -> None:
+def _two_rows(totals: doubles, x: reals, y: reals, above: reals, below: reals, n: int) -> None:
+    """The running sums of two rows that follow each other, in one pass through totals."""
+    for j in range(n):
+        total = totals[j] + x[j]
+        above[j] = total
+        total += y[j]
+        below[j] = total
+        totals[j] = total
+
+
+def running_sums(x: reals, totals: doubles, out: reals, blocks: int, n: int, inner: int, back: int) -> None:
     """The sums, in float64, of the first 1, 2, ... along the middle; of the last ones if `back`. totals: memory for inner
-    numbers."""
-    for b in range(blocks):
+    numbers. Four rows are added up at once: a sum waits for the one before it."""
+    step = -inner if back else inner
+    b = 0
+    while inner == 1 and b + 4 <= blocks:
+        at = b * n + (n - 1 if back else 0)
+        one, two, three, four = 0.0, 0.0, 0.0, 0.0
+        for _ in range(n):
+            one += x[at]
+            two += x[at + n]
+            three += x[at + 2 * n]
+            four += x[at + 3 * n]
+            out[at], out[at + n], out[at + 2 * n], out[at + 3 * n] = one, two, three, four
+            at += step
+        b += 4
+    while b < blocks:
         first = (b * n + (n - 1 if back else 0)) * inner
-        step = -inner if back else inner
+        b += 1
         if inner == 1:
             total = 0.0
             for i in range(n):
@@ -94,11 +117,13 @@ def running_sums(x: floats, totals: doubles, out: floats, blocks: int, n: int, i
             continue
         for j in range(inner):
             totals[j] = 0.0
-        for i in range(n):
+        for i in range(1, n, 2):
             at = first + i * step
+            _two_rows(totals, x[at - step:], x[at:], out[at - step:], out[at:], inner)
+        if n % 2:
+            at = first + (n - 1) * step
             for j in range(inner):
-                totals[j] += x[at + j]
-                out[at + j] = totals[j]
+                out[at + j] = totals[j] + x[at + j]
 
 
 def extremes(x: floats, out: floats, blocks: int, n: int, inner: int, sign: float) -> None:

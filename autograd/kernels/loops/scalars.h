@@ -28,6 +28,19 @@ static inline int32_t as_int32(float x) { int32_t y; memcpy(&y, &x, 4); return y
 static inline int64_t as_int64(double x) { int64_t y; memcpy(&y, &x, 8); return y; }
 static inline double as_double(int64_t x) { double y; memcpy(&y, &x, 8); return y; }
 
+static inline int64_t ordinal(double x)
+{
+    int64_t bits = as_int64(x + 0.0);
+    return x == x ? bits ^ ((bits >> 63) & INT64_MAX) : INT64_MAX;
+}
+static inline int64_t ordinalf(float x)
+{
+    int32_t bits = as_int32(x + 0.0f);
+    return x == x ? bits ^ ((bits >> 31) & INT32_MAX) : INT64_MAX;
+}
+
+static inline ints memory(void) { static _Thread_local int64_t here[64]; return here; }
+
 static inline double chosen(int64_t condition, double a, double b)
 {
     return as_double((as_int64(a) & -condition) | (as_int64(b) & (condition - 1)));

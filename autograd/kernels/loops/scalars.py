@@ -16,6 +16,7 @@ int32 = int
 uint32 = int
 uint64 = int
 address = int
+answer = int                                     # what a loop returns to Python
 inf = float("inf")
 
 
@@ -45,6 +46,16 @@ def fabs(x: real) -> real:
 
 def fma(a: real, b: real, c: real) -> real:
     """a b + c, rounded once where the processor has that."""
+    raise NotImplementedError
+
+
+def ordinal(x: real) -> int:
+    """A whole number in the order of the numbers: -0 is 0, and all nan are one, the largest."""
+    raise NotImplementedError
+
+
+def memory() -> ints:
+    """Memory of this thread for 64 numbers."""
     raise NotImplementedError
 
 

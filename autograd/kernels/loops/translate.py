@@ -2,8 +2,9 @@
 
 A loop is a Python function whose annotations are C types. Arrays are `floats`, `doubles`, `ints` (64 bits) and `halves` (16
 bits), numbers `int` (64 bits), `int32`, `uint32`, `uint64`, `float` (32 bits) and `double`. A public function that returns
-None becomes a function of NumPy arrays, which releases the GIL; the others are inlined. A function of `reals` and `real` is
-made twice, NAME and NAME_double. A variable without an annotation has the widest type of what is assigned to it.
+None or an `answer` becomes a function of NumPy arrays, which releases the GIL; the others are inlined. A function of `reals`
+and `real` is made twice, NAME and NAME_double. A variable without an annotation has the widest type of what is assigned to
+it.
 
 Literals, sqrt, floor, fabs and fma are single precision, but in a function whose annotations mention double they are double.
 Module constants are computed here. polynomial(x, COEFFICIENTS), the highest power first, becomes Horner's scheme.
@@ -20,11 +21,12 @@ from typing import Any
 
 POINTERS = {"floats": "float", "doubles": "double", "ints": "int64_t", "halves": "uint16_t"}
 TYPES = {"int": "int64_t", "int32": "int32_t", "uint32": "uint32_t", "uint64": "uint64_t",
-         "address": "size_t"}
+         "address": "size_t", "answer": "int64_t"}
 HEAD = """# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: binding=False, always_allow_keywords=False, embedsignature=False, auto_pickle=False
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
-from numpy cimport PyArray_DATA, ndarray
+from numpy cimport NPY_INT64, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_NDIM, PyArray_TYPE, import_array
+from numpy cimport ndarray, npy_intp
 
 cdef extern from "scalars.h" nogil:
     ctypedef float *floats
@@ -36,7 +38,25 @@ cdef extern from "scalars.h" nogil:
         float first, second
 """
 HELPERS, KERNEL = "functions", "kernel"           # the module of functions that Python does not call; what the others return
-TAIL = "\ndef level_of_processor():\n    return level()\n"
+TAIL = """
+import_array()
+
+
+def level_of_processor():
+    return level()
+
+
+def room(ndarray x, int64_t last, bint places):
+    # a new array as np.empty(x.shape, x.dtype) makes it, in a third of its time; with `last` elements in the last dimension
+    # if that is not negative, of int64 if `places`
+    cdef npy_intp shape[64]
+    cdef int ndim = PyArray_NDIM(x), k
+    for k in range(ndim):
+        shape[k] = PyArray_DIMS(x)[k]
+    if last >= 0:
+        shape[ndim - 1] = last
+    return PyArray_EMPTY(ndim, shape, NPY_INT64 if places else PyArray_TYPE(x), 0)
+"""
 
 
 class Inline(ast.NodeTransformer):
@@ -54,8 +74,8 @@ class Inline(ast.NodeTransformer):
 class Body(ast.NodeTransformer):
     """A function's statements with typed literals, and polynomials written out."""
 
-    def __init__(self, constants: dict[str, object], variables: Variables, precise: list[str]) -> None:
-        self.constants, self.variables, self.double = constants, variables, variables.double
+    def __init__(self, constants: dict[str, object], variables: Variables, precise: list[str], twice: set[str]) -> None:
+        self.constants, self.variables, self.double, self.twice = constants, variables, variables.double, twice
         self.precise = {name: name + "f" * (not self.double) + "_" * (name == "fma") for name in precise}
 
     def typed(self, *parts: ast.expr) -> list[ast.expr]:
@@ -104,8 +124,10 @@ class Body(ast.NodeTransformer):
         """polynomial() is written out."""
         name = ast.unparse(node.func)
         if name != "polynomial":
+            called = name + "_double" * (name in self.twice)
             if self.variables.results.get(name) == KERNEL:
-                node.func = ast.Name(f"loop_{name}", ast.Load())
+                called = f"loop_{called}"
+            node.func = node.func if called == name else ast.Name(called, ast.Load())
             return self.generic_visit(node)
         coefficients: Any = self.constants[ast.unparse(node.args[1])]
         x, value = self.visit(node.args[0]), self.visit(ast.Constant(float(coefficients[0])))
@@ -212,7 +234,7 @@ def pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 def result_of(node: ast.FunctionDef, module: str) -> str:
     """What a function returns; KERNEL if Python calls it."""
     found = typed(node.returns, "real")
-    return KERNEL if found == "void" and not node.name.startswith("_") and module != HELPERS else found
+    return KERNEL if found in ("void", "answer") and not node.name.startswith("_") and module != HELPERS else found
 
 
 def precisions(node: ast.FunctionDef) -> tuple[str, ...]:
@@ -226,8 +248,8 @@ def name_of(node: ast.FunctionDef, real: str) -> str:
 
 
 def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[str], results: dict[str, str],
-             real: str) -> str:
-    """A function in Cython; a kernel with the function that Python calls."""
+             real: str, twice: set[str]) -> str:
+    """A function in Cython; a kernel with the function that Python calls. twice: those of which it calls the double one."""
     arguments = [(a.arg, typed(a.annotation, real)) for a in node.args.args]
     result, name = typed(node.returns, real), name_of(node, real)
     kernel = results[node.name] == KERNEL
@@ -235,7 +257,7 @@ def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[
         ast.unparse(part.annotation) for part in ast.walk(node) if isinstance(part, ast.AnnAssign)}
     body = [Inline(constants).visit(part) for part in copy.deepcopy(node).body[1:]]      # the first is the docstring
     variables = Variables(body, arguments, results, bool(mentioned & {"double", "doubles"}))
-    statements = [Body(constants, variables, precise).visit(part) for part in body]
+    statements = [Body(constants, variables, precise, twice).visit(part) for part in body]
     taken = ", ".join(f"{c_type(kind)} {argument}" for argument, kind in arguments)
     inner = f"loop_{name}" if kernel else name
     known_as = "" if kernel else f' "inline_{name}"'
@@ -247,7 +269,9 @@ def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[
         taken = ", ".join(f"{'ndarray' if kind in POINTERS else c_type(kind)} {argument}" for argument, kind in arguments)
         given = ", ".join(f"<{POINTERS[kind]} *> PyArray_DATA({argument})" if kind in POINTERS else argument
                           for argument, kind in arguments)
-        text += f"def {name}({taken}):\n    with nogil:\n        {inner}({given})\n\n"
+        text += (f"def {name}({taken}):\n    with nogil:\n        {inner}({given})\n\n" if result == "void" else
+                 f"def {name}({taken}):\n    cdef int64_t answer\n    with nogil:\n        answer = {inner}({given})\n"
+                 "    return answer\n\n")
     return text
 
 
@@ -279,12 +303,14 @@ def translated(folder: Path, modules: Sequence[str]) -> str:
     names = [node for node in names if node.name != "polynomial"]        # which is written out
     precise = [node.name for node in names if is_real(node)]
     text, prototypes = "", ""
+    twice: set[str] = set()
     for path in [folder / f"{module}.py" for module in modules]:
         constants = constants_of(path, known)
         results |= {node.name: result_of(node, path.stem) for node in functions(path)}
+        twice |= {node.name for node in functions(path) if is_real(node)}
         for node in functions(path):
             for real in precisions(node):
-                text += function(node, constants, precise, results, real)
+                text += function(node, constants, precise, results, real, twice if real == "double" else set())
                 if results[node.name] != KERNEL:
                     prototypes += prototype(node, real)
     head = HEAD + "".join(declaration(node, real) for node in names for real in precisions(node))

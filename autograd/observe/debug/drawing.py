@@ -112,7 +112,7 @@ def input_shapes(node: Node, shapes: dict[tuple[int, int], tuple[int, ...]]) -> 
     operation: Any = getattr(node, "operation", None)
     if operation is not None and operation.__name__ in REDUCTIONS:
         return [node.shape]                          # type: ignore[attr-defined]
-    if declared in ("UnaryNode", "BinaryNode"):      # elementwise, without broadcasting
+    if declared in ("UnaryNode", "SettledNode", "BinaryNode"):      # elementwise, without broadcasting
         return [shapes.get((id(node), 0))] * len(node.edges)
     return []
 

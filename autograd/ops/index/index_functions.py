@@ -15,7 +15,8 @@ from ...core.out import takes_out, takes_out_apart
 from ...core.primitive import value_read
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
-from ...kernels.scatter import add_along, in_range, limits
+from ...kernels.scatter import add_along
+from ...kernels.take_along import in_range, limits
 from .._kinds import demand_real
 from ..creation.arguments import storable
 from ..shape import broadcast_to, expand, flatten, reshape, unsqueeze, wrap_dim

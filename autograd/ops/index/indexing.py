@@ -14,7 +14,8 @@ from ...core.primitive import value_read
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ...kernels.onednn.reorder import like_order
-from ...kernels.scatter import INT64, add_at
+from ...kernels.scatter import add_at
+from ...kernels.take_along import INT64
 from ..shape.slicing import Slice
 from .forms import EVERYTHING, located, mismatch, worded
 

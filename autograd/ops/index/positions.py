@@ -11,7 +11,7 @@ from ...core.batching import maps, whole
 from ...core.out import into, takes_out
 from ...core.primitive import data_dependent, primitive, spanned, value_read
 from ...core.tensor import Tensor, result
-from ...kernels.scatter import limits
+from ...kernels.take_along import limits
 
 
 @data_dependent

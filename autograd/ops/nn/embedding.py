@@ -14,8 +14,8 @@ from ...core.operation import Operation
 from ...core.primitive import primitive, value_read
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
-from ...kernels.scatter import in_range
 from ...kernels.segments import add_rows, first_largest
+from ...kernels.take_along import in_range
 from ..index.indexing import getitem
 from ..pointwise.where import passing
 from ..shape import reshape

@@ -20,9 +20,9 @@ from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import softmax as kernel
 from ...kernels.activations import logit_loss
 from ...kernels.halves import converted, in_single
+from ...kernels.loops import NO_LOOP, loop_for
 from ...kernels.openblas import alone
-from ...kernels.scatter import in_range
-from ...kernels.take_along import row_numbers, subtract_per_row, take_per_row
+from ...kernels.take_along import INT64, in_range, row_numbers, subtract_per_row, take_per_row
 from ...kernels.where import masked
 from .._pointwise import lifted, pointwise
 from ..linalg.distances import pairwise_distance
@@ -119,6 +119,11 @@ class NllLoss(Operation):
         """One element picked from each row."""
         ctx.save(target)
         ctx.shape, ctx.given = logp.shape, (weights, total)
+        if weights is None and total and target.dtype is INT64 and target.flags.carray and type(target) is np.ndarray:
+            loop, _ = loop_for("picked_sum", logp)
+            out = np.empty((), logp.dtype)
+            if loop is not None and not loop(logp, target, out, *logp.shape, -1 / total):
+                return out
         out = -take_per_row(logp, target)
         if weights is not None:
             out = masked(out * weights, weights != 0)            # what does not count may be infinite or nan
@@ -868,42 +873,98 @@ def triplet_margin_with_distance_loss(
 
 # --- margins between classes -------------------------------------------------------------------------------------------
 
+def _margin_losses(level: Level, call: Any, args: Any, settings: Any) -> Any:
+    """MultiMarginLoss's rule for batches: the losses of all rows, and then the mean or sum of each sample's."""
+    rows, target = level.front(args[0]), level.front(args[1])
+    if target.ndim != 2 or level.has(args[2]):
+        return NotImplemented
+    out = reshape(call(merged(rows), merged(target), args[2], **{**settings, "reduction": "none"}), rows.shape[:2])
+    return out if settings["reduction"] == "none" else mean(out, 1) if settings["reduction"] == "mean" else sum(out, 1)
+
+
+class MultiMarginLoss(Operation):
+    """The sum over classes j other than the target of max(0, margin - x[target] + x[j])^p, over their number, for each row;
+    or the mean or sum of these."""
+
+    real = True
+    batched = _margin_losses
+
+    @staticmethod
+    def forward(ctx: Context, x: Array, target: Array, weight: Array | None, *, p: int, margin: float,
+                reduction: str) -> Array:
+        """By a loop, which looks at the targets, too."""
+        n, classes = x.shape
+        t = np.array(target, np.int64).reshape(-1)               # a copy: a write to the target does not reach backward
+        ctx.save(x, t)
+        ctx.given = weight, p, margin, reduction
+        loop, _ = loop_for("multi_margin", x)
+        out = np.empty(n, x.dtype)
+        if loop is None or loop(x, t, out, n, classes, p, margin):
+            if n and not in_range(t, classes):
+                raise RuntimeError(f"multi_margin_loss: target out of range: {t.min()} to {t.max()} for {classes} classes")
+            excess = _excess(x, t, margin)
+            np.divide(sum(excess if p == 1 else excess * excess, 1), classes, out=out)
+        if weight is not None:
+            out *= weight[t]
+        if reduction == "none":
+            return out.reshape(target.shape)
+        total = np.add.reduce(out)
+        return np.asarray(total if reduction == "sum" else total / n if n else math.nan, x.dtype)
+
+    @staticmethod
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
+        """The number of classes whose margin is missed (or twice what is missing) for the target, against each of these."""
+        x, t = ctx.values
+        weight, p, margin, reduction = ctx.given
+        n, classes = x.shape
+        if isinstance(t, Tensor):
+            t = t.array
+        share = reshape(g, n) if reduction == "none" else expand(g / max(n, 1) if reduction == "mean" else g, (n,))
+        if weight is not None:
+            share = share * weight[t]
+        loop, room = NO_LOOP if isinstance(share, Tensor) else loop_for("multi_margin_backward", x)
+        if loop is not None:
+            out = room(x, -1, False)
+            loop(x, t, np.ascontiguousarray(share, x.dtype), out, n, classes, p, margin)
+            return out, None, None
+        excess = _excess(x, t, margin)
+        slope = reshape(share / classes, (n, 1)) * (cast(excess > 0, x.dtype) if p == 1 else 2 * excess)
+        return slope - NllLossBackward.apply(sum(slope, 1), t, shape=(n, classes)), None, None
+
+
+def _excess(x: TensorOrArray, t: Array, margin: float) -> Any:
+    """What each class but the target lacks of the margin, at least 0."""
+    missing = (margin - reshape(GatherRows.apply(x, t), (len(t), 1))) + x
+    others = np.arange(x.shape[1]) != t[:, None]
+    return where((missing > 0) & others, missing, 0.0)           # nan: 0, as in PyTorch
+
+
 @casts_float32
-@data_dependent
 def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
                       size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """sum over classes j other than the target of max(0, margin - input[target] + input[j])^p, over their number."""
     reduction = chosen(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    rows, t = _margin_rows(input, target, "multi_margin_loss")
-    classes = rows.shape[1]
-    if weight is not None and weight.shape != (classes,):
-        raise ValueError(f"weight must be one-dimensional, one for each of {classes} classes: got {list(weight.shape)}")
-    picked = TakeAlong.apply(rows, t[:, None], dim=1, distinct=True)
-    others = np.arange(classes) != t[:, None]
-    excess = where(others, relu(margin - picked + rows), 0.0)
-    losses = sum(excess if p == 1 else excess * excess, 1) / classes
-    if weight is not None:
-        losses = losses * weight.array[t]
-    return reduced(reshape(losses, target.shape) if reduction == "none" else losses, reduction)
-
-
-def _margin_rows(input: Tensor, target: Tensor, name: str) -> tuple[Any, Any]:
-    """The input as a matrix (n, classes), and the target's array, checked."""
-    rows = reshape(input, (1, input.array.size)) if input.ndim < 2 else input
-    expected = rows.shape[0]
-    if rows.ndim != 2 or rows.shape[1] == 0:
-        raise RuntimeError(f"{name}: Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+    array, t = input.array, target.array
+    if array.ndim > 2 or (array.ndim and not array.shape[-1]):
+        raise RuntimeError("multi_margin_loss: Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
                            f"{list(input.shape)}")
-    if target.ndim > 1 or target.array.size != expected or (input.ndim == 2 and target.ndim != 1):
-        raise RuntimeError(f"{name}: inconsistent target size, expected {[expected]} but got {list(target.shape)}")
-    t = target.array.flatten()                       # a copy: a write to the target before backward does not reach it
+    expected = array.shape[0] if array.ndim == 2 else 1
+    if t.ndim > 1 or t.size != expected or (t.ndim != 1 and array.ndim == 2):
+        raise RuntimeError(f"multi_margin_loss: inconsistent target size, expected {[expected]} but got "
+                           f"{list(target.shape)}")
     if t.dtype.kind not in "iu":
-        raise RuntimeError(f"{name}: targets are class numbers of an integer dtype, not {t.dtype}")
-    if t.size and (t.min() < 0 or t.max() >= rows.shape[1]):
-        raise RuntimeError(f"{name}: target out of range: {t.min()} to {t.max()} for {rows.shape[1]} classes")
-    return rows, t
+        raise RuntimeError(f"multi_margin_loss: targets are class numbers of an integer dtype, not {t.dtype}")
+    if array.dtype.kind not in "fVc":
+        raise NotImplementedError(f'"multi_margin_loss" not implemented for {array.dtype}; cast to floating point first')
+    if weight is not None:
+        if weight.shape != (array.size // expected if expected else array.shape[-1],):
+            raise ValueError(f"weight must be one-dimensional, one for each class of {list(input.shape)}: got "
+                             f"{list(weight.shape)}")
+        weight = weight.detach()
+    rows = input if array.ndim == 2 else reshape(input, (1, array.size))
+    return MultiMarginLoss.apply(rows, target, weight, p=p, margin=margin, reduction=reduction)
 
 
 @casts_float32

@@ -32,11 +32,11 @@ log1p: Declared = elementwise("Log1p", np.log1p, lambda g, x: g / (x + 1), float
 def logistic(x: Array) -> Array:
     """1 / (1 + exp(-x)) of arrays: accurate for large -x too; exp may overflow to inf."""
     x = np.asarray(x)
-    if x.dtype == np.float16:
-        return converted(logistic(converted(x, np.float32)), np.float16)
     quick = activations.forward("sigmoid", x)
     if quick is not None:
         return quick
+    if x.dtype == np.float16:
+        return converted(logistic(converted(x, np.float32)), np.float16)
     e = np.negative(x, out=np.empty_like(x, order=order_of(x)))
     np.exp(e, out=e)
     e += 1

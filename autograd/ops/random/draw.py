@@ -295,7 +295,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
                               ).reshape(marks.shape)
     else:
         with np.errstate(divide="ignore"):
-            picked = leading(rng.standard_exponential(weights.shape) / weights, weights.ndim - 1, n, False)
+            picked = leading(rng.standard_exponential(weights.shape) / weights, weights.ndim - 1, n, False)[1]
     return new_leaf(picked.astype(dtypes.int64), False, out)
 
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import float16, float32, int64
 from ...base.types import Array, DTypeLike
-from ...core.batching import along, maps, placed
+from ...core.batching import along
 from ...core.operation import Operation
 from ...core.out import takes_out
-from ...core.primitive import primitive
-from ...core.tensor import Tensor, result
+from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.halves import converted
 from ...kernels.logarithms import logcumsumexp as logcumsumexp_kernel
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import running, running_places
-from .._kinds import demand_real
 from .._names import also
 from ..pointwise.arithmetic import conjugates
 from ..pointwise.cast import cast
@@ -28,7 +25,7 @@ from ..pointwise.where import where
 from ..shape import flip, narrow, reshape
 from .dims import one_dim
 from .recurrence import backwards
-from .take_along import TakeAlong, ValuesIndices, values_and_indices
+from .take_along import Picked, ValuesIndices, picked
 
 
 class Cumsum(Operation):
@@ -72,39 +69,29 @@ def cumsum(input: Tensor, dim: int, *, dtype: DTypeLike = None) -> Tensor:
     dim = one_dim(dim, x.ndim)
     return Cumsum.apply(x, dim=dim) if x.ndim else reshape(Cumsum.apply(reshape(x, 1), dim=0), ())
 
-_running_places = primitive(maps(placed(1))(running_places))
-
-
-class Cummax(TakeAlong):
+class Cummax(Picked):
     """Node of cummax() along a dimension."""
 
+    choose = staticmethod(running_places)
+    distinct = False
 
-class Cummin(TakeAlong):
+
+class Cummin(Cummax):
     """Node of cummin() along a dimension."""
-
-
-def _running(operation: type[TakeAlong], x: Tensor, dim: int, ufunc: Callable[..., Any]) -> ValuesIndices:
-    """The running extreme, nan from the first nan on, and the last index at which it was reached."""
-    demand_real("cummax_cummin", x)
-    dim = one_dim(dim, x.ndim)
-    if x.ndim == 0:
-        return ValuesIndices(x.clone(), result(np.zeros((), int64)))
-    indices = _running_places(x.array, dim, ufunc)
-    return values_and_indices(operation, x, indices, dim)
 
 
 @also(axis="dim")
 @takes_out
 def cummax(input: Tensor, dim: int) -> ValuesIndices:
     """The largest of the first 1, 2, ... elements along `dim`, and its index (of equal ones the last)."""
-    return _running(Cummax, input, dim, np.maximum)
+    return picked(Cummax, input, one_dim(dim, input.array.ndim), np.maximum)
 
 
 @also(axis="dim")
 @takes_out
 def cummin(input: Tensor, dim: int) -> ValuesIndices:
     """The smallest of the first 1, 2, ... elements along `dim`, and its index (of equal ones the last)."""
-    return _running(Cummin, input, dim, np.minimum)
+    return picked(Cummin, input, one_dim(dim, input.array.ndim), np.minimum)
 
 
 class Logcumsumexp(Operation):

@@ -37,6 +37,8 @@ def dims_of(dim: Dims, ndim: int) -> tuple[int, ...]:
 
 def one_dim(dim: int, ndim: int) -> int:
     """A single dimension, from the front. TypeError for anything but an integer."""
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return dim % ndim
     try:
         return wrap_dim(operator.index(dim), ndim)
     except TypeError:

@@ -16,6 +16,7 @@ from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.memory_format import in_rows
+from ...kernels.sorting import largest, smallest
 from ...kernels.sums import extremes
 from .._kinds import demand_real
 from .._names import also
@@ -24,7 +25,7 @@ from ..pointwise.where import maximum, minimum, passing
 from ..shape import reshape
 from .dims import Dims, count, dims_of, keepdim_shape, nonempty, one_dim, reduction
 from .reduce import sum
-from .take_along import TakeAlong, ValuesIndices, selected
+from .take_along import Picked, picked
 
 
 class Amax(Operation):
@@ -77,12 +78,16 @@ class MinOfAll(MaxOfAll, name="Min"):
     """The smallest of all elements."""
 
 
-class Max(TakeAlong):
+class Max(Picked):
     """Node of max() along a dimension."""
 
+    choose = staticmethod(largest)
 
-class Min(TakeAlong):
+
+class Min(Picked):
     """Node of min() along a dimension."""
+
+    choose = staticmethod(smallest)
 
 
 def _extreme(x: Tensor, dim: Dims, keepdim: bool, pick: Callable[..., Any], name: str) -> Tensor:
@@ -145,24 +150,18 @@ def _place_of_each(level: Level, call: Any, args: Any, settings: Any) -> Any:
 _argmax, _argmin = [primitive(maps(_place_of_each)(find)) for find in (np.ndarray.argmax, np.ndarray.argmin)]
 
 
-def _along(operation: type[TakeAlong], x: Tensor, dim: Any, keepdim: bool, find: Callable[..., Any],
-           name: str) -> ValuesIndices:
-    """The extreme along dim and its index: the first of equal ones gets the whole gradient."""
-    place = one_dim(dim, x.ndim)
-    if x.ndim == 0:
-        return selected(operation, x, np.zeros((), int64), 0, keepdim)
-    nonempty(x.shape, (place,), name)
-    return selected(operation, x, find(x.array, place, keepdims=True), place, keepdim)
-
-
 def _either(x: Tensor, dim: TensorOrNumber | None, keepdim: bool, other: Tensor | None, pick: Callable[..., Any],
-            find: Callable[..., Any], name: str) -> Any:
+            name: str) -> Any:
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}(): argument 'input' must be Tensor, not {type(x).__name__}")
     if other is not None or isinstance(dim, Tensor):
         return (maximum if pick is np.maximum else minimum)(x, dim if other is None else other)
     if dim is not None:
-        return _along(Max if pick is np.maximum else Min, x, dim, keepdim, find, name)
+        shape = x.array.shape
+        dim = one_dim(dim, len(shape))               # type: ignore[arg-type]
+        if 0 in shape:
+            nonempty(shape, (dim,), name)
+        return picked(Max if pick is np.maximum else Min, x, dim, keepdim=keepdim)
     if keepdim:
         raise TypeError(f"{name}() takes keepdim only together with dim")
     if x.array.size == 0:
@@ -174,14 +173,14 @@ def _either(x: Tensor, dim: TensorOrNumber | None, keepdim: bool, other: Tensor 
 def max(input: Tensor, dim: Tensor | int | None = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
     """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     demand_real("max", input)
-    return _either(input, dim, keepdim, other, np.maximum, _argmax, "max")
+    return _either(input, dim, keepdim, other, np.maximum, "max")
 
 
 @reduction
 def min(input: Tensor, dim: Tensor | int | None = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     demand_real("min", input)
-    return _either(input, dim, keepdim, other, np.minimum, _argmin, "min")
+    return _either(input, dim, keepdim, other, np.minimum, "min")
 
 
 def _arg(x: Tensor, dim: int | None, keepdim: bool, find: Callable[..., Any], name: str) -> Tensor:

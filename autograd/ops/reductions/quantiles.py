@@ -8,21 +8,19 @@ import numpy as np
 
 from ...base.dtypes import float32, float64, int64
 from ...base.types import Array
-from ...core.batching import maps, placed
 from ...core.casting import casts_float32
 from ...core.operation import Operation
-from ...core.primitive import data_dependent, primitive
+from ...core.primitive import data_dependent
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrNumber
-from ...kernels.memory_format import in_rows
-from ...kernels.sorting import nth, order
-from .._kinds import demand_real
+from ...kernels.sorting import middle
+from ...kernels.sorting import mode as most_frequent
 from ..pointwise.cast import cast
 from ..shape import movedim, reshape, squeeze
 from .dims import nonempty, one_dim, reduction
 from .reduce import sum
 from .sorting import sort
-from .take_along import TakeAlong, ValuesIndices, selected
+from .take_along import Picked, TakeAlong, ValuesIndices, picked
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
@@ -58,56 +56,45 @@ class NanmedianOfAll(MedianOfAll, name="Nanmedian"):
     """The middle of all elements that are not nan."""
 
 
-class Median(TakeAlong):
+class Median(Picked):
     """Node of median() along a dimension."""
 
+    choose = staticmethod(middle)
 
-class Nanmedian(TakeAlong):
+
+class Nanmedian(Median):
     """Node of nanmedian() along a dimension."""
 
 
-class Mode(TakeAlong):
+class Mode(Picked):
     """Node of mode() along a dimension."""
+
+    choose = staticmethod(most_frequent)
 
 
 def _median(x: Tensor, dim: int | None, keepdim: bool, skip_nan: bool, name: str) -> Any:
-    if x.dtype.kind == "b":
+    shape = x.array.shape
+    if x.array.dtype.kind == "b":
         raise NotImplementedError("\"median_cpu\" not implemented for 'Bool'; convert with .int()")
     if dim is None:
         if keepdim:
             raise TypeError(f"{name}() takes keepdim only together with dim")
         return (NanmedianOfAll if skip_nan else MedianOfAll).apply(x, skip_nan=skip_nan)
-    dim, operation = one_dim(dim, x.ndim), Nanmedian if skip_nan else Median
-    if x.ndim == 0:
-        return selected(operation, x, np.zeros((), int64), 0, keepdim)
-    nonempty(x.shape, (dim,), name)
-    return selected(operation, x, _middle(x.array, dim, skip_nan), dim, keepdim)
-
-
-@primitive
-@maps(placed(1))
-def _middle(a: Array, dim: int, skip_nan: bool) -> Array:
-    """Where the middle is along dim: the lower one of two; the first nan, or that of the others."""
-    n = a.shape[dim]
-    nan = np.isnan(a) if a.dtype.kind in "fV" else None
-    if nan is None or not nan.any():
-        return nth(a, dim, (n - 1) // 2)
-    nans = np.count_nonzero(nan, axis=dim, keepdims=True)
-    middle = np.maximum(n - nans - 1, 0) // 2 if skip_nan else np.where(nans, n - nans, (n - 1) // 2)
-    return in_rows(np.take_along_axis(order(a, dim), middle, dim))
+    dim = one_dim(dim, len(shape))
+    if 0 in shape:
+        nonempty(shape, (dim,), name)
+    return picked(Nanmedian if skip_nan else Median, x, dim, skip_nan, keepdim=keepdim)
 
 
 @reduction
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element, the lower of two, of all or as (values, indices) along `dim`; nan where there is one."""
-    demand_real("median", input)
     return _median(input, dim, keepdim, False, "median")
 
 
 @reduction
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element of those that are not nan, the lower of two, of all or as (values, indices) along `dim`."""
-    demand_real("nanmedian", input)
     return _median(input, dim, keepdim, True, "nanmedian")
 
 
@@ -115,20 +102,11 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 @reduction
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The most frequent value along `dim`, the smallest of equally frequent ones, and its last index."""
-    demand_real("mode", input)
-    dim = one_dim(dim, input.ndim)
-    if input.ndim == 0:
-        return selected(Mode, input, np.zeros((), int64), 0, keepdim)
-    nonempty(input.shape, (dim,), "mode")
-    a = input.array
-    places = order(a, dim)
-    values = np.moveaxis(np.take_along_axis(a, places, dim), dim, -1)
-    n = values.shape[-1]
-    new = np.ones(values.shape, bool)
-    new[..., 1:] = values[..., 1:] != values[..., :-1]
-    start = np.maximum.accumulate(np.where(new, np.arange(n), 0), axis=-1)
-    best = np.argmax(np.arange(n) - start, axis=-1, keepdims=True)       # the first end of a longest run
-    return selected(Mode, input, np.take_along_axis(places, np.moveaxis(best, -1, dim), dim), dim, keepdim)
+    shape = input.array.shape
+    dim = one_dim(dim, len(shape))
+    if 0 in shape:
+        nonempty(shape, (dim,), "mode")
+    return picked(Mode, input, dim, keepdim=keepdim)
 
 
 # --- quantiles -------------------------------------------------------------------------------------------------------
