@@ -25,7 +25,7 @@ from ..pointwise.where import maximum, minimum, passing
 from ..shape import reshape
 from .dims import Dims, count, dims_of, keepdim_shape, nonempty, one_dim, reduction
 from .reduce import sum
-from .take_along import Picked, picked
+from .take_along import Picked, ValuesIndices, picked
 
 
 class Amax(Operation):
@@ -161,7 +161,8 @@ def _either(x: Tensor, dim: TensorOrNumber | None, keepdim: bool, other: Tensor 
         dim = one_dim(dim, len(shape))               # type: ignore[arg-type]
         if 0 in shape:
             nonempty(shape, (dim,), name)
-        return picked(Max if pick is np.maximum else Min, x, dim, keepdim=keepdim)
+        found: ValuesIndices = picked(Max if pick is np.maximum else Min, x, dim, keepdim=keepdim)
+        return found
     if keepdim:
         raise TypeError(f"{name}() takes keepdim only together with dim")
     if x.array.size == 0:
