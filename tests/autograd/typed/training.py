@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from autograd.distributed.optim import ZeroRedundancyOptimizer
 from typing_extensions import assert_type
 
 import autograd as ag
@@ -18,6 +17,7 @@ import autograd.nn.functional as F
 import dparallel
 from autograd import Tensor, nn, optim
 from autograd.autograd.function import FunctionCtx
+from autograd.distributed.optim import ZeroRedundancyOptimizer
 from autograd.multiprocessing import cpu_count, get_context
 from autograd.nn.parallel import DistributedDataParallel
 from autograd.optim.lr_scheduler import LRScheduler
