@@ -1,4 +1,4 @@
-"""Optimisers; `lr_scheduler` changes their learning rates, `swa_utils` averages what they find.
+"""Optimizers; `lr_scheduler` adjusts their learning rates, `swa_utils` averages weights.
 
 May import: base, core, kernels, nn, ops. Read first: optimizer.py.
 """

@@ -1,4 +1,4 @@
-"""Adadelta: steps scaled by the ratio of running means of squared steps and gradients (Zeiler 2012)."""
+"""Adadelta: steps scaled by running averages of squared steps and gradients (Zeiler 2012)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from .optimizer import ParamsT
 
 
 class Adadelta(Elementwise):
-    """Zeiler 2012 (arXiv:1212.5701): s = lerp(s, g^2, 1 - rho), d = g * sqrt(a + eps) / sqrt(s + eps),
-    a = lerp(a, d^2, 1 - rho), p -= lr * d.
+    """Adadelta, Zeiler 2012 (arXiv:1212.5701).
+
+    s = lerp(s, g^2, 1 - rho), d = g * sqrt(a + eps) / sqrt(s + eps), a = lerp(a, d^2, 1 - rho), p -= lr * d.
     """
 
 

@@ -1,4 +1,4 @@
-"""Adafactor: Adam's second moments kept as a row and a column of each matrix (Shazeer and Stern 2018)."""
+"""Adafactor: second moments factored into a row and a column per matrix (Shazeer and Stern 2018)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .optimizer import ParamsT
 
 
 class Adafactor(OneByOne):
-    """Shazeer & Stern 2018 (arXiv:1804.04235): second moments of matrices kept as sums of their rows and columns.
+    """Adafactor, Shazeer & Stern 2018 (arXiv:1804.04235): second moments of matrices are stored as sums of rows and columns.
 
-    Running means with weight t^beta2_decay; the update is clipped to a root mean square of d, and its size is relative
-    to that of the parameter: max(eps[1], rms(p)) * min(lr, 1 / sqrt(t)). eps[0]=None is the dtype's epsilon.
+    Running averages have weight t^beta2_decay. The update is clipped to a root mean square of d and scaled relative to the
+    parameter: max(eps[1], rms(p)) * min(lr, 1 / sqrt(t)). eps[0]=None is the epsilon of the dtype.
     """
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-2, beta2_decay: float = -0.8,

@@ -16,9 +16,9 @@ from .optimizer import ParamsT
 
 
 class Adagrad(Elementwise):
-    """Duchi et al. 2011: s += g^2, p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps).
+    """Adagrad, Duchi et al. 2011: s += g^2, p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps).
 
-    The state exists from the beginning, as in PyTorch.
+    The constructor creates the state, as in PyTorch.
     """
 
 

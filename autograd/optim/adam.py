@@ -1,4 +1,4 @@
-"""Adam: steps from running means of the gradient and of its square (Kingma and Ba 2015)."""
+"""Adam: steps from running averages of the gradient and its square (Kingma and Ba 2015)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .optimizer import ParamsT
 
 
 class Adam(Elementwise):
-    """Kingma & Ba 2015 (arXiv:1412.6980); with decoupled_weight_decay Loshchilov & Hutter 2019 (arXiv:1711.05101).
+    """Adam, Kingma & Ba 2015 (arXiv:1412.6980).
 
     m = lerp(m, g, 1 - beta1), v = lerp(v, g^2, 1 - beta2), p -= lr * m' / (sqrt(v') + eps), where m' = m / (1 - beta1^t)
-    and v' = v / (1 - beta2^t); with amsgrad v' comes from the largest v so far (Reddi et al. 2018, arXiv:1904.09237).
-    foreach, fused and capturable are accepted: every step is fused over flat buffers.
+    and v' = v / (1 - beta2^t). With amsgrad v' is computed from the largest v so far (Reddi et al. 2018, arXiv:1904.09237);
+    decoupled_weight_decay is Loshchilov & Hutter 2019 (arXiv:1711.05101).
     """
 
     overwrites = False

@@ -1,4 +1,4 @@
-"""Adamax: Adam with the largest gradient so far in place of the root of squares (Kingma and Ba 2015)."""
+"""Adamax: Adam with the infinity norm (Kingma and Ba 2015)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AdamW: Adam with weight decay apart from the gradient (Loshchilov and Hutter 2019)."""
+"""AdamW: Adam with decoupled weight decay (Loshchilov and Hutter 2019)."""
 
 from __future__ import annotations
 

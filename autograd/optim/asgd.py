@@ -1,4 +1,4 @@
-"""ASGD: stochastic gradient descent whose iterates are averaged (Polyak and Juditsky 1992)."""
+"""ASGD: stochastic gradient descent with averaged iterates (Polyak and Juditsky 1992)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .optimizer import ParamsT
 
 
 class ASGD(Elementwise):
-    """Averaged SGD, Polyak & Juditsky 1992: p = (1 - lambd * eta) * p - eta * g, and state[p]["ax"] is the mean of p.
+    """Averaged SGD, Polyak & Juditsky 1992: p = (1 - lambd * eta) * p - eta * g; state[p]["ax"] is the average of p.
 
-    eta = lr / (1 + lambd * lr * t)^alpha; the mean is p itself up to step t0, then its running mean.
+    eta = lr / (1 + lambd * lr * t)^alpha. The average is p itself up to step t0, then its running mean.
     """
 
 

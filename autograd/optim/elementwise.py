@@ -1,4 +1,4 @@
-"""Elementwise: the base of optimisers whose step treats each element by itself, so that one pass updates all parameters."""
+"""Elementwise: base of optimizers that update each element independently, so one pass updates all parameters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GRADIENT = 1                         # among the vectors of a block: values, gra
 
 
 class Elementwise(Optimizer):
-    """A subclass names the state of a parameter (`arrays`, `numbers`) and writes the formula (`rule`)."""
+    """Base class: subclasses define the state of a parameter (`arrays`, `numbers`) and the update (`rule`)."""
 
     formula: Formula | None = None                   # the same on Tensors, for differentiable=True
     overwrites = True                                # whether the formula may write into the gradients that it is given
@@ -48,10 +48,10 @@ class Elementwise(Optimizer):
         raise NotImplementedError
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient. closure recomputes the loss, which is returned.
+        """Update every parameter that has a gradient. Returns the loss of `closure`.
 
         Args:
-            closure (callable): Computes the loss again, with gradients, and returns it.
+            closure (callable): Recomputes the loss with its gradients, and returns it.
         """
         loss = evaluate(closure)
         for index, group in enumerate(self.param_groups):

@@ -1,4 +1,4 @@
-"""LAMB: Adam's direction, scaled for each layer by the ratio of norms (You et al. 2020)."""
+"""LAMB: Adam's direction, scaled per layer by the ratio of norms (You et al. 2020)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .optimizer import ParamsT
 
 
 class LAMB(OneByOne):
-    """Adam with a learning rate for each parameter, for large batches: You et al. 2019 (arXiv:1904.00962), algorithm 2.
+    """Layer-wise adaptive Adam for large batches, You et al. 2019 (arXiv:1904.00962), algorithm 2.
 
-    u = m' / (sqrt(v') + eps) + weight_decay * p with Adam's m' and v', p -= lr * |p| / |u| * u; the ratio of norms is 1
-    where either is 0, and everywhere in a group with adapt=False.
+    u = m' / (sqrt(v') + eps) + weight_decay * p with Adam's m' and v', p -= lr * |p| / |u| * u. The ratio of norms is 1 if
+    either is 0, and in groups with adapt=False.
     """
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, betas: tuple[float, float] = (0.9, 0.999),

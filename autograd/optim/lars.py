@@ -1,4 +1,4 @@
-"""LARS: a learning rate for each layer, by the ratio of norms of weight and gradient (You et al. 2017)."""
+"""LARS: a learning rate per layer, from the norms of weight and gradient (You et al. 2017)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .optimizer import ParamsT
 
 
 class LARS(OneByOne):
-    """SGD with a learning rate for each parameter, for large batches: You et al. 2017 (arXiv:1708.03888), algorithm 1.
+    """Layer-wise adaptive SGD for large batches, You et al. 2017 (arXiv:1708.03888), algorithm 1.
 
-    local = trust_coefficient * |p| / (|g| + weight_decay * |p| + eps), or 1 where p or g is all zeros;
-    v = momentum * v + lr * local * (g + weight_decay * p), p -= v. As in the paper lr is inside v, unlike in SGD.
-    Biases and normalisation layers usually get a group with adapt=False, weight_decay=0: then local is 1.
+    local = trust_coefficient * |p| / (|g| + weight_decay * |p| + eps), or 1 if p or g is all zeros;
+    v = momentum * v + lr * local * (g + weight_decay * p), p -= v. As in the paper v includes lr, unlike in SGD.
+    Biases and normalization layers usually get a group with adapt=False, weight_decay=0: then local is 1.
     """
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, momentum: float = 0.9, weight_decay: float = 0,

@@ -1,4 +1,4 @@
-"""LBFGS: quasi-Newton steps from the last differences of points and gradients, with a line search."""
+"""LBFGS: quasi-Newton steps with a line search."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LEAST_CURVATURE = 1e-10              # a pair (s, y) is remembered only if s'y i
 
 
 class LBFGS(Optimizer):
-    """Limited-memory BFGS, Nocedal & Wright, algorithm 7.4: step(closure) makes up to max_iter iterations.
+    """Limited-memory BFGS, Nocedal & Wright, algorithm 7.4: step(closure) runs up to max_iter iterations.
 
-    Each moves by t along d = -H g, H from the last history_size pairs of steps and changes of the gradient; t is lr, or
-    found by the line search "strong_wolfe". All parameters are one vector; the state is that of the first.
+    Each iteration moves by t along d = -H g, with H from the last history_size updates; t is lr, or comes from the line
+    search "strong_wolfe". All parameters form one vector; the state belongs to the first.
     """
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1, max_iter: int = 20, max_eval: int | None = None,
@@ -37,15 +37,15 @@ class LBFGS(Optimizer):
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Tensor:
-        """Minimise what closure computes; returns its value from before. closure must clear the gradients itself.
+        """Minimize the loss that closure computes; returns its initial value.
 
         Args:
-            closure (callable): Computes the loss again, with gradients, and returns it.
+            closure (callable): Clears the gradients, recomputes the loss with its gradients, and returns it.
 
         Raises:
-            TypeError: LBFGS.step() needs a closure that recomputes the loss.
-            AssertionError: Expected exactly one param_group, but got {...}.
-            RuntimeError: only 'strong_wolfe' is supported.
+            TypeError: `closure` is missing.
+            AssertionError: There is more than one parameter group.
+            RuntimeError: `line_search_fn` is not supported.
         """
         if closure is None:
             raise TypeError("LBFGS.step() needs a closure that recomputes the loss")

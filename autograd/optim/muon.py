@@ -1,4 +1,4 @@
-"""Muon: momentum whose matrix is made nearly orthogonal before the step (Jordan et al. 2024)."""
+"""Muon: momentum that is orthogonalized before the step (Jordan et al. 2024)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .optimizer import ParamsT
 
 
 class Muon(OneByOne):
-    """Momentum orthogonalised by Newton-Schulz iterations: Jordan et al. 2024, for the matrices of hidden layers.
+    """Momentum orthogonalized by Newton-Schulz iterations, Jordan et al. 2024, for the matrices of hidden layers.
 
     v = lerp(v, g, 1 - momentum), p = (1 - lr * weight_decay) * p - lr' * orthogonal(lerp(g, v, momentum)). The orthogonal
     factor comes from ns_steps Newton-Schulz steps x -> a x + (b x x' + c (x x')^2) x, rounded to bfloat16 as in PyTorch.

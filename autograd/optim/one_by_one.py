@@ -1,4 +1,4 @@
-"""OneByOne: the base of optimisers whose step needs a norm or a product of each parameter as a whole."""
+"""OneByOne: base of optimizers that need a norm or product of each whole parameter."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .optimizer import Optimizer, evaluate
 
 
 class OneByOne(Optimizer):
-    """A subclass writes `update`, which moves one parameter."""
+    """Base class: subclasses implement `update`, which moves one parameter."""
 
     def update(self, p: Array, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of p in place, from the gradient g, which must stay as it is."""
         raise NotImplementedError
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient. closure recomputes the loss, which is returned.
+        """Update every parameter that has a gradient. Returns the loss of `closure`.
 
         Args:
-            closure (callable): Computes the loss again, with gradients, and returns it.
+            closure (callable): Recomputes the loss with its gradients, and returns it.
 
         Raises:
-            RuntimeError: {...} does not support complex parameters.
+            RuntimeError: A parameter is complex.
         """
         loss = evaluate(closure)
         for group in self.param_groups:

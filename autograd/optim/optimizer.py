@@ -1,4 +1,4 @@
-"""Optimizer: parameter groups, state, hooks; what all optimisers and those that users write have in common."""
+"""Optimizer: parameter groups, state and hooks of all optimizers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_
 
 
 class GlobalHooks:
-    """The hooks around the steps of all optimisers of this process, and how many steps there were, without those that an
-    optimiser makes in its own."""
+    """Hooks around the steps of all optimizers of this process, and the number of steps, nested ones excluded."""
 
     def __init__(self) -> None:
         self.steps = 0
@@ -34,7 +33,7 @@ class GlobalHooks:
 
 
 class ThisThread(threading.local):
-    """Whether an optimiser steps on this thread."""
+    """Whether an optimizer steps on this thread."""
 
     stepping = False
 
@@ -44,17 +43,16 @@ this_thread: ThisThread = ThisThread()
 
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call hook(optimizer, args, kwargs) before every step of every optimiser.
+    """Register hook(optimizer, args, kwargs), called before every step of every optimizer.
 
     Args:
-        hook (callable): The function. It may return other (args, kwargs) for the step.
+        hook (callable): Hook, which may return other (args, kwargs) for the step.
 
     Returns:
-        A handle, whose remove() takes the hook away.
+        A handle, whose remove() removes the hook.
 
     Example:
-        >>> def hook(optimizer, args, kwargs):
-        ...     print(type(optimizer).__name__)
+        >>> hook = lambda optimizer, *others: print(type(optimizer).__name__)
         >>> handle = ag.optim.optimizer.register_optimizer_step_pre_hook(hook)
         >>> ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=0.1).step()
         SGD
@@ -64,17 +62,16 @@ def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call hook(optimizer, args, kwargs) after every step of every optimiser.
+    """Register hook(optimizer, args, kwargs), called after every step of every optimizer.
 
     Args:
-        hook (callable): The function.
+        hook (callable): Hook.
 
     Returns:
-        A handle, whose remove() takes the hook away.
+        A handle, whose remove() removes the hook.
 
     Example:
-        >>> def hook(optimizer, args, kwargs):
-        ...     print(type(optimizer).__name__)
+        >>> hook = lambda optimizer, *others: print(type(optimizer).__name__)
         >>> handle = ag.optim.optimizer.register_optimizer_step_post_hook(hook)
         >>> ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=0.1).step()
         SGD
@@ -119,10 +116,7 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Optimizer:
-    """The base of optimisers: a subclass gives defaults and writes `step`, with self.param_groups and self.state[p].
-
-    params: Tensors, or (name, Tensor) pairs, or dicts with "params" and options of their own.
-    """
+    """Base class of optimizers: subclasses pass defaults and implement `step`, with self.param_groups and self.state[p]."""
 
     defaults: dict[str, Any]
     _optimizer_step_pre_hooks: OrderedDict[int, Any]
@@ -180,14 +174,14 @@ class Optimizer:
         return text + ")"
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add parameters with options of their own; missing options are the defaults.
+        """Add a parameter group; options that it does not set are the defaults.
 
         Args:
-            param_group (dict[str, Any]): "params" and the settings that differ from the defaults.
+            param_group (dict[str, Any]): "params" and options.
 
         Raises:
-            TypeError: param_group is no dict, a parameter no Tensor, or the parameters come in a set.
-            ValueError: a parameter is in a group already, or is no leaf.
+            TypeError: `param_group` is not a dict, a parameter is not a Tensor, or the parameters are a set.
+            ValueError: A parameter is in another group, or is not a leaf.
         """
         complete_group(param_group, self.defaults)
         check_against(param_group, self.param_groups)
@@ -199,10 +193,10 @@ class Optimizer:
 
     @primitive
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget (or fill with zeros) the gradients.
+        """Reset the gradients of all parameters.
 
         Args:
-            set_to_none (bool): True: .grad becomes None; False: zeros. Default: True.
+            set_to_none (bool): If True, sets .grad to None instead of zeros. Default: True.
         """
         span = begin(self._zero_grad_number)
         for group in self.param_groups:
@@ -232,20 +226,20 @@ class Optimizer:
                 yield "optimizer state", "", value
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient. closure recomputes the loss, which is returned.
+        """Update every parameter that has a gradient. Returns the loss of `closure`.
 
         Args:
-            closure (callable): Computes the loss again, with gradients, and returns it.
+            closure (callable): Recomputes the loss with its gradients, and returns it.
 
         Raises:
-            NotImplementedError: {...} has no step().
+            NotImplementedError: The class has no step().
         """
         raise NotImplementedError(f"{type(self).__name__} has no step()")
 
     # --- state in and out ---------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """State and options, with parameters by number. The tensors are not copied."""
+        """State and options, with parameters by index. Tensors are not copied."""
         for hook in list(self._optimizer_state_dict_pre_hooks.values()):
             hook(self)
         packed = pack(self.param_groups, self.state)
@@ -255,13 +249,13 @@ class Optimizer:
         return packed
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over (copies of) what state_dict() gave; ValueError, and nothing changed, if it does not fit.
+        """Restore (copies of) a state from state_dict(); on an error nothing changes.
 
         Args:
-            state_dict (dict[str, Any]): What state_dict() returned.
+            state_dict (dict[str, Any]): Result of state_dict().
 
         Raises:
-            ValueError: the groups, or their parameters, are not as many as here.
+            ValueError: The parameter groups do not match.
         """
         state_dict = state_dict.copy()
         for hook in list(self._optimizer_load_state_dict_pre_hooks.values()):
@@ -297,63 +291,63 @@ class Optimizer:
         return handle
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(optimizer, args, kwargs) before each step; a returned (args, kwargs) replaces them.
+        """Register hook(optimizer, args, kwargs), called before each step; a returned (args, kwargs) replaces them.
 
         Args:
-            hook (callable): The function.
+            hook (callable): Hook.
         """
         return self._hook("_optimizer_step_pre_hooks", hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(optimizer, args, kwargs) after each step.
+        """Register hook(optimizer, args, kwargs), called after each step.
 
         Args:
-            hook (callable): The function.
+            hook (callable): Hook.
         """
         return self._hook("_optimizer_step_post_hooks", hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer) before state_dict().
+        """Register hook(optimizer), called before state_dict().
 
         Args:
-            hook (callable): The function.
-            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+            hook (callable): Hook.
+            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
         """
         return self._hook("_optimizer_state_dict_pre_hooks", hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer, state_dict) after state_dict(); what it returns replaces the dict.
+        """Register hook(optimizer, state_dict), called after state_dict(); its result replaces the dict.
 
         Args:
-            hook (callable): The function.
-            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+            hook (callable): Hook.
+            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
         """
         return self._hook("_optimizer_state_dict_post_hooks", hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer, state_dict) before load_state_dict(); what it returns replaces the dict.
+        """Register hook(optimizer, state_dict), called before load_state_dict(); its result replaces the dict.
 
         Args:
-            hook (callable): The function.
-            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+            hook (callable): Hook.
+            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
         """
         return self._hook("_optimizer_load_state_dict_pre_hooks", hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer) after load_state_dict().
+        """Register hook(optimizer), called after load_state_dict().
 
         Args:
-            hook (callable): The function.
-            prepend (bool): Whether the hook runs before those registered earlier. Default: False.
+            hook (callable): Hook.
+            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
         """
         return self._hook("_optimizer_load_state_dict_post_hooks", hook, prepend)
 
 
 def evaluate(closure: Callable[[], Any] | None) -> Any:
-    """The loss that a step's closure computes, recorded even inside no_grad; None without a closure.
+    """The loss that a closure computes, with grad mode enabled; None without a closure.
 
     Args:
-        closure (callable): Without arguments; or None.
+        closure (callable): Function without arguments, or None.
 
     Example:
         >>> w = ag.ones(2, requires_grad=True)

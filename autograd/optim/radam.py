@@ -1,4 +1,4 @@
-"""RAdam: Adam whose adaptive rate is held back while its variance is large (Liu et al. 2020)."""
+"""RAdam: Adam with a rectified adaptive learning rate (Liu et al. 2020)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .optimizer import ParamsT
 class RAdam(Elementwise):
     """Adam with a rectified variance, Liu et al. 2020 (arXiv:1908.03265), algorithm 2.
 
-    Until the second moment is an average of more than five values, the step is lr * m'; then Adam's times the rectifier.
+    While the second moment averages at most five values, the step is lr * m'; then it is Adam's times the rectifier.
     """
 
 

@@ -15,10 +15,10 @@ from .optimizer import ParamsT
 
 
 class RMSprop(Elementwise):
-    """Tieleman & Hinton 2012: s = lerp(s, g^2, 1 - alpha), p -= lr * g / (sqrt(s) + eps).
+    """RMSprop, Tieleman & Hinton 2012: s = lerp(s, g^2, 1 - alpha), p -= lr * g / (sqrt(s) + eps).
 
-    centered: s - a^2 instead of s, a the running mean of g (Graves 2013, arXiv:1308.0850). With momentum the quotient is
-    gathered in b = momentum * b + quotient, p -= lr * b.
+    If centered, s - a^2 replaces s, with a the running average of g (Graves 2013, arXiv:1308.0850). With momentum
+    b = momentum * b + quotient, p -= lr * b.
     """
 
 

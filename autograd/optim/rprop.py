@@ -18,9 +18,10 @@ from .optimizer import ParamsT
 
 
 class Rprop(Elementwise):
-    """Riedmiller & Braun 1993: each element moves by its own step size, against the sign of its gradient.
+    """Rprop, Riedmiller & Braun 1993: each element moves by its own step size, against the sign of its gradient.
 
-    The size grows by etas[1] while the sign stays and shrinks by etas[0] when it changes; then that element waits a step.
+    The step size grows by etas[1] while the sign is unchanged and shrinks by etas[0] when it changes; the element then
+    skips a step.
     """
 
 

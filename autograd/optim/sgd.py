@@ -1,4 +1,4 @@
-"""SGD: stochastic gradient descent, with momentum, Nesterov's too, and weight decay."""
+"""SGD: stochastic gradient descent with momentum and weight decay."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from .optimizer import ParamsT
 
 
 class SGD(Elementwise):
-    """p -= lr * (g + weight_decay * p), with momentum: v = momentum * v + (1 - dampening) * g, p -= lr * v.
-
-    foreach and fused are accepted: every step is fused over flat buffers.
-    """
+    """Stochastic gradient descent: v = momentum * v + (1 - dampening) * (g + weight_decay * p), p -= lr * v."""
 
     overwrites = False
 

@@ -1,4 +1,4 @@
-"""SparseAdam, which there is no use for: refused by name."""
+"""SparseAdam, which is not supported."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .optimizer import ParamsT
 
 
 class SparseAdam:
-    """Adam for sparse gradients, of which there are none here: the constructor raises."""
+    """Adam for sparse gradients, which do not exist here: the constructor raises."""
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
                  eps: float = 1e-8, maximize: bool = False) -> None:

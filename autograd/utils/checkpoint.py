@@ -46,18 +46,16 @@ _overrides = _Overrides()
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """In the block, checkpoints end their recomputation (or don't) as soon as all saved tensors are there.
-
-    It holds for calls of checkpoint(use_reentrant=False) that are made in the block, whatever their early_stop says.
+    """Context manager: set early_stop of all checkpoint(use_reentrant=False) calls in the block.
 
     Args:
-        enable (bool): Whether the rest of the second run is left out.
+        enable (bool): If True, recomputation ends as soon as all saved tensors are there.
 
     Example:
         >>> runs = []
         >>> def f(x):
         ...     y = x.exp()
-        ...     runs.append("after exp")             # nothing that backward needs comes after
+        ...     runs.append("after exp")             # nothing that backward needs follows
         ...     return y
         >>> x = ag.ones(2, requires_grad=True)
         >>> with ag.utils.checkpoint.set_checkpoint_early_stop(False):
@@ -131,30 +129,25 @@ def current_autocast() -> autocast:
 def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
                context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn, determinism_check: str = "default",
                debug: bool = False, early_stop: bool = True, **kwargs: Any) -> Any:
-    """function(*args, **kwargs), whose intermediate values are not kept for backward but computed again there.
+    """Run function(*args, **kwargs) without storing intermediate values, which backward recomputes.
 
-    preserve_rng_state (default True): with the random numbers of the first time. context_fn() gives two context
-    managers, for the first run and the second. determinism_check: compare "default" (number, shapes and dtypes of what is
-    saved) or "none". debug: an error shows what both runs recorded. early_stop: end the second run when all is there.
+    preserve_rng_state (default True) repeats the random numbers of the first run.
 
     Args:
-        function (Callable[..., Any]): What is computed again in backward; its arguments follow.
-        use_reentrant (bool): False: the form that follows hooks; True: the older one.
-        context_fn (Callable[[], tuple[Any, Any]]): Gives two context managers, for the first and the second time.
-        determinism_check (str): "default" or "none": whether shapes are compared. Default: 'default'.
-        debug (bool): Whether the operations of both times are told in errors. Default: False.
-        early_stop (bool): Whether the second time ends with the last value needed. Default: True.
+        function (Callable[..., Any]): Function to run; its arguments follow.
+        use_reentrant (bool): False for the implementation by hooks (recommended), True for the older one.
+        context_fn (Callable[[], tuple[Any, Any]]): Returns context managers for the first run and for the recomputation.
+        determinism_check (str): "default" compares number, shapes and dtypes of the saved tensors; "none" does not.
+        debug (bool): If True, errors list the operations of both runs. Default: False.
+        early_stop (bool): If True, the recomputation ends with the last value needed. Default: True.
 
     Returns:
-        What the function returns.
+        The function's result.
 
     Raises:
-        ValueError: determinism_check should be one of {...}, but got {determinism_check}.
-        RuntimeError: checkpoint: the forward context provided by context_fn suppressed an exception raised during the
-            checkpointed forward.
-        ValueError: Unexpected keyword arguments:.
-        ValueError: Passing `context_fn` or `debug` is only supported when use_reentrant=False.
-        ValueError: debug=True is incompatible with non-default context_fn.
+        ValueError: `determinism_check` or a keyword argument is unknown; `context_fn` or `debug` is given with
+            use_reentrant=True; or both are given.
+        RuntimeError: The forward context from `context_fn` suppressed an exception.
 
     Example:
         >>> x = ag.ones(2, requires_grad=True)
@@ -310,22 +303,20 @@ class CheckpointFunction(Function):
 
 def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None,
                           **kwargs: Any) -> Tensor:
-    """Run a Sequential (or a list of functions of one argument) in `segments` pieces, all but the last checkpointed: only
-    the pieces' inputs are kept for backward, which computes the rest again.
+    """Run a sequence of functions in segments, all but the last checkpointed: only their inputs are stored.
 
     Args:
-        functions (Sequential or list): One after another, each of the result of the one before.
-        segments (int): Number of pieces, from 1 to the number of functions.
-        input (Tensor): Argument of the first function.
-        use_reentrant (bool): As checkpoint() takes it; False is recommended. None is True, with a warning.
-        preserve_rng_state (bool): Whether random numbers are those of the first run. Default: True.
+        functions (Sequential or list): Functions of one argument.
+        segments (int): Number of segments, from 1 to the number of functions.
+        input (Tensor): Input of the first function.
+        use_reentrant (bool): As for checkpoint(); None is True, with a warning.
+        preserve_rng_state (bool): If True, repeats the random numbers of the first run. Default: True.
 
     Returns:
-        What the last function returns.
+        The last function's result.
 
     Raises:
-        ValueError: Unexpected keyword arguments: {names}.
-        ValueError: checkpoint_sequential(segments={segments}): there are {...} functions, and each segment has at least one.
+        ValueError: A keyword argument is unknown, or `segments` is out of range.
 
     Example:
         >>> model = ag.nn.Sequential(ag.nn.Linear(3, 8), ag.nn.Tanh(), ag.nn.Linear(8, 1))
@@ -333,9 +324,6 @@ def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentra
         >>> y = ag.utils.checkpoint.checkpoint_sequential(model, 2, x, use_reentrant=False)
         >>> y.shape, ag.equal(y, model(x))
         (Size([5, 1]), True)
-        >>> y.sum().backward()
-        >>> model[0].weight.grad.shape
-        Size([8, 3])
     """
     if use_reentrant is None:
         warnings.warn(MSG_PARAMETER.format(name="checkpoint_sequential"), UserWarning, stacklevel=2)

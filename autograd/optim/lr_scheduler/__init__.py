@@ -1,4 +1,4 @@
-"""Schedules of the learning rate: call scheduler.step() after each epoch (or batch) of optimizer.step()."""
+"""Learning rate schedulers: call scheduler.step() after each epoch (or batch) of optimizer.step()."""
 
 from ...base import docstrings as _docstrings
 from .combined import ChainedScheduler, SequentialLR

@@ -1,4 +1,4 @@
-"""SequentialLR and ChainedScheduler: schedulers of one optimiser, one after the other or all at once."""
+"""SequentialLR and ChainedScheduler: several schedulers of one optimizer, in sequence or together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .scheduler import LRScheduler, values_of, write
 
 
 class Combined(LRScheduler):
-    """What both have in common: the schedulers' states inside of one state."""
+    """Base of both: the states of the schedulers are part of its state."""
 
     _schedulers: Sequence[Any]
 
@@ -31,18 +31,18 @@ class Combined(LRScheduler):
                                  f"different from {type(optimizer).__name__}.")
 
     def state_dict(self) -> dict[str, Any]:
-        """The scheduler's own state, and those of its schedulers."""
+        """The state of this scheduler and of its schedulers."""
         return {**super().state_dict(), "_schedulers": [s.state_dict() for s in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what state_dict() gave."""
+        """Restore a state from state_dict()."""
         super().load_state_dict({key: value for key, value in state_dict.items() if key != "_schedulers"})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             scheduler.load_state_dict(state)
 
 
 class SequentialLR(Combined):
-    """The first scheduler up to the first milestone, then the next one from its epoch 0, and so on."""
+    """Run schedulers in sequence: each one from its epoch 0, up to the next milestone."""
 
     def __init__(self, optimizer: Optimizer, schedulers: list[Any], milestones: list[int], last_epoch: int = -1) -> None:
         if len(schedulers) < 1:
@@ -75,13 +75,13 @@ class SequentialLR(Combined):
             sched.last_epoch -= 1
 
     def step(self, epoch: float | None = None) -> None:
-        """Go to the next epoch; at a milestone, to epoch 0 of the next scheduler.
+        """Advance to the next epoch; at a milestone, to epoch 0 of the next scheduler.
 
         Args:
             epoch: Only None.
 
         Raises:
-            TypeError: epoch is given.
+            TypeError: `epoch` is given.
         """
         if epoch is not None:
             raise TypeError("SequentialLR.step() takes no epoch")
@@ -100,7 +100,7 @@ class SequentialLR(Combined):
 
 
 class ChainedScheduler(Combined):
-    """All schedulers step, each on the rates that the one before has left."""
+    """Apply all schedulers at each step, each to the learning rates of the previous one."""
 
     def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None) -> None:
         if len(schedulers) < 1:
@@ -126,13 +126,13 @@ class ChainedScheduler(Combined):
         self._last_lr = values_of(self.optimizer, "lr")
 
     def step(self, epoch: float | None = None) -> None:
-        """One epoch of each.
+        """Advance all schedulers by one epoch.
 
         Args:
             epoch: Only None.
 
         Raises:
-            TypeError: epoch is given.
+            TypeError: `epoch` is given.
         """
         if epoch is not None:
             raise TypeError("ChainedScheduler.step() takes no epoch")

@@ -10,7 +10,7 @@ from .scheduler import LRScheduler
 
 
 class CosineAnnealingLR(LRScheduler):
-    """lr = eta_min + (initial lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2: down in T_max epochs, and up again."""
+    """Anneal the learning rate: eta_min + (initial lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max: int = T_max
@@ -35,9 +35,9 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """The cosine from the initial lr to eta_min, begun anew after T_0 epochs, then after T_mult times as many, and so on.
+    """Cosine annealing from the initial learning rate to eta_min with restarts: after T_0 epochs, then T_mult times as many.
 
-    step(epoch) takes fractions of epochs too.
+    step(epoch) accepts fractions of epochs.
     """
 
     T_i: int
@@ -62,7 +62,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """Go to the next epoch, or to the given one."""
+        """Advance to the next epoch, or to the given one."""
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None and self._is_initial:       # made with a late last_epoch: any number of cycles may have passed

@@ -14,10 +14,10 @@ MODES = ("triangular", "triangular2", "exp_range")
 
 
 class CyclicLR(LRScheduler):
-    """From base_lr up to max_lr in step_size_up batches, back in step_size_down, and so on; momentum moves the other way.
+    """Cycle the learning rate between base_lr and max_lr; momentum moves inversely. Smith 2017 (arXiv:1506.01186).
 
-    The height is 1 ("triangular"), halves every cycle ("triangular2"), shrinks by gamma every batch ("exp_range"), or is
-    scale_fn of the cycle's number (from 1) or of the batch's, as scale_mode ("cycle", "iterations") says.
+    The amplitude is constant ("triangular"), halves every cycle ("triangular2"), or is scaled by gamma every batch
+    ("exp_range") or by scale_fn of the cycle's number (from 1) or of the batch's (`scale_mode`).
     """
 
     base_momentums: list[float]
@@ -77,11 +77,11 @@ class CyclicLR(LRScheduler):
         return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
-        """All attributes but the optimiser; of scale_fn the attributes, if it is an object."""
+        """All attributes except the optimizer; of scale_fn the attributes, if it is an object."""
         return {**super().state_dict(), "_scale_fn_custom": saved_callable(self._scale_fn_custom)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what state_dict() gave; scale_fn stays."""
+        """Restore a state from state_dict(); scale_fn is unchanged."""
         super().load_state_dict({key: value for key, value in state_dict.items() if key != "_scale_fn_custom"})
         if state_dict["_scale_fn_custom"] is not None:
             self._scale_fn_custom.__dict__.update(state_dict["_scale_fn_custom"])

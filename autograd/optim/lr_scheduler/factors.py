@@ -1,4 +1,4 @@
-"""ConstantLR, LinearLR, PolynomialLR: a factor on the initial rates for total_iters epochs."""
+"""ConstantLR, LinearLR, PolynomialLR: scale the initial learning rates for total_iters epochs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .scheduler import LRScheduler, values_of
 
 
 class ConstantLR(LRScheduler):
-    """lr = initial lr * factor, and the initial lr from epoch total_iters on."""
+    """Scale the learning rate by `factor` until epoch total_iters."""
 
     def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
         if factor > 1.0 or factor < 0:
@@ -33,7 +33,7 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The factor goes linearly from start_factor to end_factor at epoch total_iters."""
+    """Scale the learning rate by a factor that changes linearly from start_factor to end_factor."""
 
     def __init__(self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5,
                  last_epoch: int = -1) -> None:
@@ -64,7 +64,7 @@ class LinearLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """The factor is (1 - epoch / total_iters)^power, and 0 afterwards."""
+    """Scale the learning rate by (1 - epoch / total_iters)^power, and by 0 afterwards."""
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters: int = total_iters

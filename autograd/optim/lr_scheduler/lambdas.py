@@ -1,4 +1,4 @@
-"""LambdaLR and MultiplicativeLR: rates from the user's functions of the epoch."""
+"""LambdaLR and MultiplicativeLR: learning rates from functions of the epoch."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .scheduler import LRScheduler, checked, saved_callable
 
 
 class LambdaLR(LRScheduler):
-    """lr = initial lr * lr_lambda(epoch); one function, or one for each group.
+    """Set the learning rate to the initial one times lr_lambda(epoch).
 
-    Functions are not part of state_dict(); of callable objects the attributes are.
+    state_dict() excludes functions; of callable objects it has the attributes.
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
@@ -27,11 +27,11 @@ class LambdaLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """All attributes but the optimiser and functions."""
+        """All attributes except the optimizer and functions."""
         return {**super().state_dict(), "lr_lambdas": [saved_callable(fn) for fn in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what state_dict() gave; the functions stay."""
+        """Restore a state from state_dict(); the functions are unchanged."""
         super().load_state_dict({key: value for key, value in state_dict.items() if key != "lr_lambdas"})
         for fn, saved in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
             if saved is not None:
@@ -44,7 +44,7 @@ class LambdaLR(LRScheduler):
 
 
 class MultiplicativeLR(LambdaLR):
-    """lr = lr * lr_lambda(epoch)."""
+    """Multiply the learning rate by lr_lambda(epoch) at every epoch."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
                  last_epoch: int = -1) -> None:

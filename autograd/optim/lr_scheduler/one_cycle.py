@@ -12,9 +12,10 @@ from .scheduler import LRScheduler, checked, for_groups
 
 
 class OneCycleLR(LRScheduler):
-    """Up from max_lr / div_factor to max_lr in pct_start of all batches, then down to a final_div_factor-th of the start.
+    """The 1cycle policy, per batch: up from max_lr / div_factor to max_lr, then down. Smith & Topin 2018 (arXiv:1708.07120).
 
-    three_phase: down to the start first, as long as the way up, then on to the end. Momentum moves the other way.
+    The increase takes the fraction pct_start of all batches; the final rate is the initial one / final_div_factor. With
+    three_phase it first returns to the initial rate, as long as the increase took. Momentum moves inversely.
     """
 
     def __init__(self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,

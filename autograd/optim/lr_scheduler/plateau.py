@@ -1,4 +1,4 @@
-"""ReduceLROnPlateau: a learning rate that falls when a metric no longer improves."""
+"""ReduceLROnPlateau: reduce the learning rate when a metric stops improving."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from .scheduler import EPOCH_DEPRECATION_WARNING, LRScheduler, checked, values_o
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """lr *= factor when step(metrics) saw no improvement for more than `patience` epochs; then `cooldown` epochs of rest.
+    """Multiply the learning rate by `factor` when a metric has not improved for more than `patience` epochs.
 
-    An improvement is a metric better than the best by the threshold, relative ("rel") or absolute ("abs").
+    `cooldown` epochs follow in which nothing is counted. An improvement exceeds the best value by the threshold, relative
+    ("rel") or absolute ("abs").
     """
 
     def __init__(self, optimizer: Optimizer, mode: str = "min", factor: float = 0.1, patience: int = 10,

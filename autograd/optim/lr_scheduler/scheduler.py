@@ -1,4 +1,4 @@
-"""LRScheduler: counts epochs and writes the learning rate of each group."""
+"""LRScheduler: counts epochs and sets the learning rate of each parameter group."""
 
 from __future__ import annotations
 
@@ -57,10 +57,9 @@ def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
 
 
 class LRScheduler:
-    """The base of schedulers: a subclass writes get_lr(), the learning rates of the groups at self.last_epoch.
+    """Base class of schedulers: subclasses implement get_lr(), the learning rates of the groups at self.last_epoch.
 
-    Optionally also _get_closed_form_lr(), the same without looking at the present rates: used where an epoch is given, and
-    where the scheduler is made with a late last_epoch.
+    _get_closed_form_lr() may compute the same without the present rates, for step(epoch) and for a late last_epoch.
     """
 
     _get_lr_called_within_step = False
@@ -95,26 +94,26 @@ class LRScheduler:
             self._is_initial = False
 
     def state_dict(self) -> dict[str, Any]:
-        """All attributes but the optimiser."""
+        """All attributes except the optimizer."""
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what state_dict() gave.
+        """Restore a state from state_dict().
 
         Args:
-            state_dict (dict[str, Any]): What state_dict() returned.
+            state_dict (dict[str, Any]): Result of state_dict().
         """
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list[Any]:
-        """The rates set by the last step()."""
+        """The learning rates set by the last step()."""
         return self._last_lr
 
     def get_lr(self) -> list[Any]:
-        """The rates of the groups at self.last_epoch. Called by step().
+        """The learning rates of the groups at self.last_epoch; step() calls this.
 
         Raises:
-            NotImplementedError: the class does not write it.
+            NotImplementedError: The class does not implement it.
         """
         raise NotImplementedError(f"{type(self).__name__} has no get_lr()")
 
@@ -133,10 +132,10 @@ class LRScheduler:
 
     @reported("scheduler")
     def step(self, epoch: int | None = None) -> None:
-        """Go to the next epoch, after optimizer.step().
+        """Advance to the next epoch, after optimizer.step().
 
         Args:
-            epoch (int): The number of the epoch; None: the next one.
+            epoch (int): Epoch index; None for the next one.
         """
         if self._step_count == 1 and not self.optimizer._opt_called:
             warnings.warn(MSG_ORDER, UserWarning, stacklevel=2)

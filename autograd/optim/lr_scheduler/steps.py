@@ -1,4 +1,4 @@
-"""StepLR, MultiStepLR, ExponentialLR: rates that shrink by gamma at some epochs."""
+"""StepLR, MultiStepLR, ExponentialLR: decay the learning rate by gamma at some epochs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .scheduler import LRScheduler
 
 
 class StepLR(LRScheduler):
-    """lr *= gamma every step_size epochs."""
+    """Multiply the learning rate by gamma every step_size epochs."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size: int = step_size
@@ -30,7 +30,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """lr *= gamma at each milestone; one that is named twice counts twice."""
+    """Multiply the learning rate by gamma at each milestone; a repeated milestone counts repeatedly."""
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.milestones: Counter[int] = Counter(milestones)
@@ -50,7 +50,7 @@ class MultiStepLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """lr *= gamma every epoch."""
+    """Multiply the learning rate by gamma every epoch."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma

@@ -1,4 +1,4 @@
-"""AveragedModel and update_bn: a model whose parameters are the mean of another's over time."""
+"""AveragedModel and update_bn: a model with averaged parameters, and its batch norm statistics."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from .averages import get_swa_avg_fn
 
 
 class AveragedModel(Module):
-    """A copy of the model, whose parameters update_parameters(model) averages: by the equal mean, or by avg_fn or
-    multi_avg_fn. Izmailov et al. 2018 (arXiv:1803.05407).
+    """A copy of a model whose parameters are averages over time. Izmailov et al. 2018 (arXiv:1803.05407).
+
+    update_parameters(model) updates the equal mean, or the average of avg_fn or multi_avg_fn.
     """
 
     n_averaged: Any
@@ -44,7 +45,7 @@ class AveragedModel(Module):
     @reported("average")
     @no_grad()
     def update_parameters(self, model: Module) -> None:
-        """Take in the present parameters of the model."""
+        """Update the averages with the present parameters of the model."""
         def tensors(of: Module) -> list[Any]:
             return [*of.parameters(), *(of.buffers() if self.use_buffers else ())]
 
@@ -74,14 +75,14 @@ class AveragedModel(Module):
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device: DeviceLike = None) -> None:
-    """Compute the running statistics of batch normalisation layers anew, as equal means over the loader's batches. An
-    averaged model needs that: its statistics are those of other weights.
+    """Recompute the running statistics of batch norm layers, as equal means over the loader's batches.
 
-    A batch that is a list or tuple stands for its first item.
+    An averaged model requires this, since its statistics belong to other weights. Of a list or tuple only the first
+    element is used.
 
     Args:
         loader (Iterable[Any]): Batches for the model.
-        model (Module): Which is called on each, in training mode, without gradients.
+        model (Module): Model to update; it runs in training mode without gradients.
         device (device): The CPU, under any of its names.
 
     Example:

@@ -1,4 +1,4 @@
-"""Update rules of averaged parameters: the equal mean (SWA) and the exponential one (EMA)."""
+"""Averaging functions: the equal mean (SWA) and the exponential one (EMA)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _checked(decay: float) -> float:
 
 
 def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
-    """fn(averaged, current, n) -> the mean of n + 1 values, from that of n: AveragedModel's default.
+    """The default avg_fn of AveragedModel: the equal mean of all models.
 
     Example:
         >>> average = ag.optim.swa_utils.get_swa_avg_fn()
@@ -33,13 +33,13 @@ def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
-    """fn(averaged, current, _) -> decay * averaged + (1 - decay) * current: an avg_fn of AveragedModel.
+    """An avg_fn for AveragedModel: decay * averaged + (1 - decay) * current.
 
     Args:
-        decay (float): Of 0 to 1. Default: 0.999.
+        decay (float): Decay rate in [0, 1]. Default: 0.999.
 
     Raises:
-        ValueError: Invalid decay value {decay} provided. Please provide a value in [0,1] range.
+        ValueError: `decay` is not in [0, 1].
 
     Example:
         >>> average = ag.optim.swa_utils.get_ema_avg_fn(0.75)
@@ -56,7 +56,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
 
 
 def get_swa_multi_avg_fn() -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
-    """get_swa_avg_fn for lists of tensors, in place: a multi_avg_fn of AveragedModel.
+    """A multi_avg_fn for AveragedModel: the equal mean, in place.
 
     Example:
         >>> averaged = [ag.tensor([1.0]), ag.tensor([2.0, 3.0])]
@@ -68,23 +68,19 @@ def get_swa_multi_avg_fn() -> Callable[[Sequence[Any], Sequence[Any], Any], None
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
-    """get_ema_avg_fn for lists of tensors, in place: a multi_avg_fn of AveragedModel.
+    """A multi_avg_fn for AveragedModel: decay * averaged + (1 - decay) * current, in place.
 
     Args:
-        decay (float): Of 0 to 1. Default: 0.999.
+        decay (float): Decay rate in [0, 1]. Default: 0.999.
 
     Raises:
-        ValueError: Invalid decay value {decay} provided. Please provide a value in [0,1] range.
+        ValueError: `decay` is not in [0, 1].
 
     Example:
-        >>> average = ag.optim.swa_utils.get_ema_multi_avg_fn(0.5)
-        >>> model = ag.nn.Linear(1, 1, bias=False)
-        >>> averaged = ag.optim.swa_utils.AveragedModel(model, multi_avg_fn=average)
-        >>> for value in [1.0, 3.0]:
-        ...     _ = model.weight.data.fill_(value)
-        ...     averaged.update_parameters(model)
-        >>> averaged.module.weight.item()
-        2.0
+        >>> averaged = [ag.tensor([1.0])]
+        >>> ag.optim.swa_utils.get_ema_multi_avg_fn(0.5)(averaged, [ag.tensor([3.0])], 1)
+        >>> averaged
+        [tensor([2.])]
     """
     _checked(decay)
     return _for_lists(lambda averaged, current, count: averaged + (current - averaged) * (1 - decay)

@@ -1,4 +1,4 @@
-"""SWALR: a learning rate that goes to a constant one for averaging weights."""
+"""SWALR: anneal the learning rate to a constant for weight averaging."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
 
 class SWALR(LRScheduler):
-    """From the present rates to swa_lr in anneal_epochs, by a cosine or a line; then constant. Izmailov et al. 2018
-    (arXiv:1803.05407).
-    """
+    """Anneal the learning rate to swa_lr, then keep it constant. Izmailov et al. 2018 (arXiv:1803.05407)."""
 
     def __init__(self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos",
                  last_epoch: int = -1) -> None:
