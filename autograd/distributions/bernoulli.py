@@ -10,7 +10,7 @@ from ..base.size import Size
 from ..core.modes import no_grad
 from ..core.tensor import Tensor
 from ..ops.creation.fill import full_like
-from ..ops.nn.loss import binary_cross_entropy_with_logits
+from ..ops.nn.binary_cross_entropy import binary_cross_entropy_with_logits
 from ..ops.pointwise.where import where
 from ..ops.random.draw import bernoulli
 from . import constraints

@@ -48,7 +48,14 @@ from ..ops.nn.aten_names import (
 )
 from ..ops.nn.attention import multi_head_attention_forward, scaled_dot_product_attention
 from ..ops.nn.bilinear import bilinear
+from ..ops.nn.binary_cross_entropy import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    multilabel_soft_margin_loss,
+    soft_margin_loss,
+)
 from ..ops.nn.convolution import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from ..ops.nn.cross_entropy import cross_entropy, linear_cross_entropy, nll_loss
 from ..ops.nn.ctc_loss import ctc_loss
 from ..ops.nn.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
 from ..ops.nn.embedding import embedding, embedding_bag
@@ -56,26 +63,13 @@ from ..ops.nn.fold import fold, unfold
 from ..ops.nn.functional_softmax import gumbel_softmax, log_softmax, softmax, softmin
 from ..ops.nn.grid_sample import affine_grid, grid_sample
 from ..ops.nn.interpolation import interpolate, upsample, upsample_bilinear, upsample_nearest
-from ..ops.nn.loss import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
+from ..ops.nn.loss import gaussian_nll_loss, huber_loss, kl_div, l1_loss, mse_loss, poisson_nll_loss, smooth_l1_loss
+from ..ops.nn.margin_loss import (
     cosine_embedding_loss,
-    cross_entropy,
-    gaussian_nll_loss,
     hinge_embedding_loss,
-    huber_loss,
-    kl_div,
-    l1_loss,
-    linear_cross_entropy,
     margin_ranking_loss,
-    mse_loss,
     multi_margin_loss,
     multilabel_margin_loss,
-    multilabel_soft_margin_loss,
-    nll_loss,
-    poisson_nll_loss,
-    smooth_l1_loss,
-    soft_margin_loss,
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )

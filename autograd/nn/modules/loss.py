@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...ops.nn.loss import chosen
+from ...ops.nn.loss_reduction import chosen
 from .. import functional as F
 from ..module import Module
 from .distance import PairwiseDistance

@@ -16,7 +16,7 @@ from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import ctc
 from ..reductions.reduce import mean, sum
 from ..shape import reshape
-from .loss import chosen
+from .loss_reduction import chosen
 
 
 class CtcLoss(Operation):
