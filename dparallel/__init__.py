@@ -95,7 +95,7 @@ LAZY = {
 
 if not TYPE_CHECKING:                                # for checkers a name that is not above is an error
     def __getattr__(name: str) -> Any:
-        """What plain training does not need is imported when it is first used."""
+        """Import names that plain training does not need when they are first used."""
         if f".{name}" in LAZY.values():              # dparallel.checkpoint, dparallel.prediction
             return import_module(f".{name}", __name__)
         if name in LAZY:

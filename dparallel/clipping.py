@@ -1,4 +1,4 @@
-"""Clipping by the norm of all gradients, also where each rank has different parameters. sharding uses norm_over_ranks()."""
+"""Clipping by the norm of all gradients, also if each rank has different parameters. sharding uses norm_over_ranks()."""
 
 from __future__ import annotations
 
@@ -18,23 +18,21 @@ from .comm import Communicator, communicator, on_all_ranks
 def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float | str = 2.0,
                     error_if_nonfinite: bool = False, foreach: bool | None = None, *,
                     comm: Communicator | None = None) -> Tensor:
-    """Scale the gradients in place so that their norm is at most max_norm.
+    """Scale the gradients in place so that their norm is at most max_norm. Returns the norm before, a 0-d Tensor, equal on
+    every rank.
 
-    Without comm it is nn.utils.clip_grad_norm_: correct after DataParallel's backward, as all ranks then have the same
+    Without comm it is nn.utils.clip_grad_norm_: correct after DataParallel's backward, because all ranks then have the same
     gradients, and for the parameters of a sharded model. With comm, each rank has different parameters (stages of a
     pipeline, shards of a layer) or none, and the norm is that of all ranks' gradients; the call is collective. A parameter
     that k ranks have counts k times.
 
     Args:
-        parameters (Tensor or Iterable[Tensor]): This rank's parameters.
+        parameters (Tensor or iterable of Tensor): This rank's parameters.
         max_norm (float): The largest norm.
         norm_type (float): The order of the norm. Default: 2.0.
-        error_if_nonfinite (bool): Whether a norm that is nan or infinite is an error. Default: False.
-        foreach (bool): Has no effect on the values.
+        error_if_nonfinite (bool): Raise if the norm is nan or infinite. Default: False.
+        foreach (bool): Ignored.
         comm (Communicator): The ranks whose parameters differ.
-
-    Returns:
-        A 0-d Tensor: the norm before, the same on every rank.
 
     Raises:
         RuntimeError: error_if_nonfinite and the norm is nan or infinite; on every rank.
@@ -72,7 +70,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
 def check_order(order: float) -> None:
     """NotImplementedError for a norm that can't be computed from those of the ranks."""
     if order == 0:
-        raise NotImplementedError("clip_grad_norm_: norm_type=0 counts parameters, and here they lie on several ranks")
+        raise NotImplementedError("clip_grad_norm_: norm_type=0 counts parameters, but here they are on several ranks")
 
 
 def norm_over_ranks(local_norm: float | None, order: float, comm: Communicator) -> float:

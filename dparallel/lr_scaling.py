@@ -10,20 +10,18 @@ from autograd.optim.lr_scheduler import ConstantLR, LinearLR, LRScheduler
 
 
 def linear_scaling(optimizer: Optimizer, size: float, warmup_steps: int = 0) -> LRScheduler:
-    """The linear scaling rule with gradual warm-up: when the minibatch is multiplied by k, multiply the learning rate by k.
+    """Apply the linear scaling rule with gradual warm-up: if the minibatch is multiplied by k, multiply the learning rate by
+    k.
 
     The learning rate of every parameter group is multiplied by k = size. With warmup_steps it rises from the old rate in
-    equal steps (the paper: over 5 epochs): call step() of the returned scheduler after each of the optimiser's steps. It
+    equal steps (the paper: over 5 epochs): call step() of the returned LRScheduler after each of the optimizer's steps. It
     can be combined with other schedulers in ChainedScheduler or SequentialLR.
 
     Args:
-        optimizer (Optimizer): Made with the learning rate of the smaller batch.
-        size (float): k, the ratio of the global batch size to the batch size that the learning rate was tuned for; comm.size
-            if each rank's batch has the tuned size.
+        optimizer (Optimizer): Created with the learning rate of the smaller batch.
+        size (float): k, the ratio of the global batch size to the batch size for which the learning rate was tuned;
+            comm.size if each rank's batch has the tuned size.
         warmup_steps (int): Steps in which the rate rises. Default: 0.
-
-    Returns:
-        An LRScheduler.
 
     Raises:
         ValueError: size is not positive and finite, or warmup_steps is negative.
@@ -40,7 +38,7 @@ def linear_scaling(optimizer: Optimizer, size: float, warmup_steps: int = 0) -> 
         [0.125, 0.3125, 0.5, 0.5]
     """
     if not 0 < size < math.inf:
-        raise ValueError(f"linear_scaling: size={size} is how many times larger the batch is, a positive number")
+        raise ValueError(f"linear_scaling: size={size}, the ratio of batch sizes, must be a positive number")
     if warmup_steps < 0:
         raise ValueError(f"linear_scaling: warmup_steps={warmup_steps} is 0 or more")
     for group in optimizer.param_groups:

@@ -1,4 +1,4 @@
-"""What only one rank does, and what it does before the others: main_process(), on_main_process(), print_once()."""
+"""Code for one rank only, or for one rank first: main_process(), on_main_process(), print_once()."""
 
 from __future__ import annotations
 
@@ -13,17 +13,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def main_process(comm: Communicator | None = None) -> MainProcess:
-    """This process as the main one, rank 0, or as another: true on rank 0, and in a with statement first there.
+    """Whether this is the main process, rank 0; in a with statement, rank 0 runs the block first.
 
-    As a condition it is local: no rank waits. As a context all ranks enter it: rank 0 runs the block, then the others do (to
-    load what rank 0 has downloaded, say). If rank 0 raises there, the others get a CollectiveError that names the exception,
-    and don't run the block. They wait without a time limit of ours; after 60 s dprun says so (stall_limit()).
+    As a condition it is local: no rank waits. As a context all ranks enter it: rank 0 runs the block, then the others do
+    (for example to load what rank 0 has downloaded). If rank 0 raises there, the others raise a CollectiveError that names
+    the exception, and skip the block. They wait without a time limit of ours; after 60 s dprun reports it (stall_limit()).
 
     Args:
-        comm (Communicator): The ranks, by default world().
-
-    Returns:
-        An object with a truth value, which is a context manager.
+        comm (Communicator): The ranks. Default: world().
 
     Raises:
         CollectiveError: the block failed on rank 0; on the other ranks.
@@ -41,8 +38,9 @@ def main_process(comm: Communicator | None = None) -> MainProcess:
 
 
 class MainProcess:
-    """What main_process() returns. Accelerate's is_main_process and main_process_first(), Lightning's is_global_zero and
-    rank_zero_first()."""
+    """The result of main_process(). Accelerate's is_main_process and main_process_first(), Lightning's is_global_zero and
+    rank_zero_first().
+    """
 
     def __init__(self, comm: Communicator) -> None:
         self.comm = comm
@@ -63,7 +61,7 @@ class MainProcess:
             self._meet("" if error is None else f"{type(error).__name__}: {error}")
 
     def _meet(self, failure: str) -> None:
-        """The end of rank 0's block, which the others wait for."""
+        """The end of rank 0's block, for which the others wait."""
         if self.comm.alone:
             return
         failure = self.comm.broadcast_object(failure, 0)
@@ -72,16 +70,13 @@ class MainProcess:
 
 
 def on_main_process(function: F, comm: Communicator | None = None) -> F:
-    """A decorator: the function runs on rank 0 only, and returns None on the others, which do not wait.
+    """Decorate a function to run on rank 0 only; on the others it returns None, without waiting.
 
     Also as rank_zero_only, Lightning's name. The function must not call collectives.
 
     Args:
-        function (Callable): Any callable.
-        comm (Communicator): The ranks, by default world(), asked for at each call.
-
-    Returns:
-        The wrapped function.
+        function (callable): Any callable.
+        comm (Communicator): The ranks. Default: world(), queried at each call.
 
     Example:
         >>> @dparallel.on_main_process
@@ -104,9 +99,9 @@ def print_once(*values: object, comm: Communicator | None = None, **settings: An
     """print() on rank 0 only; no rank waits. Accelerate's accelerator.print(), Lightning's rank_zero_info().
 
     Args:
-        *values: What print() prints.
-        comm (Communicator): The ranks, by default world().
-        **settings: print()'s.
+        *values: As for print().
+        comm (Communicator): The ranks. Default: world().
+        **settings: As for print().
 
     Example:
         >>> dparallel.print_once("epoch", 1)

@@ -25,7 +25,7 @@ class SameModules(Loader):
         self.prefix = f"{package}."
 
     def ours(self, fullname: str) -> str:
-        """The name of the module that PACKAGE.X is; "" for other packages."""
+        """The name of the module under PACKAGE.X; "" for other packages."""
         return f"autograd.{fullname[len(self.prefix):]}" if fullname.startswith(self.prefix) else ""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
@@ -35,13 +35,13 @@ class SameModules(Loader):
         return found and ModuleSpec(fullname, self, is_package=found.submodule_search_locations is not None)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """That module: no thread sees another one by this name."""
+        """That module: no thread sees another one under this name."""
         module = import_module(self.ours(spec.name))
         spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """It ran under its own name, which Python has just replaced."""
+        """Do nothing else: it ran under its own name, which Python has just replaced."""
         assert module.__spec__ is not None
         module.__spec__ = module.__spec__.loader_state
 

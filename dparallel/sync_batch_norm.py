@@ -1,8 +1,8 @@
-"""SyncBatchNorm: batch normalisation by the statistics of all ranks' rows, or of all replicas' on local devices.
+"""SyncBatchNorm: batch normalization with the statistics of all ranks' rows, or of all replicas' on local devices.
 
 In forward each process sends the count, mean and sum of squared differences of each channel in one allgather; they are
 combined without cancellation (Chan, Golub & LeVeque 1979). Backward is one allreduce of three numbers per channel. Ranks may
-have different numbers of rows, also 0. sync_context.py says over which ranks and replicas a layer synchronises.
+have different numbers of rows, including 0. sync_context.py defines the ranks and replicas over which a layer synchronizes.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Observe = Callable[[Array, Array, float], None]      # mean, variance, count
 class WeightedAllReduce(Collective):
     """x of every process -> the sum, on every process.
 
-    weight: what this rank's loss counts. DataParallel multiplies the parameters' gradients by it after backward. A gradient
-    that crosses ranks before that is therefore multiplied by its source's weight, and divided by its destination's.
+    weight: of this rank's loss. DataParallel multiplies the parameters' gradients by it after backward. A gradient that
+    crosses ranks before that is therefore multiplied by its source's weight, and divided by its destination's.
     """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, weight: LossWeight | None = None,
                 before_collective: BeforeCollective | None = None) -> Tensor:
-        """x, one array per process -> its sum over all places, on every process: an allreduce."""
+        """x, one array per process -> its sum over all ranks, on every process: an allreduce."""
         ctx.settings = {"comm": comm, "weight": weight, "before_collective": before_collective}
         return as_tensor(comm.allreduce([x.array])[0])
 
@@ -61,10 +61,10 @@ def weighted_sum(g: Tensor, comm: Communicator, weight: LossWeight | None,
 
 
 class Standardized(Collective):
-    """x of each replica here, (n, c, ...) -> (x - mean) / sqrt(variance + eps) of each, and 1 / sqrt(variance + eps).
+    """x of each local replica, (n, c, ...) -> (x - mean) / sqrt(variance + eps) of each, and 1 / sqrt(variance + eps).
 
     The mean and variance of each channel are those over the rows of all replicas on all ranks, and are passed to
-    observe(mean, variance, count). ValueError on every rank if a channel has one value in all.
+    observe(mean, variance, count). ValueError on every rank if a channel has one value in total.
     """
 
     @staticmethod
@@ -137,35 +137,34 @@ def _channel_sums(x: Tensor) -> Tensor:
 
 
 class SyncBatchNorm(AutogradSyncBatchNorm):
-    """BatchNorm of (n, c, ...), two dimensions or more, over the rows of all ranks: outputs, running statistics and
-    gradients of any order are those of one process that has all rows. Ranks may have different numbers of rows, also
-    none.
+    """BatchNorm of (n, c, ...), at least two dimensions, over the rows of all ranks.
 
-    In replicas on local devices the statistics are those of all replicas (and ranks). In evaluation, or on one rank, nothing
-    is sent. An input that one rank can't normalise is a CollectiveError on every rank.
+    Outputs, running statistics and gradients of any order are those of one process with all rows. Ranks may have different
+    numbers of rows, including none. In replicas on local devices the statistics are those of all replicas (and ranks). In
+    evaluation, or on one rank, nothing is sent. An input that one rank can't normalize is a CollectiveError on every rank.
 
     Args:
         num_features (int): The number of channels, c.
         eps (float): Added to the variance. Default: 1e-05.
-        momentum (float): Weight of a batch in the running statistics; None: all batches count alike. Default: 0.1.
-        affine (bool): Whether there are a weight and a bias for each channel. Default: True.
-        track_running_stats (bool): Whether there are running statistics, for evaluation. Default: True.
-        process_group (Communicator): The ranks; by default those of the DataParallel that runs the layer, or else world().
+        momentum (float): Weight of a batch in the running statistics; None: a cumulative average. Default: 0.1.
+        affine (bool): Learn a weight and a bias for each channel. Default: True.
+        track_running_stats (bool): Keep running statistics, for evaluation. Default: True.
+        process_group (Communicator): The ranks. Default: those of the DataParallel that runs the layer, else world().
         device: The CPU, or None.
         dtype: The parameters' dtype. Default: the default dtype.
-        bias (bool): Whether there is a bias, if affine. Default: True.
+        bias (bool): Learn a bias, if affine. Default: True.
 
     Raises:
         CollectiveError: a rank's input has fewer than 2 dimensions, other channels than num_features, or no floating-point
-            numbers; on all ranks when the layer is called. On one rank it is a ValueError.
-        ValueError: there is one value per channel on all ranks together, in training mode; when the layer is called.
+            dtype; on all ranks in forward. On one rank it is a ValueError.
+        ValueError: in training mode, all ranks together have one value per channel; in forward.
 
     Example:
-        >>> def normalise(comm):
+        >>> def normalize(comm):
         ...     layer = dparallel.SyncBatchNorm(1, eps=0.0, process_group=comm)
         ...     assert layer.process_group is comm
-        ...     return layer(ag.tensor([[10.0 + 2 * comm.rank]])).tolist()     # alone a rank of one row couldn't
-        >>> dparallel.run_ranks(2, normalise)
+        ...     return layer(ag.tensor([[10.0 + 2 * comm.rank]])).tolist()     # impossible with one row on one rank
+        >>> dparallel.run_ranks(2, normalize)
         [[[-1.0]], [[1.0]]]
     """
 
@@ -177,7 +176,7 @@ class SyncBatchNorm(AutogradSyncBatchNorm):
 
     @property
     def process_group(self) -> Communicator | None:
-        """The Communicator, or None. Assigning an mpi4py communicator makes a Communicator of it; that is collective."""
+        """The Communicator, or None. Assigning an mpi4py communicator converts it, which is collective."""
         return self.__dict__.get("_group")
 
     @process_group.setter
@@ -185,7 +184,7 @@ class SyncBatchNorm(AutogradSyncBatchNorm):
         self.__dict__["_group"] = None if group is None else communicator(group)
 
     def _problem(self, input: Tensor) -> str:
-        """Why this input can't be normalised; "" if it can."""
+        """Why this input can't be normalized; "" if it can."""
         if input.ndim < 2:
             return f"expected at least 2D input (got {input.ndim}D input)"
         if input.shape[1] != self.num_features:
@@ -199,7 +198,7 @@ class SyncBatchNorm(AutogradSyncBatchNorm):
 
     def normalize(self, input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, use_batch: bool,
                   factor: float) -> Tensor:
-        """Normalise by the statistics of all ranks in training mode, and as BatchNorm does otherwise."""
+        """Normalize with the statistics of all ranks in training mode, and as BatchNorm does otherwise."""
         context = self._sync_context() if use_batch and self.training else SyncContext()
         comm = context.comm if context.comm is not None and len(context.comm.held) == 1 else Devices(1)
         problem = self._problem(input)
@@ -238,8 +237,8 @@ class SyncBatchNorm(AutogradSyncBatchNorm):
         if context == SyncContext() and current_pass() is not None:
             context = self.__dict__.get("_last_context", context)
             if context.replica is not None:
-                raise NotImplementedError("SyncBatchNorm inside checkpoint() on local devices: replicas can't meet again in "
-                                          "the backward pass; leave the layer out of the checkpoint")
+                raise NotImplementedError("SyncBatchNorm inside checkpoint() on local devices: replicas can't synchronize "
+                                          "again in the backward pass; exclude the layer from the checkpoint")
         self.__dict__["_last_context"] = context
         return context._replace(comm=communicator(self.process_group or context.comm))
 
@@ -249,7 +248,9 @@ class SyncBatchNorm(AutogradSyncBatchNorm):
 
 
 def _standardize_all(items: Sequence[tuple[Tensor, Observe]], settings: dict[str, Any]) -> list[Tensor]:
-    """The standardized inputs of all replicas. items: each replica's input, and its function that takes the statistics."""
+    """The standardized inputs of all replicas. items: each replica's input, and its function that receives the
+    statistics.
+    """
     def observe(mean: Array, variance: Array, count: float) -> None:
         for _, replica_observes in items:
             replica_observes(mean, variance, count)

@@ -1,5 +1,6 @@
-"""The ranks and replicas over which a layer such as SyncBatchNorm synchronises: DataParallel and parallel_apply() set
-them, the layer's forward reads them."""
+"""The ranks and replicas over which a layer such as SyncBatchNorm synchronizes: DataParallel and parallel_apply() set them,
+the layer's forward reads them.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +16,16 @@ from .comm import Communicator, RankFailure
 if TYPE_CHECKING:
     from threading import Condition
 
-LossWeight = Callable[[], float]                     # what this rank's loss counts, in this pass
+LossWeight = Callable[[], float]                     # the weight of this rank's loss, in this pass
 BeforeCollective = Callable[[], object]
 
 
 class SyncContext(NamedTuple):
     """The ranks and replicas that run the same module at the same time.
 
-    comm: the ranks. weight: what this rank's loss counts (None: as much as any other rank's). before_collective: called
-    before a layer's collective, where ranks have to agree first that all of them run one (None: they need not). replica:
-    this thread's replica among those of parallel_apply() in this process.
+    comm: the ranks. weight: of this rank's loss (None: equal weights). before_collective: called before a layer's
+    collective, if ranks must first agree that all of them run one (None: they need not). replica: this thread's replica
+    among those of parallel_apply() in this process.
     """
 
     comm: Communicator | None = None
@@ -61,8 +62,9 @@ class set_context:
 
 
 class ReplicaGroup:
-    """What the replicas of one parallel_apply() share: the items of their exchanges, which of them have ended, and the first
-    failure."""
+    """The state shared by the replicas of one parallel_apply(): the items of their exchanges, which of them have ended,
+    and the first failure.
+    """
 
     def __init__(self, size: int) -> None:
         self.size = size

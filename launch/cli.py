@@ -28,13 +28,13 @@ from .report import progress
 from .restarts import Restarts, States
 from .top import describe, top
 
-PREEMPTED = 75                                       # dparallel's: the ranks ended as they were asked to
-WINDOWS = ("there is no mpirun on Windows that dprun could start. What works there is one process, `python script.py`, with "
+PREEMPTED = 75                                       # dparallel's: the ranks ended on request
+WINDOWS = ("dprun has no mpirun to start on Windows. Supported there is one process, `python script.py`, with "
            "DataParallel on local devices (device_ids=[0, 1]) or ranks as threads (dparallel.run_ranks). MPI ranks need "
            "Linux, macOS or WSL")
 DEFAULT_GRACE = 30.0                                 # torchrun's, and Slurm's KillWait
 MOST_SPARES = 8
-DEFAULT_STALL, STALLS = 60.0, 10                     # dparallel's: seconds; times after which a stall ends the job
+DEFAULT_STALL, STALLS = 60.0, 10                     # dparallel's: seconds; multiple at which a stall ends the job
 INTERPRETER = re.compile(r"python[\d.]*(\.exe)?")      # what mpirun, but not dprun, is given before a script
 
 
@@ -66,15 +66,15 @@ def seconds(text: str) -> float:
 
 
 def steps(text: str) -> str:
-    """The first step and one behind the last."""
+    """The first step and the one after the last."""
     first, colon, last = text.partition(":")
     if not (colon and first.isdigit() and last.isdigit() and int(first) < int(last)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not the first step and one behind the last, such as 20:40")
+        raise argparse.ArgumentTypeError(f"{text!r} must be the first step and the one after the last, such as 20:40")
     return text
 
 
 def limit(text: str) -> str:
-    """A time of at least 0, as it was written."""
+    """A time of at least 0, unparsed."""
     if text.strip("0.") or not text.strip("."):      # no zero
         seconds(text)
     return text
@@ -84,20 +84,20 @@ class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Name what is wrong and how to see the options."""
+        """Print the error and how to see the options."""
         self.exit(2, f"dprun: {message}; see dprun --help\n")
 
 
 class Alone(argparse.Action):
-    """An option that is a command of its own: it comes first, and dprun's others do not go with it."""
+    """An option that is a command of its own: it must come first, without dprun's other options."""
 
     def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> NoReturn:
-        """It did not come first."""
+        """Raise an error: the option did not come first."""
         parser.error(f"{self.option_strings[0]} stands alone: dprun {self.option_strings[0]} [{self.metavar}] [--once]")
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of dprun; what follows the script is the script's."""
+    """The options of dprun; arguments after the script belong to the script."""
     p = Parser(prog="dprun", description="Run a Python script on N MPI ranks.", allow_abbrev=False,
                epilog="example: dprun -n 2 train.py --epochs 5")
     p.add_argument("-n", "--np", type=positive, metavar="N",
@@ -105,68 +105,68 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("-m", action="store_true", dest="module", help="SCRIPT is a module name, as for python -m")
     p.add_argument("-H", "--hosts", metavar="HOST[:SLOTS],...", help="hosts to run on")
     p.add_argument("--hostfile", metavar="FILE", help="file of hosts to run on")
-    p.add_argument("--ssh", metavar="COMMAND", help="what starts ranks on other hosts (default: ssh)")
+    p.add_argument("--ssh", metavar="COMMAND", help="the command that starts ranks on other hosts (default: ssh)")
     p.add_argument("--bind", choices=("none", "core", "socket"),
-                   help="bind each rank to cores, as many as --threads says, or a socket; --check tells (default: none)")
+                   help="bind each rank to --threads cores, or to a socket; --check shows it (default: none)")
     p.add_argument("-x", action="append", default=[], metavar="NAME[=VALUE]", dest="exports",
                    help="environment variable for the ranks")
     p.add_argument("--torch-alias", action="store_true",
-                   help="`import torch` means dparallel on the ranks, and in their child processes: for scripts that are "
-                        "written for PyTorch")
+                   help="`import torch` imports dparallel on the ranks and in their child processes: for scripts written "
+                        "for PyTorch")
     p.add_argument("--threads", type=positive, metavar="T",
                    help="threads per rank (default: cores / ranks on a host, at least 1, unless OMP_NUM_THREADS is set)")
     p.add_argument("--tag", action="store_true",
-                   help="begin every line of output with [rank] (across hosts: with mpirun's own tags)")
+                   help="prefix every line of output with [rank] (across hosts: with mpirun's tags)")
     p.add_argument("--timeout", type=seconds, metavar="SECONDS", help="end the job after this time, with exit code 124")
     p.add_argument("--grace", type=seconds, metavar="SECONDS",
-                   help="time that ranks in dparallel.graceful_exit() have after SIGTERM or SIGUSR1 to end a step and save "
+                   help="time for ranks in dparallel.graceful_exit() to finish a step and save after SIGTERM or SIGUSR1 "
                         f"(default: {DEFAULT_GRACE:g}); a second SIGTERM ends them at once")
     p.add_argument("--restarts", type=number, default=0, metavar="N",
-                   help="start a failed job again, N times at most, on the hosts that still answer; not after two in a row "
-                        "that came no further (dparallel.report_progress)")
+                   help="restart a failed job at most N times, on the hosts that still respond; stop after two jobs "
+                        "in a row without progress (dparallel.report_progress)")
     p.add_argument("--survive", action="store_true",
-                   help="when a rank dies, go on with those that are left: for scripts that train under dparallel.survive, "
+                   help="if a rank dies, continue with the others: for scripts that train under dparallel.survive, "
                         "with Open MPI 5")
     p.add_argument("--grow", action="store_true",
-                   help="with --survive: start spare processes too, which wait; one takes the place of a rank that dies")
+                   help="with --survive: also start spare processes, which wait; one replaces each rank that dies")
     p.add_argument("--spares", type=positive, metavar="S",
-                   help=f"how many (default with --grow: as many as ranks, {MOST_SPARES} at most)")
+                   help=f"number of spares (default with --grow: as many as ranks, at most {MOST_SPARES})")
     p.add_argument("--frozen", type=limit, metavar="SECONDS",
-                   help="with --survive: kill a rank that has shown no life for so long, as one that was stopped; 0: never "
+                   help="with --survive: kill a rank without a sign of life for this time, such as a stopped one; 0: never "
                         "(default: 30)")
     p.add_argument("--min-n", type=positive, default=1, metavar="K",
-                   help="the least number of ranks to go on with, or to start again with")
+                   help="the smallest number of ranks to continue or restart with")
     p.add_argument("--requeue", action="store_true",
-                   help="in a Slurm job whose ranks ended as they were asked to (exit code 75): scontrol requeue")
+                   help="in a Slurm job whose ranks ended on request (exit code 75): scontrol requeue")
     p.add_argument("--check", action="store_true",
-                   help="check every collective, and end the job in a deadlock (DPARALLEL_CHECK=1); at the start, say where "
-                        "each rank is, which cores it has, and what does not hold on this MPI")
+                   help="check every collective, and end the job on a deadlock (DPARALLEL_CHECK=1); at the start, report "
+                        "each rank's host and cores, and limitations of this MPI")
     p.add_argument("--stall", type=limit, metavar="SECONDS",
-                   help="say where every rank is when one has waited this long; 0: never (default: 60)")
+                   help="report every rank's position after one has waited this long; 0: never (default: 60)")
     p.add_argument("--stall-abort", action=argparse.BooleanOptionalAction,
                    help="end the job then; --no-stall-abort: never (default: after ten times as long)")
     p.add_argument("--predict", type=sizes, metavar="N,N,...",
-                   help="record some steps on -n ranks (default: 2), end the job, and predict the step on so many ranks")
+                   help="record some steps on -n ranks (default: 2), end the job, and predict the step on that many ranks")
     p.add_argument("--network", metavar="TEXT",
                    help="with --predict: the cluster, as latency=10us,bandwidth=25Gbit/s,ranks_per_host=8,topology=fat-tree "
-                        "(or torus), or a .json file; what it leaves out is measured")
-    p.add_argument("--plot", metavar="FILE", help="with --predict: a plot too, .svg or .html; .json: all numbers")
+                        "(or torus), or a .json file; missing values are measured")
+    p.add_argument("--plot", metavar="FILE", help="with --predict: write a plot, .svg or .html, or all numbers, .json")
     p.add_argument("--keep", metavar="FOLDER",
-                   help="with --predict: leave the recording there, for python -m dparallel.prediction")
+                   help="with --predict: keep the recording there, for python -m dparallel.prediction")
     p.add_argument("--timeline", metavar="FILE",
-                   help="record what all ranks do into FILE (.json.gz or .json), which ui.perfetto.dev opens; also if the "
-                        "job dies, stands still, or dprun gets SIGUSR2")
-    p.add_argument("--steps", type=steps, metavar="A:B", help="with --timeline: only steps A to B - 1 of the optimiser")
+                   help="record a timeline of all ranks into FILE (.json.gz or .json), for ui.perfetto.dev; also if the "
+                        "job dies or stalls, or dprun gets SIGUSR2")
+    p.add_argument("--steps", type=steps, metavar="A:B", help="with --timeline: only steps A to B - 1 of the optimizer")
     p.add_argument("--report", action="store_true",
-                   help="say at the end who waited for whom and why; with a timeline in place of SCRIPT: of that one")
+                   help="report at the end which ranks waited for which, and why; SCRIPT may be a timeline")
     p.add_argument("--json", metavar="FILE", dest="report_json", help="with --report: write it into FILE as JSON")
     p.add_argument("--html", metavar="FILE", dest="report_html", help="with --report: write it into FILE as a page")
-    p.add_argument("-q", "--quiet", action="store_true", help="do not say at the start what runs, and when a stall ends it")
+    p.add_argument("-q", "--quiet", action="store_true", help="do not print at the start what runs and when a stall ends it")
     p.add_argument("--mpirun", metavar="PATH", help="the mpirun to use")
-    p.add_argument("--mpi-args", default="", metavar="ARGS", help="further arguments for mpirun, in one string")
+    p.add_argument("--mpi-args", default="", metavar="ARGS", help="additional arguments for mpirun, in one string")
     p.add_argument("--top", action=Alone, nargs="?", metavar="JOB",
-                   help="show how far the ranks of a running job are, each second: steps, loss, waiting, memory. JOB is the "
-                        "process number of its dprun, or its folder; without it the only one, or a list. --once: only once")
+                   help="show the progress of a running job's ranks each second: steps, loss, waiting, memory. JOB is the "
+                        "process number of its dprun, or its folder; default: the only job, or a list. --once: show it once")
     p.add_argument("--print-sbatch", action="store_true", help="print a Slurm batch script that runs this command")
     p.add_argument("--dry-run", action="store_true", help="print the command and its environment, run nothing")
     p.add_argument("script", metavar="SCRIPT")
@@ -175,7 +175,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run dprun; its exit code is the job's, 2 where nothing could be started."""
+    """Run dprun. Returns the job's exit code, or 2 if nothing could be started."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         if arguments[:1] == ["--top"]:
@@ -194,14 +194,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def without_np(arguments: list[str]) -> list[str]:
-    """dprun's arguments without the number of ranks, which the allocation says."""
+    """dprun's arguments without the number of ranks, which the allocation defines."""
     own = len(arguments) - len(parser().parse_args(arguments).args)
     at = next((i for i, word in enumerate(arguments[:own]) if word in ("-n", "--np")), -1)
     return arguments if at < 0 else arguments[:at] + arguments[at + 2:]
 
 
 def start(options: argparse.Namespace) -> int:
-    """Check what can be checked, then run the job, and others in its place if it fails and that is asked for."""
+    """Check what can be checked, then run the job, and restart it if it fails and restarts were requested."""
     if timelines.is_report(options):
         return timelines.report(options.script, options)
     if sys.platform == "win32":
@@ -216,7 +216,7 @@ def start(options: argparse.Namespace) -> int:
         options.np = sum(hosts.slots or 1 for hosts in hosts_of(options))
     times = slurm.started_by_srun()
     if times > 1:
-        raise LaunchError(f"srun has started dprun {times} times; start it once, in the batch script or by "
+        raise LaunchError(f"srun has started dprun {times} times; start it once, in the batch script or with "
                           "salloc: it starts the ranks on the hosts of the allocation")
     check(options)
     mpi = find(options.mpirun)
@@ -235,13 +235,13 @@ def start(options: argparse.Namespace) -> int:
 
 
 def run_all(options: argparse.Namespace, mpi: Mpi, states: States, by_slurm: bool) -> int:
-    """Run the job, and others in its place; the exit code of the last one."""
+    """Run the job and its restarts. Returns the exit code of the last one."""
     restarts, ranks, hosts = Restarts(options.restarts), options.np, hosts_of(options)
     while True:
         ended = run_once(options, mpi, restarts, states.next() if options.grow else {})
         if ended.code == RENEWED and options.grow:
             states.keep()
-            print(f"dprun: no spare is left: the job goes on in a new one, with {options.np} ranks", file=sys.stderr,
+            print(f"dprun: no spare is left: the job continues in a new one, with {options.np} ranks", file=sys.stderr,
                   flush=True)
             continue
         if ended.code in (0, 2, PREEMPTED) or ended.asked:
@@ -249,22 +249,22 @@ def run_all(options: argparse.Namespace, mpi: Mpi, states: States, by_slurm: boo
         refusal = restarts.refusal(ended.reached)
         if refusal:
             if refusal.strip():
-                print(f"dprun: no other job follows: {refusal}", file=sys.stderr)
+                print(f"dprun: no restart: {refusal}", file=sys.stderr)
             break
         delay, restarts.count = restarts.delay, restarts.count + 1
-        print(f"dprun: the job is started again in {delay:g} s (restart {restarts.count} of {restarts.limit})",
+        print(f"dprun: the job restarts in {delay:g} s (restart {restarts.count} of {restarts.limit})",
               file=sys.stderr, flush=True)
         time.sleep(delay)
         if remote(options):
             left = answering(hosts, options.ssh or "ssh", by_slurm)
             options.np = ranks_on(left, hosts, ranks)
             if not left or options.np < options.min_n:
-                print(f"dprun: no other job follows: {len(left)} of {len(hosts)} hosts answer", file=sys.stderr)
+                print(f"dprun: no restart: {len(left)} of {len(hosts)} hosts respond", file=sys.stderr)
                 break
             if len(left) < len(hosts):
                 options.hosts = ",".join(host.name + (f":{host.slots}" if host.slots else "") for host in left)
                 options.hostfile = None
-                print(f"dprun: {len(left)} of {len(hosts)} hosts answer: {options.np} of {ranks} ranks", file=sys.stderr)
+                print(f"dprun: {len(left)} of {len(hosts)} hosts respond: {options.np} of {ranks} ranks", file=sys.stderr)
     if ended.code == PREEMPTED and options.requeue and (wrong := slurm.requeue()):
         print(f"dprun: {wrong}", file=sys.stderr)
     return ended.code
@@ -279,7 +279,7 @@ class Ended(NamedTuple):
 
 
 def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts, states: Mapping[str, str]) -> Ended:
-    """Run one job. states: the variables that name what jobs under --grow leave to each other."""
+    """Run one job. states: the variables that name the states passed between jobs under --grow."""
     changes = {**changes_for(options), **states, "TORCHELASTIC_RESTART_COUNT": str(restarts.count),
                "TORCHELASTIC_MAX_RESTARTS": str(restarts.limit), "DPARALLEL_TOKEN": private.token()}
     try:
@@ -308,7 +308,7 @@ def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts, states: 
 
 
 def opening(options: argparse.Namespace, mpi: Mpi) -> str:
-    """What is told at the start."""
+    """The message at the start."""
     hosts = len({host.name for host in hosts_of(options)}) if remote(options) else 1
     limit = float(options.stall or environment.get("DPARALLEL_STALL_SECONDS") or DEFAULT_STALL)
     never = not limit or options.stall_abort is False
@@ -319,7 +319,7 @@ def opening(options: argparse.Namespace, mpi: Mpi) -> str:
 
 
 def grace(changes: Mapping[str, str]) -> float:
-    """The seconds that ranks have to end by themselves, as they find them in their environment."""
+    """The seconds that ranks have to end, from their environment."""
     text = changes.get("DPARALLEL_GRACE_SECONDS") or environment.get("DPARALLEL_GRACE_SECONDS")
     try:
         return seconds(text) if text else DEFAULT_GRACE
@@ -328,34 +328,37 @@ def grace(changes: Mapping[str, str]) -> float:
 
 
 def check_survival(options: argparse.Namespace, mpi: Mpi) -> None:
-    """LaunchError for options of --survive that do not go together, or that this MPI can't do; the number of spares."""
+    """Check the options of --survive, and return the number of spares. LaunchError if they conflict, or if this MPI can't
+    do it.
+    """
     if not options.survive:
         for name in ("grow", "spares", "frozen"):
             if getattr(options, name) not in (None, False):
-                raise LaunchError(f"--{name} is for --survive")
+                raise LaunchError(f"--{name} requires --survive")
         options.spares = 0
         return
     if not survives(mpi):
-        raise LaunchError(f"--survive needs Open MPI 5, and this is {mpi.name}: a job there ends with its first rank; use "
+        raise LaunchError(f"--survive requires Open MPI 5, but this is {mpi.name}: a job there ends with its first rank: "
+                          "use "
                           "--restarts N and a dparallel.checkpoint.Checkpointer")
     if options.min_n > options.np:
-        raise LaunchError(f"--min-n {options.min_n} is more than the {options.np} ranks there are")
+        raise LaunchError(f"--min-n {options.min_n} exceeds the number of ranks, {options.np}")
     options.spares = options.spares or (min(options.np, MOST_SPARES) if options.grow else 0)
 
 
 def check(options: argparse.Namespace) -> None:
-    """LaunchError if what is to be run, or what it needs, is not there; nothing is imported."""
+    """LaunchError if the script, or what it requires, does not exist; nothing is imported."""
     if options.module:
         top = options.script.partition(".")[0]
         known = top in sys.builtin_module_names or importlib.machinery.PathFinder.find_spec(top, [os.getcwd(), *sys.path])
         if not known:
-            raise LaunchError(f"no module {top!r} for {sys.executable}; give one that python -m finds, or a script")
+            raise LaunchError(f"no module {top!r} for {sys.executable}; pass one that python -m finds, or a script")
     elif INTERPRETER.fullmatch(os.path.basename(options.script)):
-        raise LaunchError(f"{options.script!r} is an interpreter; dprun runs scripts by {sys.executable} itself: "
+        raise LaunchError(f"{options.script!r} is an interpreter; dprun itself runs scripts with {sys.executable}: "
                           f"dprun -n {options.np} {shlex.join(options.args) or 'script.py'}")
     elif not os.path.isfile(options.script):
-        raise LaunchError(f"no script {options.script!r} in {os.getcwd()}; give the path of a Python file, or -m MODULE")
+        raise LaunchError(f"no script {options.script!r} in {os.getcwd()}; pass the path of a Python file, or -m MODULE")
     if options.hostfile and not os.path.isfile(options.hostfile):
-        raise LaunchError(f"no host file {options.hostfile!r} in {os.getcwd()}; give the path of a file with a host a line")
+        raise LaunchError(f"no host file {options.hostfile!r} in {os.getcwd()}; pass a file with one host per line")
     if importlib.util.find_spec("mpi4py") is None:
         raise LaunchError(f"mpi4py is not installed for {sys.executable}; {INSTALL}")

@@ -38,7 +38,7 @@ GIVEN = ("PRTE_MCA_", "PMIX_MCA_")                   # but these are the user's 
 
 
 class Environment:
-    """What the environment says, read at each question."""
+    """The process's environment variables, read at each query."""
 
     def get(self, name: str) -> str | None:
         """A variable; None if it is not set."""
@@ -62,7 +62,7 @@ class Environment:
         return name not in os.environ and name not in changes
 
     def outside_mpi(self) -> dict[str, str]:
-        """All of it without the marks of a surrounding MPI job."""
+        """The environment without the marks of a surrounding MPI job."""
         return {name: value for name, value in os.environ.items()
                 if not name.startswith(INHERITED) or name.startswith(GIVEN)}
 

@@ -1,4 +1,4 @@
-"""The hosts of a job: those that were given, those of a Slurm allocation, and which of them answer."""
+"""The hosts of a job: those passed, those of a Slurm allocation, and which of them respond."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import NamedTuple
 
 from .slurm import allocation, lost
 
-PROBE = 10.0                                         # seconds in which a host has to answer
+PROBE = 10.0                                         # seconds in which a host must respond
 
 
 class Host(NamedTuple):
-    """A host and how many ranks it has room for (0: nobody has said)."""
+    """A host and its number of slots for ranks (0: unspecified)."""
 
     name: str
     slots: int = 0
 
 
 def hosts_of(options: argparse.Namespace) -> list[Host]:
-    """The hosts that were given, or the allocation's, in order; none for a job on this machine alone."""
+    """The hosts that were passed, or the allocation's, in order; none for a job on this machine alone."""
     if options.hosts:
         return [host(item) for item in options.hosts.split(",") if item]
     if options.hostfile:
@@ -42,7 +42,7 @@ def host(text: str, more: str = "") -> Host:
 
 
 def answering(hosts: Sequence[Host], ssh: str, by_slurm: bool) -> list[Host]:
-    """The hosts on which ranks can be started: by Slurm's word, or that of ssh."""
+    """The hosts on which ranks can be started, according to Slurm or ssh."""
     if by_slurm:
         gone = lost()
         return [host for host in hosts if host.name not in gone]
@@ -69,5 +69,5 @@ def is_here(name: str) -> bool:
 
 
 def ranks_on(left: Sequence[Host], of: Sequence[Host], ranks: int) -> int:
-    """How many of the ranks run where only some hosts are left: in proportion to the slots, one at the least."""
+    """The number of ranks if only some hosts are left: in proportion to the slots, at least one."""
     return max(1, ranks * sum(host.slots or 1 for host in left) // max(1, sum(host.slots or 1 for host in of)))

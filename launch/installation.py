@@ -1,4 +1,4 @@
-"""What `dprun --check` says of the installation: another package in the place of autograd, a core that is not compiled."""
+"""What `dprun --check` reports about the installation: another package instead of autograd, a core that is not compiled."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ def faults() -> list[str]:
 
 
 def other_package() -> str:
-    """What autograd/base/name_collision.py says."""
+    """The report of autograd/base/name_collision.py."""
     module = name_collision()
     return "" if module is None else str(module.fault() or module.behind())
 
 
 def name_collision() -> Any:
-    """That module, run by its path, for this imports nothing of what it starts; None if it is not there."""
+    """That module, run by its path, since this file imports nothing of the packages that it starts; None if it does not
+    exist.
+    """
     spec = importlib.util.spec_from_file_location("name_collision", os.path.join(AUTOGRAD, "base", "name_collision.py"))
     if spec is None or spec.loader is None or not os.path.exists(spec.origin or ""):
         return None

@@ -1,4 +1,4 @@
-"""Runs mpirun: forwards signals, ends everything that is left, says why a job failed, and gives its exit code."""
+"""Runs mpirun: forwards signals, ends all remaining processes, reports why a job failed, and returns its exit code."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ RENEWED = 76                                         # dparallel's: the state is
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 PATIENCE = 1.0                                       # seconds that mpirun has to end a job in which a rank failed
 GRACE = 5.0                                          # seconds between asking mpirun to end a job and ending it
-AFTER_GRACE = 2.0                                    # seconds in which ranks say themselves that their grace is over
+AFTER_GRACE = 2.0                                    # seconds in which ranks report that their grace is over
 PARENT_DIED = 1                                      # Linux's prctl(PR_SET_PDEATHSIG)
 
 
 class Job:
-    """One mpirun and what it started: a session of processes, ended together.
+    """One mpirun and the processes that it started: a session of processes, ended together.
 
-    line       the command           changes    what its environment has that this one has not
+    line       the command           changes    environment variables that differ from this process's
     folder     where ranks report    timeout    seconds, or None
-    mpi        whose mpirun it is    grace      seconds that ranks have after SIGTERM to end by themselves
+    mpi        the MPI of mpirun     grace      seconds that ranks have after SIGTERM to end
     spread     whether ranks may be on other hosts
-    survives   whether it goes on when ranks die
+    survives   whether it continues when ranks die
     recorded   its timeline, or None
-    lock       of the folder of its shared memory, which mpirun keeps, too; -1: none
+    lock       of the folder of its shared memory, which mpirun inherits; -1: none
     """
 
     def __init__(self, line: list[str], changes: dict[str, str], folder: str, timeout: float | None = None, *,
@@ -49,8 +49,8 @@ class Job:
         self.signal: int | None = None               # that ended the job
         self.timed_out = False
         self.gone: list[int] = []                    # ranks whose processes were found gone before the others' were
-        self.lost: list[int] = []                    # ranks that ended without a word, and mpirun took no notice
-        self.stuck = ""                              # why ranks wait for others that never come
+        self.lost: list[int] = []                    # ranks that ended silently, which mpirun did not notice
+        self.stuck = ""                              # why ranks wait for others in vain
         self.kill_at = float("inf")                  # when patience ends
         self.ranks = 0                               # with spares
         self._marked: set[int] = set()               # ranks that have begun
@@ -61,13 +61,13 @@ class Job:
     def ending(self) -> int:
         """The signal by which mpirun ends its job.
 
-        Open MPI's kills the ranks 0.5 s after SIGTERM, and a scheduler may send SIGTERM to it as to everybody: it is blocked
-        there, and SIGINT ends the job. MPICH's hands SIGTERM on to the ranks and lives.
+        Open MPI's mpirun kills the ranks 0.5 s after SIGTERM, and a scheduler may send SIGTERM to it as to all processes: it
+        is blocked there, and SIGINT ends the job. MPICH's forwards SIGTERM to the ranks and survives.
         """
         return signal.SIGINT if self.mpi.family == "openmpi" else signal.SIGTERM
 
     def run(self) -> int:
-        """Run to the end; mpirun's exit code, negative for a signal."""
+        """Run to the end. Returns mpirun's exit code, negative for a signal."""
         with self.forwarding():
             try:
                 self.process = subprocess.Popen(
@@ -77,7 +77,7 @@ class Job:
                     pass_fds=[self.lock] if self.lock >= 0 else [])
             except OSError as error:
                 raise LaunchError(f"{self.line[0]} can't be run: {error}") from error
-            if self.signal is not None:              # it came before there was a job
+            if self.signal is not None:              # it arrived before there was a job
                 self.end(GRACE)
             code = self.wait(self.process)
             self.ended_at = self.ended_at or time.monotonic()
@@ -86,7 +86,7 @@ class Job:
         return code
 
     def prepare(self) -> Callable[[], object]:
-        """What mpirun's process does first: it ends with this one if the system can do that, and blocks SIGTERM."""
+        """Run first in mpirun's process: it ends with this one if the system supports that, and blocks SIGTERM."""
         tie, blocked = dies_with_parent(self.ending), {signal.SIGTERM} - {self.ending}
 
         def call() -> None:
@@ -97,7 +97,7 @@ class Job:
         return call
 
     def wait(self, process: subprocess.Popen[bytes]) -> int:
-        """Wait for mpirun; end the job when time is up or a rank has failed, and by force when it does not end."""
+        """Wait for mpirun; end the job at the time limit or when a rank has failed, and by force if it does not end."""
         deadline = time.monotonic() + (float("inf") if self.timeout is None else self.timeout)
         failed_at = float("inf")                     # when the first report was seen
         while True:
@@ -126,8 +126,9 @@ class Job:
                 self.end(PATIENCE)                   # mpirun may not end ranks that still wait in MPI_Init
 
     def unborn(self, mpirun: int, now: float) -> list[int]:
-        """The ranks that died before they could leave a mark. mpirun goes on without them under --survive, and the others
-        wait for them in MPI_Init."""
+        """The ranks that died before they could leave a mark. mpirun continues without them under --survive, and the others
+        wait for them in MPI_Init.
+        """
         self._marked |= marked(self.folder)
         missing = sorted(set(range(self.ranks)) - self._marked)
         if not missing or not self._marked or now < self._next_look:
@@ -141,15 +142,15 @@ class Job:
         return missing if self._looks > 2 else []
 
     def end(self, patience: float) -> None:
-        """Ask mpirun to end the job; patience in seconds."""
+        """Request mpirun to end the job; patience in seconds."""
         self.kill_at = time.monotonic() + patience
         self.send(self.ending)
 
     def request_stop(self) -> None:
-        """Ask the ranks to end by themselves: by SIGTERM, which ends those at once that do not handle it.
+        """Request the ranks to end, by SIGTERM, which ends those at once that do not handle it.
 
-        MPICH's mpirun hands it on to all hosts. Open MPI's would end the job by itself, so the ranks of this machine get it
-        from here; over hosts they get SIGUSR1, which Open MPI's hands on.
+        MPICH's mpirun forwards it to all hosts. Open MPI's would end the job, so the ranks of this machine get it from here;
+        across hosts they get SIGUSR1, which Open MPI's forwards.
         """
         self.kill_at = time.monotonic() + self.grace + AFTER_GRACE
         if self.mpi.family != "openmpi" or self.spread:
@@ -169,8 +170,7 @@ class Job:
                 self.process.send_signal(number)
 
     def kill(self) -> None:
-        """End every process of the job on this machine; mpirun last, which then takes away the memory that they
-        shared."""
+        """End every process of the job on this machine; mpirun last, which then removes their shared memory."""
         process = self.process
         assert process is not None
         for pid in processes():
@@ -184,13 +184,13 @@ class Job:
                 os.killpg(process.pid, signal.SIGKILL)
 
     def started(self, pid: int) -> bool:
-        """Whether a process is of this job by its environment: MPICH's mpirun gives its ranks a session of their own."""
+        """Whether a process belongs to this job, by its environment: MPICH's mpirun gives its ranks a separate session."""
         with open(f"/proc/{pid}/environ", "rb") as file:
             return pid != os.getpid() and f"{DIRECTORY}={self.folder}\0".encode() in file.read()
 
     @contextlib.contextmanager
     def forwarding(self) -> Iterator[None]:
-        """Send this process's signals on to the job; those that end a job are remembered, a second one ends it now."""
+        """Forward this process's signals to the job; those that end a job are recorded, and a second one ends it now."""
         def handler(number: int, frame: Any) -> None:
             if number == signal.SIGUSR2 and self.recorded is not None:
                 self.recorded.asked = True
@@ -239,7 +239,7 @@ def children(process: int) -> list[int]:
 
 
 def dies_with_parent(number: int = signal.SIGTERM) -> Callable[[], object] | None:
-    """What a child calls so that it gets a signal when this process is killed; None where the system has no such thing."""
+    """A function for a child, so that it gets a signal when this process is killed; None if the system has none."""
     if not sys.platform.startswith("linux") or threading.current_thread() is not threading.main_thread():
         return None                                  # the system watches the thread, not the process
     prctl = ctypes.CDLL(None).prctl
@@ -247,7 +247,7 @@ def dies_with_parent(number: int = signal.SIGTERM) -> Callable[[], object] | Non
 
 
 def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
-    """Run the job and say why it failed, if it did; its exit code as a shell counts."""
+    """Run the job and report why it failed, if it did. Returns its exit code as a shell counts."""
     job.ranks = ranks
     with contextlib.nullcontext() if job.spread else forwarded(job.folder, ranks, tag):
         if not job.spread:
@@ -259,12 +259,12 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     reports = read(job.folder)
     agreed = stopped(job.folder)
     if job.survives and not any(report["code"] is not None for report in reports):
-        tell_crashes(reports)                        # deaths that the job has survived
+        show_crashes(reports)                        # deaths that the job has survived
         reports = []
     if agreed == RENEWED and not reports:
         return agreed
     if agreed and not reports and (job.survives or code in (0, agreed)):
-        print(f"dprun: the job was asked to end, and has ended after a step, with exit code {agreed}", file=sys.stderr)
+        print(f"dprun: the job ended after a step, on request, with exit code {agreed}", file=sys.stderr)
         return agreed
     if job.signal is not None:
         if reports:
@@ -282,47 +282,49 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     lost = job.lost or (vanished(job.folder, alive=True) if code == 0 else [])
     if lost:
         names = f"rank{'s' * (len(lost) > 1)} {', '.join(map(str, lost))}"
-        print(f"dprun: {names} of {ranks} ended without finalising MPI: by C's exit() or _exit(), without an exception or "
-              "sys.exit(), or by mpirun, which says why above; others may have waited for what never came"
+        print(f"dprun: {names} of {ranks} ended without finalizing MPI: by C's exit() or _exit(), without an exception or "
+              "sys.exit(), or by mpirun, which reports why above; others may have waited for them in vain"
               + "".join(f"\n  {line}" for line in places(job.folder)), file=sys.stderr)
         return 1
     return unreported(shell(code, mpi), mpi, job) if code else 0
 
 
-def tell_crashes(crashes: list[dict[str, Any]]) -> None:
-    """Show where ranks crashed of which the others have gone on."""
+def show_crashes(crashes: list[dict[str, Any]]) -> None:
+    """Show where ranks crashed whose job has continued."""
     for crash in crashes:
         print(crash["text"].rstrip("\n"), f"dprun: rank {crash['rank']} crashed", sep="\n", file=sys.stderr)
 
 
 def survived(job: Job, code: int, mpi: Mpi) -> int:
-    """Say which ranks of a job that outlives them have died; its exit code, 0 if one has come to the end of the script."""
+    """Report which ranks of a surviving job have died. Returns its exit code, 0 if a rank has reached the end of the
+    script.
+    """
     dead, finished = vanished(job.folder), ended(job.folder)
     elsewhere = not finished and not running(job.folder)         # no rank was on this machine: mpirun's word has to do
     if job.gone:
         print(f"dprun: rank {job.gone[0]} died before MPI had started on it, and the others wait for it there: a job "
-              "outlives its ranks from dparallel.world() on; --restarts starts another", file=sys.stderr)
+              "survives failed ranks only after dparallel.world(); --restarts starts another", file=sys.stderr)
         return shell(code, mpi) or 1
     if dead:
-        how = "the others have ended well" if finished else "none has come to the end of its script"
+        how = "the others have finished" if finished else "none has reached the end of its script"
         print(f"dprun: rank{'s' * (len(dead) > 1)} {', '.join(map(str, dead))} died; {how}", file=sys.stderr)
     return 0 if finished or (elsewhere and code == 0) else shell(code, mpi) or 1
 
 
 def shell(code: int, mpi: Mpi) -> int:
-    """A failed mpirun's exit code as a shell counts: 128 + n where signal n ended it, or a rank."""
+    """A failed mpirun's exit code as a shell counts: 128 + n if signal n ended it, or a rank."""
     if code < 0:
         return 128 - code
     return 128 + code if mpi.family == "mpich" and code < 32 else code       # Hydra's code is the bare signal
 
 
 def unreported(code: int, mpi: Mpi, job: Job) -> int:
-    """Say what is known of a failure that no rank reported; the exit code."""
+    """Report what is known of a failure that no rank reported. Returns the exit code."""
     remedy = mismatch(mpi)
     how = f"signal {code - 128}" if code - 128 in set(signal.Signals) else f"exit code {code}"       # Intel's has 255
     which = f"rank {job.gone[0]}" if len(job.gone) == 1 else "a rank"
     seen = places(job.folder)
-    blind = "\n  ".join([f"{which} was ended without a traceback ({how}); mpirun's message above says which"
+    blind = "\n  ".join([f"{which} ended without a traceback ({how}); mpirun's message above names it"
                          + (". Where each rank was, a second or less before the end:" if seen else ""), *seen])
     print(f"dprun: {remedy or blind}", file=sys.stderr)
     return 2 if remedy else code

@@ -1,4 +1,6 @@
-"""Finds mpirun, tells whose it is, and builds its command line."""
+"""The command that runs a module of an installed package. `python -m` would search it, and all that it imports, first in the
+current folder, where another user may have put files of these names.
+"""
 
 from __future__ import annotations
 
@@ -33,20 +35,20 @@ class LaunchError(Exception):
 
 
 class Mpi(NamedTuple):
-    """An mpirun: where, and which MPI's."""
+    """An mpirun: its path and MPI."""
 
     path: str
     family: str                                      # "openmpi" or "mpich" (MPICH, Intel MPI, MVAPICH: Hydra)
-    major: int                                       # the version's first number, 0 if it does not say
+    major: int                                       # the version's first number, 0 if unknown
     name: str = "MPI"                                # for people: "Open MPI 5.0.11"
 
 
 def find(given: str | None = None) -> Mpi:
-    """The mpirun asked for, or the one beside this Python (a wheel's), or the first on the PATH."""
+    """The requested mpirun, or the one beside this Python (a wheel's), or the first on the PATH."""
     if given is not None:
         path = shutil.which(given)
         if path is None:
-            raise LaunchError(f"no mpirun at {given!r}; give the path of one, or leave --mpirun out")
+            raise LaunchError(f"no mpirun at {given!r}; pass the path of one, or omit --mpirun")
         return identify(path)
     beside = os.path.dirname(os.path.abspath(sys.executable))
     failure = None
@@ -62,7 +64,7 @@ def find(given: str | None = None) -> Mpi:
 
 
 def identify(path: str) -> Mpi:
-    """Whose mpirun it is, and which, from what it says of its version."""
+    """The MPI of an mpirun and its version, from its version text."""
     try:
         out = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -70,7 +72,7 @@ def identify(path: str) -> Mpi:
     text = out.stdout + out.stderr
     if not named(text):
         said = " ".join(text.split())[:80]
-        raise LaunchError(f"{path} is neither Open MPI's nor MPICH's, it says {said!r}; pass another with --mpirun PATH")
+        raise LaunchError(f"{path} is neither Open MPI's nor MPICH's: it prints {said!r}; pass another with --mpirun PATH")
     number = re.search(r"(?:\(Open MPI\)|Version:?) *((\d+)[\d.]*)", text)
     name = next((name for word, name in NAMES.items() if word in text), "Open MPI" if named(text) == "openmpi" else "MPICH")
     return Mpi(path, named(text), int(number[2]) if number else 0, f"{name} {number[1]}" if number else name)
@@ -88,38 +90,39 @@ def module(name: str, *arguments: str) -> list[str]:
 
 
 def survives(mpi: Mpi) -> bool:
-    """Whether a job can outlive its ranks with this MPI: Open MPI has ULFM from version 5 on."""
+    """Whether a job can survive failed ranks with this MPI: Open MPI has ULFM since version 5."""
     return mpi.family == "openmpi" and mpi.major >= 5
 
 
 def limits(mpi: Mpi) -> list[str]:
-    """What does not hold on this MPI, a line each; `dprun --check` says so."""
+    """Limitations of this MPI, one per line; `dprun --check` prints them."""
     if mpi.family == "openmpi":
-        return [*([] if survives(mpi) else ["--survive is refused: it needs version 5"]),
+        return [*([] if survives(mpi) else ["--survive is rejected: it requires version 5"]),
                 "over several hosts, SIGTERM to dprun reaches ranks as SIGUSR1",
                 "srun joins ranks by PMIx (--mpi=pmix) only; --mpi=pmi2 is an error on each rank"]
-    unclear = ["the exit code does not tell which signal ended a rank (255)"] if "Intel" in mpi.name else []
-    return [*unclear, "--survive is refused: a job ends with its first rank (--restarts starts another)",
+    unclear = ["the exit code does not show which signal ended a rank (255)"] if "Intel" in mpi.name else []
+    return [*unclear, "--survive is rejected: a job ends with its first rank (--restarts starts another)",
             "srun joins ranks by PMI (--mpi=pmi2) only",
             "a rank that C's exit(n) ends with n below 32 looks as if signal n had ended it",
-            "a rank that os.execv() replaces after MPI.Finalize() takes the others with it when it ends",
+            "a rank that os.execv() replaces after MPI.Finalize() ends the others when it ends",
             "a job whose hydra_pmi_proxy, mpirun's process on each host, is killed has exit code 255"]
 
 
 def mismatch(mpi: Mpi) -> str:
-    """The remedy, if mpi4py's library is of another family than this mpirun; asks mpi4py in a process of its own."""
+    """The remedy, if mpi4py's library is of another MPI than this mpirun; queries mpi4py in a separate process."""
     try:
         out = subprocess.run(module("mpi4py", "--mpi-lib-version"), capture_output=True, text=True, timeout=30, env=outer())
-    except (OSError, subprocess.TimeoutExpired):     # then there is nothing to be said of it
+    except (OSError, subprocess.TimeoutExpired):     # unknown
         return ""
     library = " ".join(out.stdout.split())[:40]
     if named(library) in ("", mpi.family):
         return ""
-    return f"{mpi.path} is of another MPI than the library that mpi4py loads ({library}); pass its own with --mpirun PATH"
+    return (f"{mpi.path} belongs to another MPI than the library that mpi4py loads ({library}); pass that MPI's with "
+            "--mpirun PATH")
 
 
 def changes_for(options: argparse.Namespace) -> dict[str, str]:
-    """What the ranks' environment has that this one has not."""
+    """The ranks' environment variables that differ from this process's."""
     changes = {}
     for item in options.exports:
         name, equals, value = item.partition("=")
@@ -155,12 +158,12 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
 
 
 def session(folder: str, memory: str, changes: dict[str, str]) -> dict[str, str]:
-    """Variables that have Open MPI keep a job's files in two folders of this machine, those of shared memory in `memory`.
+    """Variables that make Open MPI keep a job's files in two folders of this machine, those of shared memory in `memory`.
     Ranks get their own TMPDIR back.
 
-    Left to itself it names the place after mpirun's process number; one that was killed leaves it behind, and the next of
-    that number does not start ("listener thread failed"). It names shared memory after the job's number, and opens what
-    another user of the host has put there. Its parameters may be the user's, and don't go together.
+    By default it names the folder after mpirun's process number. A killed mpirun leaves it behind, and the next with that
+    number does not start ("listener thread failed"). It names shared memory after the job's number, and opens what another
+    user of the host has put there. Its parameters may be the user's, and may conflict.
     """
     if not sys.platform.startswith("linux"):         # macOS has long paths of temporary folders; sockets have short ones
         return {}
@@ -169,12 +172,12 @@ def session(folder: str, memory: str, changes: dict[str, str]) -> dict[str, str]
 
 
 def shared_in(memory: str) -> dict[str, str]:
-    """Variables that have Open MPI's ranks share memory by files in a folder."""
+    """Variables that make Open MPI's ranks share memory through files in a folder."""
     return {f"OMPI_MCA_{kind}_backing_directory": memory for kind in ("btl_sm", "btl_vader", "osc_sm")}
 
 
 def memory_folder() -> private.Held:
-    """A new private folder in the shared memory of the host, or, where that has no room, in the temporary folder."""
+    """A new private folder in the shared memory of the host, or, if that has no space, in the temporary folder."""
     private.swept()
     place = private.in_memory()
     disk = os.statvfs(place)
@@ -188,7 +191,7 @@ def cores() -> int:
 
 
 def remote(options: argparse.Namespace) -> bool:
-    """Whether ranks may run on other machines: then mpirun brings them their variables, and tags their output."""
+    """Whether ranks may run on other machines: then mpirun passes them their variables, and tags their output."""
     if options.hosts or options.hostfile:
         return True
     return len(hosts_of(options)) > 1
@@ -200,7 +203,7 @@ def is_local(options: argparse.Namespace) -> bool:
 
 
 def share(options: argparse.Namespace) -> int:
-    """The ranks on one host, if they are spread evenly."""
+    """The number of ranks on one host, if they are spread evenly."""
     return -(-options.np // max(1, len({host.name for host in hosts_of(options)})))
 
 
@@ -220,7 +223,7 @@ def command(mpi: Mpi, options: argparse.Namespace, exported: list[str]) -> list[
 
 
 def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: list[str]) -> list[str]:
-    """Open MPI's flags; `own` are the user's, who may bind and map otherwise (a flag given twice is an error)."""
+    """Open MPI's flags; `own` are the user's, which may bind and map otherwise (a repeated flag is an error)."""
     flags = ["--allow-run-as-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     flags += ["--with-ft", "ulfm"] if options.survive and "--with-ft" not in own else []
     if not {"--map-by", "--oversubscribe", "--nooversubscribe"} & set(own) and (options.bind != "core" or mpi.major < 5):
@@ -234,7 +237,7 @@ def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: lis
     if options.ssh:
         flags += ["--mca", "plm_ssh_agent" if mpi.major >= 5 else "plm_rsh_agent", options.ssh]
     if mpi.major >= 5 and "--stream-buffering" not in own:
-        flags += ["--stream-buffering", "0"]                  # else a progress bar is held back until its line ends
+        flags += ["--stream-buffering", "0"]                  # else a progress bar is buffered until its line ends
     flags += ["--host", options.hosts] if options.hosts else []
     flags += ["--hostfile", options.hostfile] if options.hostfile else []
     if remote(options):                                       # elsewhere the environment is inherited
@@ -245,15 +248,16 @@ def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: lis
 
 
 def transports_chosen(options: argparse.Namespace, own: list[str]) -> bool:
-    """Whether the user has said by which transports Open MPI sends. Else ranks of one host use its memory only: left to
-    itself, each rank also listens on all of the host's addresses, and takes what comes for messages of the job."""
+    """Whether the user has chosen Open MPI's transports. Otherwise ranks of one host use only its memory: by default, each
+    rank also listens on all of the host's addresses, and accepts what arrives as messages of the job.
+    """
     given = {item.partition("=")[0] for item in options.exports}
     return any(kind in own or f"OMPI_MCA_{kind}" in given or f"OMPI_MCA_{kind}" in environment
                for kind in ("btl", "pml", "mtl"))
 
 
 def mpich(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: list[str]) -> list[str]:
-    """Hydra's flags; it hands the whole environment on by itself."""
+    """Hydra's flags; it passes the whole environment on."""
     flags = ["-hosts", options.hosts] if options.hosts else []
     flags += ["-f", options.hostfile] if options.hostfile else []
     if options.bind not in (None, "none"):

@@ -1,9 +1,8 @@
-"""What mpirun runs where the ranks are processes that something else has started (torchrun, multiprocessing).
+"""What mpirun runs if another launcher has started the ranks' processes (torchrun, multiprocessing).
 
-One of these runs for each rank. It hands the rank's place in the job, that is the variables and the connection by which an
-MPI library finds mpirun, to the process that is to be this rank, and lives as long as that. When that process ends without
-having said that all is well, this one fails, and mpirun ends the job; when mpirun ends this one, the other ends itself.
-See dparallel/distributed/rendezvous.py.
+One of these runs for each rank. It sends the rank's variables and the connection by which an MPI library finds mpirun to the
+process that becomes this rank, and lives as long as that process. If that process ends without having reported success, this
+one fails, and mpirun ends the job; if mpirun ends this one, the other ends itself. See dparallel/distributed/rendezvous.py.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ DONE = b"done"
 
 
 def main(path: str) -> int:
-    """Hand the place over at the socket `path`, and wait for the end of who took it; the exit code for mpirun."""
+    """Send the variables over the socket `path`, and wait for the end of the receiver. Returns the exit code for mpirun."""
     variables = {name: value for name, value in os.environ.items() if name.startswith(MARKS)}
     rank = next(int(os.environ[name]) for name in RANKS if name in os.environ)
     mine, theirs = socket.socketpair()

@@ -17,7 +17,7 @@ ENDINGS = (".svg", ".html", ".json")
 
 
 def sizes(text: str) -> str:
-    """Numbers of ranks by commas, as they were written."""
+    """Comma-separated numbers of ranks, unparsed."""
     parts = text.split(",")
     if not all(part.strip().isdigit() and int(part) > 0 for part in parts):
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers of ranks, such as 8,64,512")
@@ -25,22 +25,22 @@ def sizes(text: str) -> str:
 
 
 def check_prediction(options: argparse.Namespace) -> None:
-    """LaunchError for options that do not go with --predict, or need it."""
+    """LaunchError for options that conflict with --predict, or require it."""
     if not options.predict:
         for name in ("network", "plot", "keep"):
             if getattr(options, name):
-                raise LaunchError(f"--{name} is for --predict")
+                raise LaunchError(f"--{name} requires --predict")
         return
     for name in ("survive", "restarts", "requeue"):
         if getattr(options, name):
             raise LaunchError(f"--predict with --{name}: the job ends as soon as some steps are recorded")
     if options.plot and not options.plot.endswith(ENDINGS):
-        raise LaunchError(f"--plot {options.plot}: the plot is written as {', '.join(ENDINGS)}")
+        raise LaunchError(f"--plot {options.plot}: the file must end in {', '.join(ENDINGS)}")
 
 
 @contextlib.contextmanager
 def recording(options: argparse.Namespace) -> Iterator[str]:
-    """Let the job record the script's steps into a folder, which is taken away unless --keep names it."""
+    """Record the script's steps into a folder, which is deleted unless --keep names it."""
     try:
         if options.keep:
             os.makedirs(options.keep, exist_ok=True)
@@ -57,7 +57,7 @@ def recording(options: argparse.Namespace) -> Iterator[str]:
 
 
 def report(options: argparse.Namespace, folder: str) -> int:
-    """Print the prediction; the exit code."""
+    """Print the prediction. Returns the exit code."""
     if not os.path.exists(os.path.join(folder, "trace.json")):
         print("dprun: --predict: the job ended before a step was recorded", file=sys.stderr)
         return 1

@@ -1,8 +1,8 @@
-"""Files and folders that only this user can reach, and a check of those that are found: see docs/security.md.
+"""Files and folders that only this user can access, and a check of existing ones: see docs/security.md.
 
-A folder with a well-known or guessable name in /tmp or /dev/shm may have been made by another user of the host, and so may
-each file, link or FIFO in it. folder() and opened() refuse what another user owns or can write to. dparallel imports this
-module as dprun.private.
+A folder with a well-known or guessable name in /tmp or /dev/shm may have been created by another user of the host, and so
+may each file, link or FIFO in it. folder() and opened() reject what another user owns or can write to. dparallel imports
+this module as dprun.private.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ CLOSED = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os,
 
 
 def folder(path: str, make: bool = True) -> str:
-    """A folder of this user's with mode 0700, and the path of it: made here, or found and checked.
+    """The path of a folder of this user with mode 0700: created here, or found and checked.
 
-    PermissionError if another user owns it or can reach into it, or if it is a link; OSError if there is none.
+    PermissionError if another user owns it or can access it, or if it is a link; OSError if there is none.
     """
     if make:
         with contextlib.suppress(FileExistsError):
@@ -44,11 +44,11 @@ def folder(path: str, make: bool = True) -> str:
         return path
     above = os.stat(os.path.dirname(os.path.abspath(path)))
     if make and (above.st_uid not in (0, os.geteuid()) or above.st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH):
-        raise PermissionError(f"{path} lies in a folder in which another user can rename it: it is not used")
+        raise PermissionError(f"{path} is in a folder in which another user can rename it: it is not used")
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | NO_FOLLOW | CLOSED)
     except NotADirectoryError:                       # so says Linux of a link, too
-        raise PermissionError(f"{path} is no folder, or a link: this user did not make it") from None
+        raise PermissionError(f"{path} is not a folder, or is a link: this user did not create it") from None
     try:
         check(path, os.fstat(descriptor))
     finally:
@@ -57,29 +57,30 @@ def folder(path: str, make: bool = True) -> str:
 
 
 def check(path: str, status: os.stat_result, closed: int = 0o077) -> None:
-    """PermissionError unless this user owns what has this status, and no other has one of the rights `closed`."""
+    """PermissionError unless this user owns the file with this status, and no other user has one of the rights `closed`."""
     if not hasattr(os, "geteuid"):
         return
     if status.st_uid != os.geteuid():
-        raise PermissionError(f"{path} belongs to user {status.st_uid}, and this is user {os.geteuid()}: it is not used")
+        raise PermissionError(f"{path} belongs to user {status.st_uid}, but this is user {os.geteuid()}: it is not used")
     if status.st_mode & closed:
-        raise PermissionError(f"{path} has mode {stat.S_IMODE(status.st_mode):04o}, which lets other users in: it is not "
+        raise PermissionError(f"{path} has mode {stat.S_IMODE(status.st_mode):04o}, open to other users: it is not "
                               "used")
 
 
 def regular(path: str, flags: int = os.O_RDONLY, *, private: bool = False) -> int:
-    """The descriptor of a regular file. PermissionError for a link, FIFO, socket, device or folder, and, if `private`, for
-    a file that another user owns or can reach. A FIFO does not make it wait."""
+    """The descriptor of a regular file. PermissionError for a link, FIFO, socket, device or folder, and, if `private`, for a
+    file that another user owns or can access. It does not wait for a FIFO.
+    """
     try:
         descriptor = os.open(path, flags | NO_FOLLOW | CLOSED, 0o666)
     except OSError as error:
         if os.path.islink(path) or os.path.isdir(path):
-            raise PermissionError(f"{path} is no regular file: it is not opened") from error
+            raise PermissionError(f"{path} is not a regular file: it is not opened") from error
         raise
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise PermissionError(f"{path} is no regular file: it is not opened")
+            raise PermissionError(f"{path} is not a regular file: it is not opened")
         if private:
             check(path, status)
     except BaseException:
@@ -89,12 +90,12 @@ def regular(path: str, flags: int = os.O_RDONLY, *, private: bool = False) -> in
 
 
 def new_file(path: str) -> int:
-    """The descriptor of a new file with mode 0600. FileExistsError if something has that name, a link too."""
+    """The descriptor of a new file with mode 0600. FileExistsError if the name exists, even as a link."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | NO_FOLLOW | CLOSED, 0o600)
 
 
 def in_memory() -> str:
-    """The folder of the host's shared memory, where what outlives a process lies; the temporary folder if there is none."""
+    """The folder of the host's shared memory, for files that outlive a process; the temporary folder if there is none."""
     return SHARED if os.access(SHARED, os.W_OK | os.X_OK) else tempfile.gettempdir()
 
 
@@ -106,8 +107,8 @@ def token() -> str:
 class Held:
     """A new private folder that this process holds, by a lock on a file in it, until close() deletes it.
 
-    The system gives the lock back when a process is killed, and swept() of a later one deletes the folder. A child process
-    that gets the descriptor `lock` holds the folder, too. -1: this system has no such locks.
+    The system releases the lock when a process is killed, and swept() of a later one deletes the folder. A child process
+    that inherits the descriptor `lock` holds the folder, too. -1: this system has no such locks.
     """
 
     def __init__(self, place: str, prefix: str) -> None:
@@ -151,7 +152,8 @@ def locked(descriptor: int) -> bool:
 
 def swept() -> None:
     """Delete the folders in the host's memory that killed processes of this user have held. Not those in the temporary
-    folder: on a disk that hosts share, a lock may be one host's."""
+    folder: on a disk shared by hosts, a lock may be one host's.
+    """
     try:
         names = os.listdir(SHARED) if fcntl is not None else []
     except OSError:
@@ -170,7 +172,8 @@ def swept() -> None:
 
 def word(path: str) -> str:
     """The random word in a file that only this user can read. A new one if there is no file, or if others can read it.
-    PermissionError if another user made it, or it is no file."""
+    PermissionError if another user created it, or it is not a regular file.
+    """
     until = time.monotonic() + 1.0                   # another process may have made it and not written it yet
     while True:
         with contextlib.suppress(FileNotFoundError):
@@ -190,7 +193,8 @@ def word(path: str) -> str:
 
 def user_folder(of_host: bool = False) -> str:
     """A folder that all processes of this user find: in the cache folder, which several hosts may share, or, first if it is
-    to be of this host alone, in the temporary one. PermissionError if neither can be had."""
+    for this host alone, in the temporary one. PermissionError if neither is available.
+    """
     cache = os.environ.get("XDG_CACHE_HOME", "") or os.path.join(os.path.expanduser("~"), ".cache")
     user = os.geteuid() if hasattr(os, "geteuid") else 0
     places = [os.path.join(cache, "dparallel")] if os.path.isabs(cache) else []
@@ -202,7 +206,7 @@ def user_folder(of_host: bool = False) -> str:
             return folder(path)
         except OSError as error:
             problems.append(str(error))
-    raise PermissionError(f"there is no folder that only this user can reach ({'; '.join(problems)}): set XDG_CACHE_HOME or "
+    raise PermissionError(f"no folder is accessible to this user alone ({'; '.join(problems)}): set XDG_CACHE_HOME or "
                           "TMPDIR to a folder of your own")
 
 

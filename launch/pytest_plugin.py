@@ -1,6 +1,6 @@
-"""pytest's entry point. It loads the plugin proper, and with it dparallel, when it meets a test that is marked `places`.
+"""pytest's entry point. It loads the plugin proper, and with it dparallel, at the first test that is marked `places`.
 
-So a pytest that has no such test pays nothing for it. Standard library only: hooks are found by their names.
+So a pytest run without such a test has no overhead. Standard library only: hooks are found by their names.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 from .rank import SIZES, announced
 
 PLUGIN = "dparallel.testing.places.plugin"
-MARKER = ("places(*sizes, kinds=('devices', 'threads', 'mpi'), timeout=60, isolated=False): run the test, which takes an "
+MARKER = ("places(*sizes, kinds=('devices', 'threads', 'mpi'), timeout=60, isolated=False): run the test, which has an "
           "argument `comm`, on communicators of these sizes (1, 2, 3) and kinds, also 'network'; see docs/testing.md")
 OPTIONS = (("places_sizes", "sizes that @pytest.mark.places stands for", "args", ["1", "2", "3"]),
            ("places_kinds", "kinds that @pytest.mark.places stands for", "args", ["devices", "threads", "mpi"]),
@@ -25,7 +25,7 @@ def pytest_addoption(parser: Any) -> None:
 
 
 def pytest_configure(config: Any) -> None:
-    """The marker, and the door."""
+    """Register the marker and the loader."""
     config.addinivalue_line("markers", MARKER)
     config.pluginmanager.register(Door(config), "places-door")
 
@@ -42,12 +42,12 @@ class Door:
         return self.config.pluginmanager.get_plugin(PLUGIN)
 
     def pytest_generate_tests(self, metafunc: Any) -> None:
-        """A variant for each world."""
+        """A variant for each kind and number of ranks."""
         if metafunc.definition.get_closest_marker("places") is not None:
             self.plugin().parametrize(metafunc)
 
     def pytest_collectreport(self, report: Any) -> None:
-        """On one rank of many, the others would wait for what this one can't collect."""
+        """On one rank of many, the others would wait for a test that this one can't collect."""
         loaded = self.config.pluginmanager.has_plugin(PLUGIN)
         if report.failed and not loaded and announced(SIZES) > 0 and "mark.places" in source(report):
             self.plugin()

@@ -1,6 +1,6 @@
 """What runs on every rank: the script, as Python would run it; and if it fails, a report, and the end of the whole job.
 
-Run by its path, `python .../launch/rank.py script.py args`, not as a module: a `launch.py` of the user's must not be found
+Run by its path, `python .../launch/rank.py script.py args`, not as a module: a `launch.py` of the user must not be found
 instead. So it imports nothing of this package.
 """
 
@@ -31,26 +31,26 @@ NUMBER = "DPRUN_RANK"                                # by which files in that fo
 TEMPORARY = "DPRUN_TMPDIR"                           # the TMPDIR of ranks, where mpirun has another; "": none
 HOSTS = "DPRUN_HOSTS"                                # the hosts of a job, by commas; not set on a job of one
 TIMELINE = "DPARALLEL_TIMELINE_PARTS"                # set: the folder for this rank's part of a timeline
-SHOW = "DPRUN_SHOW"                                  # set: say where this rank is, and what it got
+SHOW = "DPRUN_SHOW"                                  # set: report this rank's host, cores and threads
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
 LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 NO_LIBRARY = ("cannot load MPI library", "libmpi")   # mpi4py >= 4.1's words; the dynamic linker's
 INSTALL = "run: pip install 'dparallel[mpi]'"
-SURVIVES = "DPARALLEL_SURVIVE"                       # set: how many ranks are at work in a job that outlives its ranks
+SURVIVES = "DPARALLEL_SURVIVE"                       # set: number of active ranks in a job that survives failed ranks
 RUNNERS = (runpy.__file__, "<frozen runpy>")
 leave = os._exit                                     # the real one
 CONNECTED = "PMI_FD"                                 # Hydra (MPICH, Intel MPI) has set it: a rank's connection to mpirun
 
 
 def announced(names: tuple[str, ...]) -> int:
-    """The launcher's word on this process's rank, or on the number of ranks; -1 if it gave none."""
+    """This process's rank, or the number of ranks, according to the launcher; -1 if it set none."""
     return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdigit()), -1)
 
 
 def main() -> None:
-    """Run the script or module that the arguments name."""
+    """Run the script or module named by the arguments."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})     # mpirun has it blocked
     if not is_dpruns(os.environ.get(DIRECTORY, "")):
         os.environ.pop(DIRECTORY, None)
@@ -88,7 +88,7 @@ def main() -> None:
         if error.code is not None and error.code != 0:
             whole = isinstance(error.code, int)
             end(int(error.code) if whole else 1, "" if whole else str(error.code))
-    except BaseException as error:                   # whatever it is, the other ranks must not wait for this one
+    except BaseException as error:                   # the other ranks must not wait for this one
         lacking = no_library(error)
         code = 130 if isinstance(error, KeyboardInterrupt) else 1
         end(2 if lacking else code, shown(error), lacking)
@@ -113,9 +113,9 @@ def timeline() -> Any:
 
 
 def set_torchrun_variables() -> None:
-    """Set the variables by which torchrun tells a script its rank, for scripts that read os.environ.
+    """Set the variables from which torchrun scripts read their rank, for scripts that read os.environ.
 
-    Not TORCHELASTIC_USE_AGENT_STORE: True would have torch connect to a store that nobody serves here.
+    Not TORCHELASTIC_USE_AGENT_STORE: True would make torch connect to a store that does not exist here.
     """
     rank, size = announced(RANKS), announced(SIZES)
     if rank < 0 or size < 1:
@@ -148,15 +148,16 @@ def placement() -> str:
 
 
 def host_number(hosts: list[str], otherwise: int) -> int:
-    """This host's number among the hosts that dprun was given; `otherwise` if it is not found there by any of its names."""
+    """This host's number among dprun's hosts; `otherwise` if it is not found there by any of its names."""
     own = {socket.gethostname(), socket.gethostname().partition(".")[0], os.environ.get("PMIX_HOSTNAME", ""),
            os.environ.get("SLURMD_NODENAME", "")}
     return next((number for number, host in enumerate(hosts) if host in own), otherwise)
 
 
 def is_dpruns(folder: str) -> bool:
-    """Whether a folder is the one that dprun made: this user's, and closed to others. On another host there is none of its
-    name, unless another user has planted one."""
+    """Whether dprun created a folder: it is this user's, and closed to others. Another host has no folder of its name,
+    unless another user has planted one.
+    """
     try:
         status = os.lstat(folder)
     except OSError:
@@ -165,8 +166,9 @@ def is_dpruns(folder: str) -> bool:
 
 
 def to_dprun() -> None:
-    """On dprun's machine: output to its FIFOs and rank 0's input from one, if it made some; if a SIGSEGV ends this,
-    Python's stack beside the reports."""
+    """On dprun's machine: redirect output to its FIFOs and rank 0's input from one, if it created some; after a SIGSEGV,
+    write Python's stack beside the reports.
+    """
     folder = os.environ.get(DIRECTORY, "")
     os.environ[NUMBER] = str(announced(RANKS))
     if not folder:                                   # names in the current folder may be another user's
@@ -187,7 +189,7 @@ def to_dprun() -> None:
 
 
 def mark(kind: str, text: str = "") -> None:
-    """Leave a file for dprun to see, where this is its machine."""
+    """Write a file for dprun, if this is its machine."""
     folder = os.environ.get(DIRECTORY, "")
     if os.path.isdir(folder):
         with contextlib.suppress(OSError), open(os.path.join(folder, f"{announced(RANKS)}.{kind}"), "w") as file:
@@ -195,7 +197,7 @@ def mark(kind: str, text: str = "") -> None:
 
 
 def ended(process: int) -> None:
-    """Take the mark away by which dprun knows that this rank has not ended by Python's ways."""
+    """Remove the mark by which dprun knows that this rank has not ended in Python's ways."""
     folder = os.environ.get(DIRECTORY, "")
     if os.getpid() == process and folder:
         with contextlib.suppress(OSError):
@@ -203,7 +205,7 @@ def ended(process: int) -> None:
 
 
 def before(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; the mark is taken away before."""
+    """The function, preceded by removal of the mark."""
     process = os.getpid()
 
     def call(*args: Any) -> Any:
@@ -214,8 +216,9 @@ def before(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def left_at(process: int) -> Callable[[int], NoReturn]:
-    """os._exit() for this process: with 0, while MPI runs, it is a failure. Some MPIs' mpirun takes such a rank for one that
-    has done its work, and leaves the others waiting for it, or the job without its result. Forked children may."""
+    """os._exit() for this process: with code 0, while MPI runs, it is a failure. Some MPIs' mpirun treats such a rank as
+    finished, and leaves the others waiting for it, or the job without its result. Forked children may call it.
+    """
     def left(status: int) -> NoReturn:
         mpi = sys.modules.get("mpi4py.MPI")
         if SURVIVES in os.environ and os.getpid() == process and mpi is not None and mpi.Is_initialized():
@@ -252,7 +255,7 @@ def own_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 def shown(error: BaseException) -> str:
-    """What sys.excepthook, the script's own if it set one, writes to sys.stderr on this error."""
+    """The output of sys.excepthook, the script's own if it set one, for this error."""
     error = error.with_traceback(own_frames(error.__traceback__))
     try:
         with redirect_stderr(io.StringIO()) as text:
@@ -263,7 +266,7 @@ def shown(error: BaseException) -> str:
 
 
 def no_library(error: BaseException) -> str:
-    """The remedy, if the error is mpi4py's for want of an MPI library."""
+    """The remedy, if mpi4py raised the error because it finds no MPI library."""
     cause = error
     while cause.__cause__ is not None:
         cause = cause.__cause__
@@ -274,14 +277,14 @@ def no_library(error: BaseException) -> str:
 
 
 def alone() -> str:
-    """The remedy, if MPI takes this rank of many for the only one: mpirun and the MPI library are of different MPIs."""
+    """The remedy, if MPI considers this rank of many the only one: mpirun and the MPI library belong to different MPIs."""
     mpi = sys.modules.get("mpi4py.MPI")              # only if the script imported it
     size = announced(SIZES)
     if mpi is None or size <= 1 or not mpi.Is_initialized() or mpi.Is_finalized() or mpi.COMM_WORLD.size > 1:
         return ""
     library = mpi.Get_library_version().split(",")[0].split("\n")[0]
-    return (f"mpirun started {size} ranks, but each saw itself alone: the library that mpi4py loads ({library}) is not "
-            f"that mpirun's; pass its own with --mpirun, or {INSTALL}")
+    return (f"mpirun started {size} ranks, but each saw itself alone: the library that mpi4py loads ({library}) does not "
+            f"belong to that mpirun; pass the right one with --mpirun, or {INSTALL}")
 
 
 def end(code: int, text: str, remedy: str = "") -> None:
@@ -298,8 +301,9 @@ def end(code: int, text: str, remedy: str = "") -> None:
 
 
 def write(code: int, text: str, remedy: str) -> bool:
-    """Leave a report of this rank's failure; False if there is no folder for it (another host). The first one stands: a
-    thread that reports and calls MPI_Abort, which returns on MPICH (in 2 jobs of 9), ends the process by os._exit()."""
+    """Write a report of this rank's failure; False if there is no folder for it (another host). The first one is kept: a
+    thread that reports and calls MPI_Abort, which returns on MPICH (in 2 jobs of 9), ends the process by os._exit().
+    """
     folder = os.environ.get(DIRECTORY, "")
     if not os.path.isdir(folder):
         return False

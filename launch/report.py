@@ -1,4 +1,4 @@
-"""Reports of failed ranks: each leaves one in a folder that dprun made; dprun shows the first one, last."""
+"""Reports of failed ranks: each writes one in a folder that dprun created; dprun shows the first one, last."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read(folder: str) -> list[dict[str, Any]]:
 
 
 def running(folder: str) -> dict[int, int]:
-    """The process numbers of the ranks on this machine that have begun, and not ended by Python's ways, by rank."""
+    """The process numbers of the ranks on this machine that have begun, and have not ended in Python's ways, by rank."""
     found = {}
     for name in os.listdir(folder):
         if name.endswith(".running"):                # it may have gone by now, or is being written
@@ -40,13 +40,14 @@ def running(folder: str) -> dict[int, int]:
 
 
 def vanished(folder: str, alive: bool = False) -> list[int]:
-    """The ranks on this machine that have begun, and not ended by Python's ways (an exception is one); with `alive`, also
-    those whose process is still there."""
+    """The ranks on this machine that have begun, and have not ended in Python's ways (an exception is one); with `alive`,
+    also those whose process still exists.
+    """
     return sorted(rank for rank, process in running(folder).items() if alive or not is_alive(process))
 
 
 def places(folder: str) -> list[str]:
-    """Where each rank of this machine was when its watchdog last looked, at most a second before its end."""
+    """The position of each rank of this machine at its watchdog's last check, at most a second before its end."""
     found = {}
     for name in os.listdir(folder):
         if name.endswith(".place"):
@@ -56,7 +57,7 @@ def places(folder: str) -> list[str]:
 
 
 def progress(folder: str) -> int | None:
-    """The last step that a restart would go on from, as a rank of this machine has told it; None if none has."""
+    """The last step from which a restart would resume, as reported by a rank of this machine; None if none has reported."""
     found = []
     for name in os.listdir(folder):
         if name.endswith(".progress"):
@@ -66,7 +67,7 @@ def progress(folder: str) -> int | None:
 
 
 def stopped(folder: str) -> int:
-    """The exit code with which the ranks of this machine have ended together, since the job was asked to; 0 if not."""
+    """The exit code with which the ranks of this machine have ended together, on request; 0 if they have not."""
     for name in os.listdir(folder):
         if name.endswith(".stopped"):
             with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, name), encoding="utf-8") as file:
@@ -75,7 +76,7 @@ def stopped(folder: str) -> int:
 
 
 def unjoined(folder: str) -> str:
-    """Why ranks wait in dparallel.world() for ever: others have left their scripts, and never came there. "" if not."""
+    """Why ranks wait in dparallel.world() for ever: others have left their scripts without calling it. "" if none do."""
     names = set(os.listdir(folder))
     left = sorted(int(name.removesuffix(".ended")) for name in names
                   if name.endswith(".ended") and name.removesuffix("ended") + "world" not in names)
@@ -95,7 +96,7 @@ def unjoined(folder: str) -> str:
 
 
 def ended(folder: str) -> list[int]:
-    """The ranks on this machine that have come to the end of their scripts, or left them together."""
+    """The ranks on this machine that have reached the end of their scripts, or left them together."""
     return sorted(int(name.removesuffix(".ended")) for name in os.listdir(folder) if name.endswith(".ended"))
 
 
@@ -112,7 +113,7 @@ def marked(folder: str) -> set[int]:
 
 
 def over(folder: str) -> bool:
-    """Whether no rank on this machine works any more: each has ended or died, or is a spare that waits to be needed."""
+    """Whether no rank on this machine works any more: each has ended or died, or is a waiting spare."""
     names = os.listdir(folder)
     if not any(name.endswith(".world") and not os.path.getsize(os.path.join(folder, name)) for name in names):
         return False                                 # none has begun to work
@@ -125,7 +126,7 @@ def over(folder: str) -> bool:
 
 
 def is_alive(process: int) -> bool:
-    """Whether there is a process of that number."""
+    """Whether a process with that number exists."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -136,7 +137,7 @@ def is_alive(process: int) -> bool:
 
 
 def show(reports: list[dict[str, Any]], ranks: int) -> None:
-    """Print the first failure to standard error, and who else failed; only the remedy where nothing could be run."""
+    """Print the first failure to standard error, and the other failed ranks; only the remedy if nothing could run."""
     first = reports[0]
     others = sorted({report["rank"] for report in reports[1:]} - {first["rank"]})
     how = first.get("how") or ("crashed" if first["code"] is None else f"failed with exit code {first['code']}")

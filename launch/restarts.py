@@ -1,4 +1,4 @@
-"""New jobs in the place of one that has failed: each goes on from what the script has saved."""
+"""Restarts of a failed job: each resumes from what the script has saved."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from . import private
 
-STRIKES = 2                                          # jobs in a row that came no further, after which there is no other
+STRIKES = 2                                          # jobs in a row without progress, after which there is no restart
 LONGEST = 60.0                                       # seconds between two jobs
 
 
 @dataclass
 class Restarts:
-    """How many jobs may follow the first, how many have, and how far the best came (None: none has said)."""
+    """How many restarts are allowed, how many there were, and the furthest step (None: unreported)."""
 
     limit: int
     count: int = 0
@@ -25,24 +25,25 @@ class Restarts:
         return float(min(LONGEST, 2 ** self.count))
 
     def refusal(self, reached: int | None) -> str:
-        """Why no further job is to follow one that failed having saved step `reached`; "" if one is.
+        """Why a job that failed having saved step `reached` is not restarted; "" if it is.
 
-        Scripts that tell nothing (dparallel.report_progress) are started again up to the limit.
+        Scripts that do not report progress (dparallel.report_progress) are restarted up to the limit.
         """
         if reached is not None and (self.best is None or reached > self.best):
             self.best, self.strikes = reached, 0
         elif self.best is not None:
             self.strikes += 1
         if self.count >= self.limit:
-            return f"it was started again {self.count} times (--restarts)" if self.limit else " "
+            return f"the job was restarted {self.count} times (--restarts)" if self.limit else " "
         if self.strikes >= STRIKES:
-            return f"{self.strikes} jobs in a row came no further than step {self.best}"
+            return f"{self.strikes} jobs in a row did not pass step {self.best}"
         return ""
 
 
 class States:
     """The folders in this host's memory in which jobs under --grow leave their states. Their names are random words that
-    these jobs alone know."""
+    only these jobs know.
+    """
 
     def __init__(self) -> None:
         self.folders: list[private.Held] = []
@@ -58,6 +59,6 @@ class States:
         self.left = self.folders[-1].word
 
     def close(self) -> None:
-        """Delete on this host what no job continued from."""
+        """Delete on this host the states from which no job continued."""
         for folder in self.folders:
             folder.close()

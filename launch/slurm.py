@@ -1,4 +1,4 @@
-"""Slurm: the allocation that a batch script runs in, the script that asks for one, and the job's return to the queue."""
+"""Slurm: the allocation of a batch script, a script that requests one, and the job's return to the queue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAD = 30                                            # seconds between the end o
 
 
 class Allocation(NamedTuple):
-    """The hosts of a Slurm job in order, the tasks on each, and the cores of a task (0: not asked for)."""
+    """The hosts of a Slurm job in order, the tasks on each, and the cores of a task (0: unspecified)."""
 
     hosts: list[str]
     tasks: list[int]
@@ -35,7 +35,9 @@ def allocation() -> Allocation | None:
 
 
 def started_by_srun() -> int:
-    """How many processes srun has started of which this is one; 0 for a batch script, and a shell of `srun --pty`."""
+    """The number of processes that srun has started, including this one; 0 for a batch script, and a shell of `srun
+    --pty`.
+    """
     size = environment.get("SLURM_STEP_NUM_TASKS") or ""
     step = environment.get("SLURM_PROCID") is not None and environment.get("SLURM_PTY_PORT") is None
     return int(size) if step and size.isdigit() else 0
@@ -69,7 +71,7 @@ def repeated(counts: str) -> list[int]:
 
 
 def lost() -> set[str]:
-    """The hosts of the allocation that Slurm has taken from the job, as once they are down, or that do not answer."""
+    """The hosts of the allocation that Slurm has taken from the job because they are down, or that do not respond."""
     given = environment.get("SLURM_JOB_NODELIST") or ""
     held = expand(said("squeue", "-h", "-j", environment.get("SLURM_JOB_ID") or "", "-o", "%N"))
     states = (line.split() for line in said("sinfo", "-h", "-N", "-n", given, "-o", "%N %t").splitlines())
@@ -78,26 +80,26 @@ def lost() -> set[str]:
 
 
 def said(*command: str) -> str:
-    """What a command of Slurm's prints."""
+    """The output of a Slurm command."""
     return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stdout.strip()
 
 
 def requeue() -> str:
-    """Give this job back to the queue; what went wrong, "" if nothing did."""
+    """Return this job to the queue. Returns what went wrong, "" if nothing did."""
     job = environment.get("SLURM_JOB_ID")
     if job is None or shutil.which("scontrol") is None:
-        return "--requeue is for a job of Slurm's: there is no SLURM_JOB_ID, or no scontrol"
+        return "--requeue requires a Slurm job: there is no SLURM_JOB_ID, or no scontrol"
     done = subprocess.run(["scontrol", "requeue", job], capture_output=True, text=True, timeout=60, check=False)
     return (done.stderr or done.stdout).strip() if done.returncode else ""
 
 
 def script(options: argparse.Namespace, arguments: list[str], grace: float) -> str:
-    """The batch script that runs dprun with these arguments: it is asked to end in time, saves, and is queued again."""
+    """The batch script that runs dprun with these arguments: it ends on request in time, saves, and is queued again."""
     name = options.script.rpartition(".")[2] if options.module else os.path.basename(options.script).removesuffix(".py")
     lines = [f"--job-name={name}", f"--ntasks={options.np or 1}",
              *([f"--cpus-per-task={options.threads}"] if options.threads else []),
              *(["--no-kill"] if options.restarts else []),       # of a lost node Slurm ends the step, not the job
              f"--signal=B:USR1@{int(grace) + LEAD}", "--requeue", "--open-mode=append", "--output=%x-%j.out"]
     return "\n".join(["#!/bin/bash", *(f"#SBATCH {line}" for line in lines), "",
-                      "# exec: the signal is for dprun; its ranks save and exit with code 75, and the job is queued again",
+                      "# exec: dprun gets the signal; its ranks save and exit with code 75, and the job is queued again",
                       f"exec {shlex.join(['dprun', '--requeue', *arguments])}", ""])

@@ -1,8 +1,8 @@
-"""Standard output, error and input of the ranks on this machine: a FIFO for each, which dprun reads or feeds itself.
+"""Standard output, error and input of the ranks on this machine: a FIFO for each, which dprun reads or writes.
 
-mpirun's own way has three faults. Open MPI's cuts long lines where its buffers end and puts other ranks' in between (3,591
-of 90,000 lines from 3 ranks). It reads all of the standard input, whether rank 0 does or not: one that never ends (`yes |`)
-keeps the job from ending, or ends it by SIGPIPE (MPICH). What a crash cuts short can be lost.
+mpirun's own forwarding has three faults. Open MPI's splits long lines at the ends of its buffers and puts other ranks' in
+between (3,591 of 90,000 lines from 3 ranks). It reads all of the standard input, whether rank 0 does or not: an endless one
+(`yes |`) keeps the job from ending, or ends it by SIGPIPE (MPICH). Output before a crash can be lost.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FOREGROUND = 0.5                                     # seconds between looks at 
 
 @dataclass
 class Stream:
-    """One stream of one rank: what begins its lines, where they go, and the piece of a line that is there."""
+    """One stream of one rank: the prefix of its lines, its target, and an incomplete line."""
 
     tag: bytes
     target: int
@@ -38,9 +38,10 @@ class Stream:
 
 @contextlib.contextmanager
 def forwarded(folder: str, ranks: int, tag: bool) -> Iterator[None]:
-    """Make the FIFOs in the folder; copy what comes out of them, until the end and all that is left then.
+    """Create the FIFOs in the folder; copy their output until the end, including what is left then.
 
-    tag: begin each line with [rank]. Without it, where there are too few files for all FIFOs, mpirun forwards the output.
+    tag: prefix each line with [rank]. Without it, if there are too few file descriptors for all FIFOs, mpirun forwards the
+    output.
     """
     made = []
     with selectors.DefaultSelector() as selector:
@@ -57,7 +58,7 @@ def forwarded(folder: str, ranks: int, tag: bool) -> Iterator[None]:
             for path in made:
                 os.unlink(path)
             if tag:
-                raise LaunchError(f"--tag needs two open files for each of {ranks} ranks ({error}); see ulimit -n") \
+                raise LaunchError(f"--tag requires two open files for each of {ranks} ranks ({error}); see ulimit -n") \
                     from error
             yield
             return
@@ -73,14 +74,16 @@ def forwarded(folder: str, ranks: int, tag: bool) -> Iterator[None]:
 
 
 def close(selector: selectors.BaseSelector) -> None:
-    """Close the FIFOs, and let the selector forget them."""
+    """Close the FIFOs, and unregister them from the selector."""
     for key in list(selector.get_map().values()):
         selector.unregister(key.fd)
         os.close(key.fd)
 
 
 def copy(selector: selectors.BaseSelector, ended: threading.Event) -> None:
-    """Copy whole lines; pieces when no more has come for a while, or at the end, where tagged lines are made whole."""
+    """Copy whole lines; incomplete lines when no more has arrived for a while, or at the end, where tagged lines are
+    completed.
+    """
     streams = [key.data for key in selector.get_map().values()]
     while True:
         last = ended.is_set()                        # asked before the look: what came before the end is then seen
@@ -101,7 +104,7 @@ def copy(selector: selectors.BaseSelector, ended: threading.Event) -> None:
 
 
 def emit(stream: Stream, data: bytes) -> None:
-    """Write the lines that are whole with these data, without Open MPI's own on collectives that a dead rank was in."""
+    """Write the lines that these data complete, without Open MPI's own about collectives of a dead rank."""
     stream.rest.extend(data)
     cut = stream.rest.rfind(b"\n", -len(data)) + 1
     if not cut:
@@ -118,7 +121,7 @@ def emit(stream: Stream, data: bytes) -> None:
 
 
 def without_noise(stream: Stream, text: bytes) -> bytes:
-    """The lines but for those of NOISE, each with the empty line that follows it, now or later."""
+    """The lines without those of NOISE, each with the empty line that follows it, now or later."""
     kept = []
     for line in text.splitlines(keepends=True):
         noise, empty = NOISE in line, stream.noisy and not line.strip()
@@ -129,7 +132,7 @@ def without_noise(stream: Stream, text: bytes) -> bytes:
 
 
 def write(target: int, data: bytes) -> None:
-    """Write all of it; nothing where nobody reads: the ranks go on, as under mpirun."""
+    """Write all of it; discard it if the reader is gone: the ranks continue, as under mpirun."""
     text = memoryview(data)
     with contextlib.suppress(BrokenPipeError):
         while text:
@@ -137,7 +140,7 @@ def write(target: int, data: bytes) -> None:
 
 
 def feed(folder: str) -> None:
-    """Give rank 0 this process's standard input, by a FIFO and a thread that reads no more than a FIFO holds ahead of it."""
+    """Feed rank 0 this process's standard input, through a FIFO and a thread that reads at most a FIFO's capacity ahead."""
     path = os.path.join(folder, INPUT)
     os.mkfifo(path)
     threading.Thread(target=pour, args=(path,), daemon=True).start()
@@ -157,7 +160,9 @@ def pour(path: str) -> None:
 
 
 def read_input() -> bytes:
-    """What standard input has; b"" at its end. A terminal is not read from the background: that would stop this process."""
+    """The available standard input; b"" at its end. A terminal is not read from the background: that would stop this
+    process.
+    """
     while os.isatty(0) and (os.tcgetpgrp(0) != os.getpgrp() or not select.select([0], [], [], FOREGROUND)[0]):
         threading.Event().wait(FOREGROUND if os.tcgetpgrp(0) != os.getpgrp() else 0)
     return os.read(0, CHUNK) if sys.stdin is not None else b""

@@ -1,4 +1,4 @@
-"""What dprun does for --timeline and --report. dparallel.observe.timeline records, reads and reports."""
+"""dprun's part of --timeline and --report. dparallel.observe.timeline records, reads and reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STALLED = "stalled"                                  # the mark of a rank that h
 
 
 class Recorded:
-    """The timeline of one job: the folder of its parts, and the file that is made of them at the end, or earlier on request.
+    """The timeline of one job: the folder of its parts, and the file written from them at the end, or earlier on request.
 
     restart: how many jobs ran before it under --restarts; their files are kept.
     """
@@ -36,8 +36,8 @@ class Recorded:
             shutil.rmtree(self.parts, ignore_errors=True)
             os.makedirs(self.parts, mode=0o700)
         except OSError as error:
-            raise LaunchError(f"--timeline {self.path}: its folder can't be written ({error.strerror or error}); name a "
-                              "file in one that can be, which all hosts see") from error
+            raise LaunchError(f"--timeline {self.path}: its folder is not writable ({error.strerror or error}); pass a "
+                              "file in a writable folder that all hosts share") from error
 
     @property
     def environment(self) -> dict[str, str]:
@@ -46,13 +46,13 @@ class Recorded:
         return {"DPARALLEL_TIMELINE_PARTS": self.parts, **steps}
 
     def look(self, folder: str) -> None:
-        """Called while the job runs: write the file if a rank has reported a stall, or at SIGUSR2."""
+        """Called while the job runs: write the file if a rank has reported a stall, or on SIGUSR2."""
         stalls = sum(name.endswith("." + STALLED) for name in os.listdir(folder)) if not self.temporary else 0
         if not (self.asked or stalls > self._stalls) or (self._dump is not None and self._dump.poll() is None):
             return
         self.asked, self._stalls = False, stalls
         self._dump = subprocess.Popen(tracing("finish", self.parts, self.path, "--keep"), env=outer())
-        print(f"dprun: what was recorded until now is written to {self.path}", file=sys.stderr, flush=True)
+        print(f"dprun: the timeline up to now is written to {self.path}", file=sys.stderr, flush=True)
 
     def finish(self) -> None:
         """Called when the job has ended: write the file, and with --report print the report."""
@@ -76,23 +76,23 @@ def is_report(options: argparse.Namespace) -> bool:
     """Whether dprun only reports on a timeline, and starts no job."""
     if not options.report:
         if options.report_json or options.report_html:
-            raise LaunchError("--json and --html are for --report")
+            raise LaunchError("--json and --html require --report")
     elif options.script.endswith((".json", ".json.gz", ".json.parts", ".json.gz.parts")):
         return True
     if options.steps and not (options.timeline or options.report):
-        raise LaunchError("--steps is for --timeline")
+        raise LaunchError("--steps requires --timeline")
     if options.timeline and not options.timeline.endswith((".json", ".json.gz")):
-        raise LaunchError(f"--timeline {options.timeline}: the file's name ends in .json.gz or .json")
+        raise LaunchError(f"--timeline {options.timeline}: the file's name must end in .json.gz or .json")
     return False
 
 
 def report(path: str, options: argparse.Namespace) -> int:
-    """Report on a finished timeline, or on the folder of one that is under way."""
+    """Report on a finished timeline, or on the folder of a running one."""
     return subprocess.run(tracing("report", path, *outputs(options)), env=outer(), check=False).returncode
 
 
 def outputs(options: argparse.Namespace) -> list[str]:
-    """The arguments of dparallel.observe.timeline that say what is to be shown and written."""
+    """The arguments of dparallel.observe.timeline that define what is shown and written."""
     out = ["--text"] if options.report else []
     out += ["--json", os.path.abspath(options.report_json)] if options.report_json else []
     return out + (["--html", os.path.abspath(options.report_html)] if options.report_html else [])

@@ -1,6 +1,6 @@
-"""dprun --top: what the ranks of a running job are doing, in a terminal.
+"""dprun --top: the progress of a running job's ranks, in a terminal.
 
-dprun leaves a description of the job in its folder, and each rank a file once a second, which its watchdog writes
+dprun writes a description of the job into its folder, and each rank's watchdog a file once a second
 (dparallel/comm/watchdog/vitals.py). Reading them costs the ranks nothing.
 """
 
@@ -30,14 +30,15 @@ DESCRIPTION = "job"                                  # the file that describes t
 WATCHED = "watched"                                  # touched while --top runs: then hosts exchange their files
 PERIOD = 1.0                                         # seconds between two looks
 SILENT = 5.0                                         # seconds after which a rank's file is old
-PATIENCE = 3.0                                       # seconds in which other hosts answer
+PATIENCE = 3.0                                       # seconds in which other hosts respond
 SHOWN = 5                                            # ranks that wait least, and most, where not all ranks have a line
 HEADINGS = ("rank", "host", "steps", "steps/s", "loss", "waiting", "memory", "doing")
 
 
 class Job(NamedTuple):
-    """A running dprun: its process, when the system started that, its folder, ranks at work at first, spares, the script's
-    words, when the job began, and whether ranks may be on other hosts."""
+    """A running dprun: its process, when the system started that, its folder, initially active ranks, spares, the script's
+    arguments, when the job began, and whether ranks may be on other hosts.
+    """
 
     process: int
     started: int
@@ -51,7 +52,7 @@ class Job(NamedTuple):
 
 @dataclass
 class Row:
-    """The figures of a rank, and whether it runs; None for a figure that is not known."""
+    """The figures of a rank, and whether it runs; None for an unknown figure."""
 
     rank: int
     runs: bool
@@ -71,11 +72,11 @@ def describe(folder: str, ranks: int, spares: int, words: Sequence[str], spread:
 
 
 def top(arguments: Sequence[str]) -> int:
-    """Show a job until it ends, or once; list the jobs if there are several. The exit code."""
-    parser = argparse.ArgumentParser(prog="dprun --top", description="Show how far the ranks of a running job are.")
+    """Show a job until it ends, or once; list the jobs if there are several. Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="dprun --top", description="Show the progress of a running job's ranks.")
     parser.add_argument("job", nargs="?", metavar="JOB",
-                        help="the process number of its dprun, or its folder (default: the only one; a list of several)")
-    parser.add_argument("--once", action="store_true", help="show it once (as where the output is no terminal)")
+                        help="the process number of its dprun, or its folder (default: the only job, or a list)")
+    parser.add_argument("--once", action="store_true", help="show it once (the default if the output is not a terminal)")
     options = parser.parse_args(arguments)
     found = jobs(options.job)
     if options.job is None and len(found) > 1:
@@ -86,8 +87,8 @@ def top(arguments: Sequence[str]) -> int:
         return 0
     if not found:
         which = "no job of yours runs" if options.job is None else f"no job {options.job!r} runs"
-        raise LaunchError(f"{which} on this machine, with its files in {tempfile.gettempdir()}; give the process number "
-                          "of a dprun, or the folder dprun-... that it has made")
+        raise LaunchError(f"{which} on this machine, with its files in {tempfile.gettempdir()}; pass the process number "
+                          "of a dprun, or the folder dprun-... that it created")
     if options.once or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         with contextlib.suppress(BrokenPipeError):
             print(*once(found[0]), sep="\n", flush=True)
@@ -100,8 +101,9 @@ def top(arguments: Sequence[str]) -> int:
 
 
 def jobs(asked: str | None = None) -> list[Job]:
-    """The running jobs of this user, or one of them, oldest first. The folder of a killed dprun is left out, and so is what
-    another user owns or can write to."""
+    """The running jobs of this user, or one of them, oldest first. The folder of a killed dprun is skipped, and so is what
+    another user owns or can write to.
+    """
     if asked is not None and not asked.isdigit():
         folders = [os.path.abspath(asked)]
     else:
@@ -119,7 +121,7 @@ def jobs(asked: str | None = None) -> list[Job]:
 
 
 def runs(job: Job) -> bool:
-    """Whether the dprun of a job still runs. Another process that has its number now began at another time."""
+    """Whether the dprun of a job still runs. Another process that has its number now was started at another time."""
     return is_alive(job.process) and started(job.process) == job.started
 
 
@@ -186,7 +188,7 @@ def row_of(job: Job, rank: int, names: set[str], now: float) -> Row:
         row.runs, row.doing = False, f"not heard from for {duration(silent)}"
     elif not told:
         row.runs = bool(process)
-        row.doing = "runs; is not in dparallel.world() yet" if process else \
+        row.doing = "running; not in dparallel.world() yet" if process else \
             "on another host, and not heard from" if job.spread else "has not started"
     if process and row.memory is None and row.runs:
         row.memory = memory_of(process)
@@ -206,7 +208,7 @@ def memory_of(process: int) -> int | None:
 
 
 def screen(job: Job, rows: Sequence[Row], now: float, width: int, height: int) -> list[str]:
-    """At most `height` lines of at most `width` characters: each rank, or, where there are too many, how they are spread."""
+    """At most `height` lines of at most `width` characters: each rank, or, if there are too many, their distribution."""
     running = [row for row in rows if row.runs]
     spares = f" and {job.spares} spare{'s' * (job.spares > 1)}" if job.spares else ""
     title = (f"dprun {job.process}: {job.ranks} rank{'s' * (job.ranks > 1)}{spares}, {duration(now - job.began)}: "
@@ -251,8 +253,9 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def summary(rows: Sequence[Row], running: Sequence[Row]) -> list[str]:
-    """For many ranks: minimum, quartiles and maximum of each figure; the ranks that wait least (the others wait for
-    them) and most; and the ranks that do not run."""
+    """For many ranks: minimum, quartiles and maximum of each figure; the ranks that wait least (the others wait for them)
+    and most; and the ranks that do not run.
+    """
     lines = [f"{'':10}{'least':>12}{'a quarter':>12}{'half':>12}{'3 quarters':>12}{'most':>12}"]
     for name, show in (("steps", str), ("rate", figure), ("loss", figure), ("waiting", percent), ("memory", size)):
         values = sorted(value for row in running if (value := getattr(row, name)) is not None and value == value)
@@ -320,7 +323,7 @@ def cut(text: str, width: int) -> str:
 
 
 def printable(text: str) -> str:
-    """The text without characters that a terminal takes for commands."""
+    """The text without characters that a terminal interprets as commands."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
@@ -328,7 +331,7 @@ def printable(text: str) -> str:
 
 
 def look(job: Job) -> list[Row]:
-    """The rows now. It also asks hosts to exchange their files, which the next look finds."""
+    """The current rows. It also requests hosts to exchange their files, which the next look finds."""
     if job.spread:
         with contextlib.suppress(OSError), open(os.path.join(job.folder, WATCHED), "w"):
             pass
@@ -336,7 +339,7 @@ def look(job: Job) -> list[Row]:
 
 
 def once(job: Job) -> list[str]:
-    """All lines, printed once; over several hosts PATIENCE later, when the other hosts have answered."""
+    """All lines, printed once; across several hosts PATIENCE later, when the other hosts have responded."""
     until = time.monotonic() + PATIENCE
     while True:
         rows = look(job)

@@ -133,7 +133,7 @@ def test_a_run_outlives_a_rank(more, left, tmp_path):
         text = run(*how, "examples/resume.py", "--steps", 40, "--every", 10, "--noise", 0, "--kill-at", 27 if how else 0, "--folder",
                    tmp_path / name, "--curve", path)
         curves.append(np.array(json.loads(path.read_text())))
-    assert re.search(f"goes on after step 2[67], on {left} ranks", text) and "rank 2 died; the others have ended well" in text, text
+    assert re.search(f"goes on after step 2[67], on {left} ranks", text) and "rank 2 died; the others have finished" in text, text
     assert len(curves[0]) == 40
     np.testing.assert_allclose(curves[1], curves[0], rtol=1e-9)
 

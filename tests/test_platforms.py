@@ -31,7 +31,7 @@ with graceful_exit() as stop:
     assert not stop.requested()
 assert world().size == 1
 from launch.cli import main
-for words, there in ((["-n", "2", "train.py"], "there is no mpirun on Windows"), (["--top"], "")):
+for words, there in ((["-n", "2", "train.py"], "dprun has no mpirun to start on Windows"), (["--top"], "")):
     with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()):
         code = main(words)
     if sys.platform == "win32" and there:

@@ -1,8 +1,8 @@
 """A checksum of a model's weights that is summed over ranks with the gradients, and shows whether ranks have diverged.
 
 The checksum is sent as single bits, one per element of the message. The sum of a bit over N ranks is 0 or N if all ranks
-have the same one. So the comparison is exact in every dtype that can count ranks, needs no message of its own, and its
-result is the same on all ranks: if ranks differ, all of them take part in the comparison that names the parameter.
+have the same one. So the comparison is exact in every dtype that can count ranks, needs no separate message, and has the
+same result on all ranks: if ranks differ, all of them take part in the comparison that names the parameter.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ SAMPLE = 64                          # elements at each end of an array that sam
 
 MSG_DIFFERENT = ("{owner}: the weights are not the same on all ranks in backward pass {passes}: {difference}. Each rank "
                  "must load the same values and take the same optimizer steps. verify_every=0 turns this check off, "
-                 "parameters_to_ignore names parameters that differ on purpose")
-MSG_UNEVEN = ("{owner}: the weights of the ranks have parted since join(), which brings weights along, and not the state of "
-              "optimizers: {difference}. After join(), load one rank's optimizer.state_dict() on all. This is said once")
+                 "parameters_to_ignore lists parameters that may differ")
+MSG_UNEVEN = ("{owner}: the weights of the ranks have diverged since join(), which synchronizes weights, but not the state "
+              "of optimizers: {difference}. After join(), load one rank's optimizer.state_dict() on all. Reported once")
 MSG_HOOKS = ("{owner}: in backward pass {passes} tensor hooks replaced gradients on some ranks only ({some}; none on: "
              "{others}): register the same hooks on all ranks. verify_every=0 turns this check off")
 
 
 def crc_of(array: Array, crc: int = 0) -> int:
-    """The checksum of an array's elements, which continues from the checksum of what came before it."""
+    """The checksum of an array's elements, continued from an earlier checksum."""
     if not array.flags.c_contiguous:
         array = np.ascontiguousarray(array)
     data = array.reshape(-1).view(np.uint8)
@@ -56,7 +56,7 @@ def bits_of(number: int) -> Array:
 class WeightCheck:
     """Compares the weights of a model over ranks in some of its backward passes.
 
-    owner: begins the message. named: the parameters that all ranks have alike, whole, with their names.
+    owner: begins the message. named: the parameters that all ranks hold whole and equal, with their names.
     """
 
     def __init__(self, owner: str, named: Sequence[tuple[str, Any]]) -> None:
@@ -81,14 +81,17 @@ class WeightCheck:
 
     def fill(self, room: Array, replaced: Sequence[tuple[Any, Any]] = ()) -> None:
         """Write 1, whether hooks have replaced gradients, and the bits of the weights into the ROOM elements of a message,
-        if this pass is checked. A rank whose weights do not count leaves zeros. replaced: those of the BackwardPass."""
+        if this pass is checked. A rank whose weights are not compared writes zeros. replaced: those of the BackwardPass.
+        """
         if self.due:
             self._hooks = [self._described(hook, node) for hook, node in replaced]
             room[0], room[1], room[2:] = 1, bool(replaced), bits_of(self.checksum())
 
     def compare(self, room: Array, comm: Communicator, alike: Callable[[], bool]) -> None:
-        """Read the sums. CollectiveError, on all ranks, if their weights differ, or if hooks have replaced gradients on some
-        ranks only. Collective only then. alike(): whether all ranks have used the same parameters; else hooks may differ."""
+        """Check the sums. CollectiveError, on all ranks, if their weights differ, or if hooks have replaced gradients on
+        some ranks only. Collective only then. alike(): whether all ranks have used the same parameters; else hooks may
+        differ.
+        """
         due, ranks = self.due, comm.size
         self.passes += 1
         if not due:
@@ -111,7 +114,7 @@ class WeightCheck:
         return f"{getattr(hook, '__qualname__', type(hook).__name__)} on {what}"
 
     def gather(self, comm: Communicator) -> None:
-        """Compare in a collective of its own, if this pass is checked: where no message of the pass has room."""
+        """Compare in a separate collective, if this pass is checked: for passes whose messages have no room."""
         due = self.due
         self.passes += 1
         if due and len(set(comm.allgather([np.array([self.checksum()])])[0].tolist())) > 1:
@@ -141,7 +144,7 @@ def sample(arrays: Sequence[Array]) -> Array:
 
 
 def _one_nan(array: Array) -> Array:
-    """The array with one kind of nan: which one a sum of several leaves depends on their order."""
+    """The array with one kind of nan: which one a sum of several leaves has depends on their order."""
     wrong = array != array
     return np.where(wrong, np.array(np.nan, array.dtype), array) if wrong.any() else array
 

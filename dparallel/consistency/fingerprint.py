@@ -46,7 +46,7 @@ class NotComparable(TypeError):
 
 
 def fingerprint(obj: object, rank: int, structure: bool = False) -> list[Entry]:
-    """The entries of an object's parts, in a fixed order. structure: leave out the values of modules and optimisers.
+    """The entries of an object's parts, in a fixed order. structure: exclude the values of modules and optimizers.
 
     NotComparable (a TypeError) for a part of unknown type.
     """
@@ -54,7 +54,7 @@ def fingerprint(obj: object, rank: int, structure: bool = False) -> list[Entry]:
 
 
 def _array_entry(path: str, array: Array | np.generic, more: str = "") -> Entry:
-    """An entry of the elements' bytes. more: further words of the description."""
+    """An entry of the elements' bytes. more: appended to the description."""
     array = np.asarray(array)
     if array.dtype.kind in "OV" and array.dtype.name != "bfloat16":
         raise NotComparable(f"{path or 'the object'} is an array of dtype {array.dtype}, which can't be compared over ranks")
@@ -114,7 +114,7 @@ def _entries(obj: Any, path: str, rank: int, structure: bool) -> Iterator[Entry]
         yield _text_entry(path, "function", f"{obj.__module__}.{obj.__qualname__}")
     else:
         raise NotComparable(f"{path or 'the object'} is a {type(obj).__name__}, which can't be compared over ranks: pass "
-                            "what it holds, as tensors, arrays, numbers, strings and containers of them")
+                            "its contents, as tensors, arrays, numbers, strings and containers of them")
 
 
 def _sequence_entries(obj: Iterable[Any], path: str, rank: int, structure: bool) -> Iterator[Entry]:
@@ -164,7 +164,7 @@ def _optimizer_entries(optimizer: Optimizer, path: str, rank: int, structure: bo
 
 
 def _order_entries(obj: Sampler[Any] | DataLoader[Any], path: str, rank: int) -> Iterator[Entry]:
-    """The entries of all that the order of a sampler or loader depends on. Nothing is drawn from it."""
+    """The entries of everything on which the order of a sampler or loader depends. Nothing is drawn from it."""
     yield _text_entry(path, type(obj).__name__, "")
     if isinstance(obj, DataLoader):
         settings: dict[str, Any] = {"batch_size": obj.batch_size, "drop_last": obj.drop_last}

@@ -1,8 +1,9 @@
-"""Checks that all ranks have the same model, optimiser, data order or other value. All ranks raise the same error, which
+"""Checks that all ranks have the same model, optimizer, data order or other value. All ranks raise the same error, which
 names the first difference.
 
-One allgather of 16 bytes per rank finds out whether there is a difference; entries and elements are sent only if there is
-one. DataParallel calls verify() on its module, sharding on its optimisers. """
+One allgather of 16 bytes per rank determines whether there is a difference; entries and elements are sent only if there is
+one. DataParallel calls verify() on its module, sharding on its optimizers.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +22,15 @@ COMPARABLE = "biufcV"                # kinds of dtypes whose first different ele
 
 
 def assert_same_everywhere(obj: object, comm: Communicator | None = None) -> None:
-    """Raise AssertionError, on every rank, unless all ranks have bitwise the same value. Collective; it returns at once
-    where one process holds all places.
+    """Raise AssertionError, on every rank, unless all ranks have bitwise the same value. Collective; it returns at once if
+    one process holds all ranks.
 
     Args:
         obj: A Module (names, shapes, dtypes, requires_grad, values of parameters and buffers; of a sharded DataParallel the
-            full parameters), an Optimizer (options, shapes, state), a Sampler or DataLoader (all that its order depends on;
-            to compare the order itself pass list(sampler)), a Generator, anything with state_dict(), an iterable of (name,
-            Tensor), arrays, numbers, strings, and containers of all these.
-        comm (Communicator): The ranks, by default world().
+            full parameters), an Optimizer (options, shapes, state), a Sampler or DataLoader (everything on which its order
+            depends; to compare the order itself pass list(sampler)), a Generator, an object with state_dict(), an iterable
+            of (name, Tensor), arrays, numbers, strings, and containers of all these.
+        comm (Communicator): The ranks. Default: world().
 
     Raises:
         AssertionError: the value differs; the text names the path of the first difference, the ranks and both values.
@@ -39,7 +40,7 @@ def assert_same_everywhere(obj: object, comm: Communicator | None = None) -> Non
         >>> def compare(comm):
         ...     dparallel.assert_same_everywhere({"lr": 0.1, "order": [2, 0, 1]}, comm)
         ...     try:
-        ...         dparallel.assert_same_everywhere(ag.nn.Linear(2, 1), comm)     # of random weights
+        ...         dparallel.assert_same_everywhere(ag.nn.Linear(2, 1), comm)     # random weights
         ...     except AssertionError as error:
         ...         return "weight" in str(error)
         >>> dparallel.run_ranks(2, compare)
@@ -51,16 +52,16 @@ def assert_same_everywhere(obj: object, comm: Communicator | None = None) -> Non
 
 
 def verify(obj: object, comm: Communicator | None = None, *, what: str = "", ignored: Collection[str] = ()) -> None:
-    """Raise CollectiveError, on every rank, unless all ranks have models or optimisers of the same structure.
+    """Raise CollectiveError, on every rank, unless all ranks have models or optimizers of the same structure.
 
-    Of a Module names, shapes, dtypes and requires_grad are compared, of an Optimizer its class, hyper-parameters and the
+    For a Module names, shapes, dtypes and requires_grad are compared, for an Optimizer its class, hyperparameters and the
     shapes of its parameters; values are not (assert_same_everywhere compares them).
 
     Args:
-        obj (Module or Optimizer): What is compared.
-        comm (Communicator): The ranks, by default world().
+        obj (Module or Optimizer): The object to compare.
+        comm (Communicator): The ranks. Default: world().
         what (str): Begins the message. Default: 'verify'.
-        ignored (Collection[str]): Names of parameters and buffers that may differ.
+        ignored (collection of str): Names of parameters and buffers that may differ.
 
     Raises:
         CollectiveError: the structure differs; the text names the first difference.
@@ -134,7 +135,7 @@ def _explain(entries_of_ranks: list[list[Entry]], own: list[Entry], comm: Commun
 
 
 def _summary(entries_of_ranks: list[list[Entry]]) -> str:
-    """Which other entries differ, and which ranks agree with each other; "" where the first difference says it all."""
+    """Which other entries differ, and which ranks agree with each other; "" if the first difference is all."""
     first, count = entries_of_ranks[0], len(entries_of_ranks)
     names: list[str] = []
     if len({tuple(entry.path for entry in entries) for entries in entries_of_ranks}) == 1:

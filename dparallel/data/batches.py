@@ -15,20 +15,20 @@ from ..comm import Communicator, communicator, even_split
 
 
 class GlobalBatchSampler(Sampler[list[int]]):
-    """A batch_sampler for DataLoader. Each global batch is the same on any number of ranks; this rank gets consecutive rows
-    of it, split as DataParallel(reproducible=shards) needs them.
+    """A batch_sampler for DataLoader whose global batches are the same on any number of ranks.
 
-    The order is drawn from (seed, epoch); iterating again is the next epoch, unless set_epoch() sets another. Without
-    drop_last a last batch of fewer rows than shards is joined to the one before it.
+    This rank gets consecutive rows of each batch, split as DataParallel(reproducible=shards) requires. The order is drawn
+    from (seed, epoch); iterating again is the next epoch, unless set_epoch() sets another. Without drop_last a last batch of
+    fewer rows than shards is merged with the one before it.
 
     Args:
-        data_source: The dataset, or anything with a length.
+        data_source: The dataset, or an object with a length.
         batch_size (int): Rows of a global batch, at least `shards`.
-        comm (Communicator): The ranks, by default world().
+        comm (Communicator): The ranks. Default: world().
         shards (int): Number of equal parts of a batch, a multiple of the number of ranks. Default: that number.
-        shuffle (bool): Whether the order is random. Default: True.
-        seed (int): Of the order. Default: 0.
-        drop_last (bool): Whether an incomplete last batch is left out. Default: False.
+        shuffle (bool): Draw a random order. Default: True.
+        seed (int): The seed of the order. Default: 0.
+        drop_last (bool): Drop an incomplete last batch. Default: False.
 
     Raises:
         ValueError: shards is not a multiple of the number of ranks; batch_size, or the number of rows, is below shards.
@@ -36,14 +36,11 @@ class GlobalBatchSampler(Sampler[list[int]]):
     Example:
         >>> def batches(comm):
         ...     return list(dparallel.GlobalBatchSampler(range(8), 4, comm=comm, shuffle=False))
-        >>> dparallel.run_ranks(1, batches)
-        [[[0, 1, 2, 3], [4, 5, 6, 7]]]
         >>> dparallel.run_ranks(2, batches)
         [[[0, 1], [4, 5]], [[2, 3], [6, 7]]]
         >>> sampler = dparallel.GlobalBatchSampler(range(8), 4, comm=dparallel.Devices(1), shuffle=False)
         >>> sampler.set_epoch(3)
-        >>> first = next(iter(sampler))
-        >>> state = sampler.state_dict()                     # after the first batch
+        >>> first, state = next(iter(sampler)), sampler.state_dict()
         >>> sampler.load_state_dict(state)
         >>> state, list(sampler)
         ({'seed': 0, 'epoch': 3, 'sample': 4}, [[4, 5, 6, 7]])
@@ -57,7 +54,7 @@ class GlobalBatchSampler(Sampler[list[int]]):
         if self.shards < 1 or self.shards % processes:
             raise ValueError(f"shards={shards} is not a multiple of the {processes} ranks")
         if not isinstance(batch_size, int) or batch_size < self.shards:
-            raise ValueError(f"batch_size={batch_size!r}: a whole number of rows, at least one for each of "
+            raise ValueError(f"batch_size={batch_size!r} must be an integer, with at least one row for each of "
                              f"{self.shards} shards")
         if len(data_source) < self.shards:
             raise ValueError(f"{len(data_source)} rows are fewer than {self.shards} shards")
@@ -75,7 +72,7 @@ class GlobalBatchSampler(Sampler[list[int]]):
         return len(self._batch_bounds(0)) - 1
 
     def __iter__(self) -> Iterator[list[int]]:
-        """This rank's row numbers of each batch of the epoch that are still to come."""
+        """This rank's row numbers of each remaining batch of the epoch."""
         order = self.order(self.epoch)
         for start, stop in itertools.pairwise(self._batch_bounds(self.sample)):
             self.sample = stop
@@ -94,27 +91,28 @@ class GlobalBatchSampler(Sampler[list[int]]):
         return slice(int(ends[first]), int(ends[first + self.share]))
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next iteration be that of `epoch`, from its first batch.
+        """Start the next iteration at the first batch of `epoch`.
 
         Args:
-            epoch (int): The number that the order is drawn from, with the seed.
+            epoch (int): Determines the order, with the seed.
         """
         self.epoch, self.sample = epoch, 0
 
     def state_dict(self) -> dict[str, int]:
-        """The seed, the epoch and how many of its samples are done: the same on all ranks, and for any number of ranks and
-        any batch size."""
+        """The seed, the epoch and the number of its samples that are done: equal on all ranks, and for any number of
+        ranks and batch size.
+        """
         return {"seed": self.seed, "epoch": self.epoch, "sample": self.sample}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Continue after the batch at which state_dict() was called, also on another number of ranks.
 
         Args:
-            state (dict): What state_dict() returned.
+            state (dict): The result of state_dict().
 
         Raises:
             KeyError: state lacks seed, epoch or sample.
-            TypeError: a value is no whole number.
+            TypeError: a value is not an integer.
             ValueError: a value is out of range.
         """
         if "sample" not in state:                    # earlier states have the number of the batch, of this size

@@ -13,17 +13,17 @@ class DistributedSampler(data.DistributedSampler):
     """autograd.utils.data.DistributedSampler; num_replicas and rank default to those of comm.
 
     By default items are repeated so that all ranks get equally many, as in PyTorch. With uneven=True each item is used once,
-    and DataParallel weights ranks by rows; evaluation needs uneven=True, as repeated items would count twice.
+    and DataParallel weights ranks by rows; evaluation requires uneven=True, because repeated items would count twice.
 
     Args:
-        dataset: The dataset, or anything with a length.
+        dataset: The dataset, or an object with a length.
         num_replicas (int): Number of ranks.
         rank (int): The rank whose indices are drawn.
-        shuffle (bool): Whether set_epoch() sets another order. Default: True.
-        seed (int): The order is drawn from this and the epoch, so it is the same on all ranks. Default: 0.
-        drop_last (bool): Whether items at the end are left out rather than others repeated. Default: False.
-        uneven (bool): Whether ranks may get different numbers of items. Default: False.
-        comm (Communicator): The ranks, by default world().
+        shuffle (bool): Draw a random order for each epoch. Default: True.
+        seed (int): With the epoch, determines the order, the same on all ranks. Default: 0.
+        drop_last (bool): Drop items at the end instead of repeating others. Default: False.
+        uneven (bool): Ranks may get different numbers of items. Default: False.
+        comm (Communicator): The ranks. Default: world().
 
     Example:
         >>> [list(dparallel.DistributedSampler(range(5), 2, rank, shuffle=False)) for rank in range(2)]

@@ -1,7 +1,7 @@
-"""Metrics of classifiers and of regressions, exact over ranks: of all ranks' rows together, however unequal their numbers.
+"""Metrics of classifiers and of regressions, exact over ranks: of all ranks' rows together, even if unequal in number.
 
-A mean of the ranks' F1 scores is not the F1 score. So counts are added over ranks (ConfusionMatrix and what is made of it,
-errors of regressions), and for the area under a curve the scores themselves are gathered.
+A mean of the ranks' F1 scores is not the F1 score. So counts are summed over ranks (ConfusionMatrix and metrics derived from
+it, errors of regressions), and for the area under a curve the scores themselves are gathered.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def values_of(x: ArrayLike) -> Array:
 
 
 def classes_of(name: str, output: ArrayLike, target: ArrayLike, threshold: float = 0.5) -> tuple[Array, Array]:
-    """Predicted and right classes, flat, of scores (n, classes, ...), probabilities of class 1 (n, ...), or classes."""
+    """Predicted and true classes, flat, from scores (n, classes, ...), probabilities of class 1 (n, ...), or classes."""
     scores, right = values_of(output), values_of(target)
     if scores.ndim == right.ndim + 1 and scores.shape[:1] + scores.shape[2:] == right.shape:
         scores = scores.argmax(1)
@@ -38,16 +38,16 @@ def classes_of(name: str, output: ArrayLike, target: ArrayLike, threshold: float
 
 
 class ConfusionMatrix(Metric):
-    """How many rows of class i were taken for class j: compute() is an array [i, j] of whole numbers.
+    """The number of rows of class i predicted as class j: compute() is an int array [i, j].
 
     Args:
-        num_classes (int): How many classes there are.
-        comm (Communicator): The ranks, by default those of evaluate(), or world().
-        ignore_index (int): A target that does not count.
-        threshold (float): Above which a probability is class 1. Default: 0.5.
+        num_classes (int): The number of classes.
+        comm (Communicator): The ranks. Default: those of evaluate(), or world().
+        ignore_index (int): A target that is ignored.
+        threshold (float): A probability above it is class 1. Default: 0.5.
 
     Raises:
-        ValueError: num_classes is below 2; in update(), classes that there are not, or shapes that don't fit.
+        ValueError: num_classes is below 2; in update(), an invalid class, or shapes that do not match.
 
     Example:
         >>> matrix = dparallel.metrics.ConfusionMatrix(2)
@@ -60,7 +60,7 @@ class ConfusionMatrix(Metric):
     def __init__(self, num_classes: int, comm: Communicator | None = None, *, ignore_index: int | None = None,
                  threshold: float = 0.5) -> None:
         if whole_number(f"{type(self).__name__}(num_classes", num_classes, None) < 2:
-            raise ValueError(f"num_classes={num_classes}: at least two")
+            raise ValueError(f"num_classes={num_classes} must be at least 2")
         self.num_classes, self.ignore_index, self.threshold = num_classes, ignore_index, threshold
         self.count = num_classes**2
         super().__init__(comm)
@@ -69,12 +69,12 @@ class ConfusionMatrix(Metric):
         """Count rows.
 
         Args:
-            output (Tensor or array): Scores (n, classes, ...), probabilities of class 1 (n, ...), or classes (n, ...) of
-                whole numbers.
-            target (Tensor or array): The right classes (n, ...), whole numbers.
+            output (Tensor or array): Scores (n, classes, ...), probabilities of class 1 (n, ...), or integer classes (n,
+                ...).
+            target (Tensor or array): The true classes (n, ...), integers.
 
         Raises:
-            ValueError: the shapes do not fit, or a class is below 0, or num_classes or more.
+            ValueError: the shapes do not match, or a class is negative or at least num_classes.
         """
         found, right = classes_of(type(self).__name__, output, target, self.threshold)
         if self.ignore_index is not None:
@@ -135,15 +135,15 @@ def ratio(a: Array, b: Array) -> Array:
 
 
 class Precision(_OfCounts):
-    """The fraction of the predictions of a class that are right.
+    """The fraction of the predictions of a class that are correct.
 
     Args:
-        num_classes (int): How many classes there are.
-        comm (Communicator): The ranks, by default those of evaluate(), or world().
+        num_classes (int): The number of classes.
+        comm (Communicator): The ranks. Default: those of evaluate(), or world().
         average (str): "macro", the mean over classes that occur; "micro"; "weighted" by their rows; None: one for each
             class. Default: 'macro'.
-        ignore_index (int): A target that does not count.
-        threshold (float): Above which a probability is class 1. Default: 0.5.
+        ignore_index (int): A target that is ignored.
+        threshold (float): A probability above it is class 1. Default: 0.5.
 
     Example:
         >>> precision = dparallel.metrics.Precision(2, average=None)
@@ -158,22 +158,7 @@ class Precision(_OfCounts):
 
 
 class Recall(_OfCounts):
-    """The fraction of the rows of a class that are found.
-
-    Args:
-        num_classes (int): How many classes there are.
-        comm (Communicator): The ranks, by default those of evaluate(), or world().
-        average (str): "macro", the mean over classes that occur; "micro"; "weighted" by their rows; None: one for each
-            class. Default: 'macro'.
-        ignore_index (int): A target that does not count.
-        threshold (float): Above which a probability is class 1. Default: 0.5.
-
-    Example:
-        >>> recall = dparallel.metrics.Recall(2, average=None)
-        >>> recall.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]]), ag.tensor([0, 1, 1]))
-        >>> recall.compute()
-        array([1. , 0.5])
-    """
+    """The fraction of the rows of a class that are predicted as that class. Arguments: see Precision()."""
 
     def score(self, hits: Array, found: Array, right: Array) -> Array:
         """Right predictions of all rows."""
@@ -181,22 +166,7 @@ class Recall(_OfCounts):
 
 
 class F1Score(_OfCounts):
-    """The harmonic mean of precision and recall, 2 hits / (predictions + rows).
-
-    Args:
-        num_classes (int): How many classes there are.
-        comm (Communicator): The ranks, by default those of evaluate(), or world().
-        average (str): "macro", the mean over classes that occur; "micro"; "weighted" by their rows; None: one for each
-            class. Default: 'macro'.
-        ignore_index (int): A target that does not count.
-        threshold (float): Above which a probability is class 1. Default: 0.5.
-
-    Example:
-        >>> score = dparallel.metrics.F1Score(2)
-        >>> score.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]]), ag.tensor([0, 1, 1]))
-        >>> score.compute()
-        0.666...
-    """
+    """The harmonic mean of precision and recall, 2 hits / (predictions + rows). Arguments: see Precision()."""
 
     def score(self, hits: Array, found: Array, right: Array) -> Array:
         """Of each class."""
@@ -204,14 +174,15 @@ class F1Score(_OfCounts):
 
 
 class AUROC(Metric):
-    """The area under the receiver operating characteristic: how probable it is that a row of the class has a larger score
-    than another, equal ones counted half. Exact: all scores are gathered, 8 bytes a row and class. compute() is nan where a
-    class has no rows, or no others.
+    """The area under the receiver operating characteristic: the probability that a row of the class has a larger score than
+    another, ties counted half.
+
+    Exact: all scores are gathered, 8 bytes per row and class. compute() is nan if a class has no rows, or no others.
 
     Args:
-        comm (Communicator): The ranks, by default those of evaluate(), or world().
+        comm (Communicator): The ranks. Default: those of evaluate(), or world().
         average (str): Over classes, each against the others: "macro", "weighted" or None. Default: 'macro'.
-        ignore_index (int): A target that does not count.
+        ignore_index (int): A target that is ignored.
 
     Raises:
         ValueError: average is none of these.
@@ -233,7 +204,7 @@ class AUROC(Metric):
         super().__init__(comm)
 
     def reset(self) -> None:
-        """Forget all rows."""
+        """Discard all rows."""
         super().reset()
         self.scores: list[Array] = []
         self.targets: list[Array] = []
@@ -243,10 +214,10 @@ class AUROC(Metric):
 
         Args:
             output (Tensor or array): Scores (n,) or (n, 1) of class 1, or (n, classes); kept as float64.
-            target (Tensor or array): The right classes (n,) or (n, 1), whole numbers.
+            target (Tensor or array): The true classes (n,) or (n, 1), integers.
 
         Raises:
-            ValueError: the shapes do not fit, or a target is none of the classes.
+            ValueError: the shapes do not match, or a target is not one of the classes.
         """
         scores, right = np.asarray(values_of(output), np.float64), values_of(target).astype(np.int64)
         if scores.ndim == 2 and scores.shape[1] == 1:
@@ -294,17 +265,17 @@ class AUROC(Metric):
         return {"scores": list(self.scores), "targets": list(self.targets)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what state_dict() returned.
+        """Restore the scores and targets.
 
         Args:
-            state (dict): What state_dict() returned.
+            state (dict): The result of state_dict().
         """
         self.scores = [np.array(getattr(x, "array", x), np.float64) for x in state["scores"]]
         self.targets = [np.array(getattr(x, "array", x), np.int64) for x in state["targets"]]
 
 
 def area(scores: Array, positive: Array) -> float:
-    """Of one class: the Mann-Whitney statistic by ranks, equal scores at their mean rank."""
+    """The area of one class: the Mann-Whitney statistic by ranks, equal scores at their mean rank."""
     n = int(positive.sum())
     if not 0 < n < len(scores) or np.isnan(scores).any():
         return float("nan")
@@ -314,11 +285,11 @@ def area(scores: Array, positive: Array) -> float:
 
 
 class MeanSquaredError(Metric):
-    """The mean of the squared differences, over all elements; squared=False: its root.
+    """The mean of the squared differences, over all elements.
 
     Args:
-        comm (Communicator): The ranks, by default those of evaluate(), or world().
-        squared (bool): False: the root of it. Default: True.
+        comm (Communicator): The ranks. Default: those of evaluate(), or world().
+        squared (bool): False: its root. Default: True.
 
     Example:
         >>> error = dparallel.metrics.MeanSquaredError(squared=False)
@@ -335,8 +306,8 @@ class MeanSquaredError(Metric):
         """Add rows; both of one shape.
 
         Args:
-            output (Tensor or array): The predictions; a last dimension of size 1 may be there in addition.
-            target (Tensor or array): The right values.
+            output (Tensor or array): The predictions; they may have an additional last dimension of size 1.
+            target (Tensor or array): The true values.
 
         Raises:
             ValueError: the shapes differ.
@@ -368,32 +339,25 @@ class MeanAbsoluteError(Metric):
     """
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
-        """Add rows; both of one shape.
-
-        Args:
-            output (Tensor or array): The predictions; a last dimension of size 1 may be there in addition.
-            target (Tensor or array): The right values.
-
-        Raises:
-            ValueError: the shapes differ.
-        """
+        """Add rows: see MeanSquaredError.update(). ValueError if the shapes differ."""
         difference = _difference(type(self).__name__, output, target)
         self.totals += np.abs(difference).sum(), difference.size
 
 
 class R2Score(Metric):
     """The coefficient of determination, 1 - sum (y - output)^2 / sum (y - mean of y)^2, of each column over the rows of all
-    ranks. Of equal targets it is 1 if they are met and else 0, as in scikit-learn; of less than two rows nan.
+    ranks.
 
-    Means and squared deviations of the ranks are combined as in Chan, Golub and LeVeque 1983: no cancellation.
+    For equal targets it is 1 if they are predicted exactly and else 0, as in scikit-learn; for less than two rows nan. Means
+    and squared deviations of the ranks are combined as in Chan, Golub and LeVeque 1983: no cancellation.
 
     Args:
-        comm (Communicator): The ranks, by default those of evaluate(), or world().
-        multioutput (str): Of targets (n, columns): "uniform_average", "variance_weighted", or "raw_values", one for each
+        comm (Communicator): The ranks. Default: those of evaluate(), or world().
+        multioutput (str): For targets (n, columns): "uniform_average", "variance_weighted", or "raw_values", one for each
             column. Default: 'uniform_average'.
 
     Raises:
-        ValueError: multioutput is none of these; in update(), shapes, or numbers of columns, that differ.
+        ValueError: multioutput is none of these; in update(), shapes, or numbers of columns, differ.
 
     Example:
         >>> score = dparallel.metrics.R2Score()
@@ -404,23 +368,23 @@ class R2Score(Metric):
 
     def __init__(self, comm: Communicator | None = None, *, multioutput: str = "uniform_average") -> None:
         if multioutput not in ("uniform_average", "variance_weighted", "raw_values"):
-            raise ValueError(f"multioutput={multioutput!r} is one of 'uniform_average', 'variance_weighted', 'raw_values'")
+            raise ValueError(f"multioutput={multioutput!r} must be 'uniform_average', 'variance_weighted' or 'raw_values'")
         self.multioutput = multioutput
         super().__init__(comm)
 
     def reset(self) -> None:
-        """Forget all rows."""
+        """Discard all rows."""
         self.totals = np.zeros((0, 4))               # of each column: rows, mean, squared deviations from it, squared errors
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
         """Add rows; both of one shape.
 
         Args:
-            output (Tensor or array): The predictions; a last dimension of size 1 may be there in addition.
-            target (Tensor or array): The right values, (n,) or (n, columns).
+            output (Tensor or array): The predictions; they may have an additional last dimension of size 1.
+            target (Tensor or array): The true values, (n,) or (n, columns).
 
         Raises:
-            ValueError: the shapes differ, or the number of columns differs from that of rows before.
+            ValueError: the shapes differ, or the number of columns differs from that of earlier rows.
         """
         difference, right = _difference("R2Score", output, target), np.asarray(values_of(target), np.float64)
         if right.size:
@@ -475,7 +439,7 @@ def combined(a: Array, b: Array) -> Array:
 
 
 def _difference(name: str, output: ArrayLike, target: ArrayLike) -> Array:
-    """output - target in float64. ValueError where shapes differ by more than a last dimension of size 1."""
+    """output - target in float64. ValueError if shapes differ by more than a last dimension of size 1."""
     found, right = np.asarray(values_of(output), np.float64), np.asarray(values_of(target), np.float64)
     if found.shape == (*right.shape, 1):
         found = found[..., 0]

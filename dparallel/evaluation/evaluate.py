@@ -1,4 +1,4 @@
-"""evaluate(): metrics of a model over data that are split over ranks. Every row counts once."""
+"""evaluate(): metrics of a model over data that are split across ranks. Every row counts once."""
 
 from __future__ import annotations
 
@@ -20,26 +20,24 @@ MetricFunction = Callable[[Any, Any], "Tensor | float"]
 
 def evaluate(model: Module, source: data.Dataset[Any] | Iterable[Any], metrics: dict[str, Metric | MetricFunction], *,
              batch_size: int = 256, comm: Communicator | None = None) -> dict[str, float]:
-    """The metrics of the model in evaluation mode, over all rows of all ranks, the same on every rank. Collective.
+    """Compute metrics of the model in evaluation mode, over all rows of all ranks. Collective; returns a dict of floats,
+    equal on every rank.
 
     The buffers of a DataParallel are synchronized first (DataParallel.synchronise_buffers()); with another comm, such as
-    Devices(1) on one rank, they stay this rank's own. An exception on one rank is a CollectiveError on the others. The
+    Devices(1) on one rank, this rank's own are used. An exception on one rank is a CollectiveError on the others. The
     parameters of a model with shard="parameters" are gathered on each rank meanwhile.
 
     Args:
         model (Module): The model, also a DataParallel.
-        source: A Dataset of (input, target) rows, the same on every rank, which is split over ranks; or an iterable of this
-            rank's (inputs, targets) batches, as many as it has (a DataLoader).
-        metrics (dict): By name functions of (output, target) that return a mean over the batch's rows (0-d) or one value for
-            each row, averaged over all rows; or Metric objects, which are reset first.
-        batch_size (int): Rows of a batch, where source is a Dataset. Default: 256.
-        comm (Communicator): The ranks, by default that of a DataParallel, or world().
-
-    Returns:
-        A dict of floats, with the names of metrics.
+        source: A Dataset of (input, target) rows, the same on every rank, which is split across ranks; or an iterable of
+            this rank's (inputs, targets) batches (a DataLoader), whose numbers may differ between ranks.
+        metrics (dict): By name, functions of (output, target) that return a mean over the batch's rows (0-d) or one value
+            for each row, averaged over all rows; or Metric objects, which are reset first.
+        batch_size (int): Rows of a batch, if source is a Dataset. Default: 256.
+        comm (Communicator): The ranks. Default: that of a DataParallel, or world().
 
     Raises:
-        TypeError: metrics is no dict.
+        TypeError: metrics is not a dict.
         CollectiveError: ranks pass different metrics, or another rank failed.
         ValueError: the loader's sampler repeats rows.
 
@@ -51,13 +49,13 @@ def evaluate(model: Module, source: data.Dataset[Any] | Iterable[Any], metrics: 
         [{'loss': 3.0}, {'loss': 3.0}]
     """
     if not isinstance(metrics, Mapping):
-        raise TypeError(f"evaluate(metrics={metrics!r}): a dict of functions and Metric objects by name is needed")
+        raise TypeError(f"evaluate(metrics={metrics!r}): pass a dict of functions and Metric objects by name")
     comm = communicator(model.comm if comm is None and isinstance(model, DataParallel) else comm)
     # ranks may have different numbers of batches, and a call of DataParallel may be collective
     net = model.module if isinstance(model, DataParallel) and not model.comm.alone else model
     names_of_ranks = comm.allgather_object([sorted(metrics)] * len(comm.held))
     if any(names != names_of_ranks[0] for names in names_of_ranks):
-        raise CollectiveError(f"evaluate: all ranks pass the same metrics, not {names_of_ranks}")
+        raise CollectiveError(f"evaluate: all ranks must pass the same metrics, not {names_of_ranks}")
     means = {name: metric if isinstance(metric, Metric) else Mean(comm) for name, metric in metrics.items()}
     for mean in means.values():
         mean.reset()
@@ -103,7 +101,7 @@ def _batches(source: data.Dataset[Any] | Iterable[Any], batch_size: int, comm: C
 
 @contextlib.contextmanager
 def evaluating(model: Module) -> Iterator[None]:
-    """Set the model to evaluation mode for the block; afterwards each module returns to the mode that it had."""
+    """Set the model to evaluation mode for the block; afterwards each module returns to its earlier mode."""
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:

@@ -1,4 +1,4 @@
-"""gather_for_metrics(): what all ranks have computed of a batch, each row of the data set once."""
+"""gather_for_metrics(): all ranks' results for a batch, with each row of the data set once."""
 
 from __future__ import annotations
 
@@ -15,24 +15,21 @@ from ..pytree.tree import tree_leaves_with_path, tree_map
 
 
 def gather_for_metrics(data: Any, loader: DataLoader[Any] | None = None, *, comm: Communicator | None = None) -> Any:
-    """All ranks' rows of `data`, on every rank, in the order of ranks; without a gradient. Collective.
+    """All ranks' rows of `data`, on every rank, in rank order; without gradients. Collective.
 
-    A DistributedSampler repeats rows so that all ranks get as many: with its loader these are left out of the last batch, as
-    Accelerate does. Without a loader nothing is (a sampler with uneven=True, or a GlobalBatchSampler, repeats none). Ranks
-    may have different numbers of rows, also none.
+    A DistributedSampler repeats rows so that all ranks get equally many; if its loader is passed, repeated rows are dropped
+    from the last batch, as in Accelerate. Without a loader nothing is dropped (a sampler with uneven=True, or a
+    GlobalBatchSampler, repeats no rows). Ranks may have different numbers of rows, including none.
 
     Args:
         data: Tensors, arrays and numbers in lists, tuples, dicts and dataclasses, with the batch in the first dimension (0-d
-            ones become a vector with one element for each rank); or anything that can be pickled: lists are concatenated,
-            what is no list becomes a list of one for each rank.
-        loader (DataLoader): The one whose batch this is, in the loop over it.
-        comm (Communicator): The ranks, by default world().
-
-    Returns:
-        data of the same structure, with all rows.
+            ones become a vector with one element for each rank); or any picklable object: lists are concatenated, other
+            objects become a list of one for each rank.
+        loader (DataLoader): The loader of this batch, inside the loop over it.
+        comm (Communicator): The ranks. Default: world().
 
     Raises:
-        TypeError: loader is no DataLoader.
+        TypeError: loader is not a DataLoader.
         CollectiveError: ranks pass different structures, or shapes that differ beyond the first dimension; on all ranks.
 
     Example:
@@ -66,10 +63,11 @@ def gather_for_metrics(data: Any, loader: DataLoader[Any] | None = None, *, comm
 
 
 def repeated_rows(loader: DataLoader[Any]) -> int:
-    """How many of the rows of the batch that was delivered last, at its end, are repetitions: of the last batch of a
-    DistributedSampler without uneven=True on the last ranks one."""
+    """The number of repeated rows at the end of the last delivered batch: on the last ranks one, for the last batch of a
+    DistributedSampler without uneven=True.
+    """
     if not hasattr(loader, "batch_sampler"):
-        raise TypeError(f"gather_for_metrics(loader={loader!r}): a DataLoader is needed, or None")
+        raise TypeError(f"gather_for_metrics(loader={loader!r}): pass a DataLoader, or None")
     sampler = getattr(loader.batch_sampler, "sampler", None) or loader.sampler
     if not isinstance(sampler, DistributedSampler) or sampler.uneven or sampler.drop_last or not loader.end_of_dataloader:
         return 0

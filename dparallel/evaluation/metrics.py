@@ -1,8 +1,8 @@
-"""Metrics over all ranks: each rank updates its own totals, and compute() adds those of all ranks. Ranks may have different
-numbers of rows, also none.
+"""Metrics over all ranks: each rank updates its own totals, and compute() sums those of all ranks. Ranks may have different
+numbers of rows, including none.
 
-Totals are float64 and added in one collective, so the result is that of one process that has all rows, and bitwise the
-same on every rank.
+Totals are float64 and summed in one collective, so the result is that of one process with all rows, and bitwise the same on
+every rank.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class Metric:
         """Add some of this rank's rows to the totals.
 
         Args:
-            *args, **kwargs: What the subclass takes.
+            *args, **kwargs: Those of the subclass.
 
         Raises:
             NotImplementedError: the subclass has no update().
         """
-        raise NotImplementedError(f"{type(self).__name__} must say what it counts, in update()")
+        raise NotImplementedError(f"{type(self).__name__} must define update()")
 
     def result(self, totals: Array) -> float:
         """The metric of the totals over all ranks: by default the first total over the second, nan if that is 0.
@@ -91,10 +91,10 @@ class Metric:
         return {"totals": self.totals.copy()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the totals that state_dict() returned.
+        """Restore the totals.
 
         Args:
-            state (dict): What state_dict() returned.
+            state (dict): The result of state_dict().
         """
         self.totals = np.array(getattr(state["totals"], "array", state["totals"]), np.float64)
 
@@ -127,7 +127,7 @@ class Mean(Metric):
         """
         values, weights = np.broadcast_arrays(_as_float64(value), _as_float64(weight))
         if (weights < 0).any():
-            raise ValueError(f"Mean.update: a weight of {weights.min()}; weights are 0 or more")
+            raise ValueError(f"Mean.update: a weight of {weights.min()}; weights must be at least 0")
         self.totals += (np.where(weights == 0, 0.0, values) * weights).sum(), weights.sum()
 
 
@@ -162,12 +162,12 @@ class Sum(Metric):
 
 
 class Accuracy(Metric):
-    """The fraction of rows whose class is among the top_k of largest scores; targets equal to ignore_index don't count.
+    """The fraction of rows whose class is among the top_k largest scores; targets equal to ignore_index are ignored.
 
     Args:
-        comm (Communicator): The ranks, by default those of evaluate(), or world().
-        top_k (int): Among how many largest scores the class may be. Default: 1.
-        ignore_index (int): A target that does not count.
+        comm (Communicator): The ranks. Default: those of evaluate(), or world().
+        top_k (int): The number of largest scores that may include the class. Default: 1.
+        ignore_index (int): A target that is ignored.
 
     Raises:
         ValueError: top_k is below 1.
@@ -182,21 +182,21 @@ class Accuracy(Metric):
     def __init__(self, comm: Communicator | None = None, top_k: int = 1, ignore_index: int | None = None) -> None:
         super().__init__(comm)
         if top_k < 1:
-            raise ValueError(f"top_k={top_k}: at least one class")
+            raise ValueError(f"top_k={top_k} must be at least 1")
         self.top_k: int = top_k
         self.ignore_index: int | None = ignore_index
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
-        """Compare scores (n, classes, ...), or predicted classes (n, ...), with the right classes (n, ...).
+        """Compare scores (n, classes, ...), or predicted classes (n, ...), with the true classes (n, ...).
 
-        Of equal scores the first is the larger one, as in argmax.
+        Of equal scores the first counts as the largest, as in argmax.
 
         Args:
-            output (Tensor or array): Scores (n, classes, ...), or classes (n, ...) of whole numbers.
-            target (Tensor or array): The right classes (n, ...), whole numbers.
+            output (Tensor or array): Scores (n, classes, ...), or integer classes (n, ...).
+            target (Tensor or array): The true classes (n, ...), integers.
 
         Raises:
-            ValueError: the shapes do not fit.
+            ValueError: the shapes do not match.
         """
         scores, right = _as_array(output), _as_array(target)
         if scores.shape == right.shape and scores.dtype.kind in "iub":
@@ -234,7 +234,7 @@ def reduce_metrics(values: dict[str, ArrayLike], weight: float = 1.0, comm: Comm
         [{'loss': 1.75}, {'loss': 1.75}]
     """
     if not isinstance(values, Mapping):
-        raise TypeError(f"reduce_metrics(values={values!r}): a dict of numbers by name is needed")
+        raise TypeError(f"reduce_metrics(values={values!r}): pass a dict of numbers by name")
     comm = communicator(comm)
     items = sorted((name, float(_as_float64(value))) for name, value in values.items())
     gathered = comm.allgather_object([(items, float(weight))] * len(comm.held))
@@ -245,7 +245,7 @@ def reduce_metrics(values: dict[str, ArrayLike], weight: float = 1.0, comm: Comm
             raise CollectiveError(f"reduce_metrics: rank {rank} has {names}, rank 0 {first_names}; all ranks pass the "
                                   "same names")
         if not rank_weight >= 0:
-            raise ValueError(f"reduce_metrics: rank {rank} has weight {rank_weight}; weights are 0 or more")
+            raise ValueError(f"reduce_metrics: rank {rank} has weight {rank_weight}; weights must be at least 0")
     total = sum(rank_weight for _, rank_weight in gathered)
     if not total:
         return {name: float("nan") for name in values}

@@ -22,17 +22,15 @@ BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's default
 
 def broadcast_coalesced(tensors: Iterable[Tensor], comm: Places = None, buffer_size: int = BUFFER_SIZE, *, root: int = 0,
                         devices: Places = None) -> list[tuple[Tensor, ...]]:
-    """Send root's tensors to every place, in messages of about buffer_size bytes.
+    """Send root's tensors to every rank, in messages of about buffer_size bytes. Returns a tuple of copies for each local
+    rank.
 
     Args:
-        tensors (Iterable[Tensor]): Of any shapes and dtypes; of other ranks' only these are read.
-        comm (Communicator or int or ints): The places, by default world(); a number of local devices, or their list.
+        tensors (iterable of Tensor): Of any shapes and dtypes; other ranks pass tensors of the same ones.
+        comm (Communicator or int or ints): The ranks; a number of local devices, or their list. Default: world().
         buffer_size (int): Bytes of a message. Default: 10485760.
-        root (int): The place that sends. Default: 0.
+        root (int): The rank that sends. Default: 0.
         devices: PyTorch's name for comm.
-
-    Returns:
-        A list with one tuple of copies for each place held here.
 
     Example:
         >>> dparallel.broadcast_coalesced([ag.tensor([1.0]), ag.tensor([2, 3])], 2)
@@ -51,17 +49,14 @@ def broadcast_coalesced(tensors: Iterable[Tensor], comm: Places = None, buffer_s
 
 def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None, root: int = 0, *,
                destination: int | None = None) -> Tensor:
-    """The sum of all places' tensors on root; an empty tensor on other ranks.
+    """The sum of all ranks' tensors on root; an empty tensor on other ranks.
 
     Args:
-        inputs (Sequence[Tensor]): One tensor for each place held here, of one shape.
-        comm (Communicator or int): The places, by default world(), or the number of a local device; there are then as many
-            devices as inputs.
-        root (int): The place that receives. Default: 0.
+        inputs (sequence of Tensor): One tensor for each local rank, of one shape.
+        comm (Communicator or int): The ranks, or the number of a local device, with as many devices as inputs. Default:
+            world().
+        root (int): The rank that receives. Default: 0.
         destination (int): PyTorch's name for comm.
-
-    Returns:
-        A Tensor.
 
     Example:
         >>> dparallel.reduce_add([ag.tensor([1.0]), ag.tensor([2.0])], 0)
@@ -76,20 +71,13 @@ def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None,
 def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator | int | None = None,
                          buffer_size: int = BUFFER_SIZE, *, root: int = 0,
                          destination: int | None = None) -> tuple[Tensor, ...]:
-    """The sums of all places' lists of tensors on root, in messages of about buffer_size bytes; empty tensors on other
-    ranks.
+    """The sums of all ranks' lists of tensors on root, in messages of about buffer_size bytes; empty tensors on other ranks.
+    For comm, root and destination, see reduce_add().
 
     Args:
-        inputs (Sequence[Sequence[Tensor]]): One list of tensors for each place held here; a process that holds one place may
+        inputs (sequence of sequences of Tensor): One list of tensors for each local rank; a process with one local rank may
             pass the list itself.
-        comm (Communicator or int): The places, by default world(), or the number of a local device; there are then as many
-            devices as inputs.
         buffer_size (int): Bytes of a message. Default: 10485760.
-        root (int): The place that receives. Default: 0.
-        destination (int): PyTorch's name for comm.
-
-    Returns:
-        A tuple of Tensors.
 
     Example:
         >>> dparallel.reduce_add_coalesced([[ag.tensor([1.0]), ag.tensor([2])], [ag.tensor([10.0]), ag.tensor([20])]], 0)
@@ -109,13 +97,13 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator 
 
 
 def _as_lists(inputs: Sequence[Any], comm: Communicator | int | None) -> Sequence[Any]:
-    """One list for each place, from the bare list of a process that holds one place."""
+    """One list for each local rank, from the bare list of a process with one."""
     one_place = comm is None or (not isinstance(comm, (int, np.integer)) and len(communicator(comm).held) == 1)
     return [inputs] if one_place and all(isinstance(x, Tensor) for x in inputs) else inputs
 
 
 def _as_list(tensors: Any) -> Any:
-    """An iterable as a list; anything else unchanged, for _plan_messages() to refuse on all ranks."""
+    """An iterable as a list; anything else unchanged, for _plan_messages() to reject on all ranks."""
     return list(tensors) if isinstance(tensors, Iterable) and not isinstance(tensors, Tensor) else tensors
 
 
@@ -123,7 +111,7 @@ def _layout(tensors: Any, buffer_size: Any) -> list[tuple[tuple[int, ...], str]]
     """The tensors' shapes and dtypes, or a text that says what is wrong with the arguments."""
     wrong = [tensors] if not isinstance(tensors, list) else [t for t in tensors if not isinstance(t, Tensor)]
     if wrong:
-        return ("takes a list of tensors for each place, not "
+        return ("requires a list of tensors for each local rank, not "
                 + "one of " * isinstance(tensors, list) + type(wrong[0]).__name__)
     if not isinstance(buffer_size, (int, float)) or buffer_size <= 0:
         return f"buffer_size={buffer_size!r} must be a positive number"
@@ -136,12 +124,12 @@ def _plan_messages(name: str, lists: list[Any], comm: Communicator, buffer_size:
     layouts = comm.allgather_object([_layout(tensors, buffer_size) for tensors in lists])
     for place, layout in enumerate(layouts):
         if isinstance(layout, str):
-            raise (ValueError if "buffer_size" in layout else TypeError)(f"{name}: {layout} (on place {place})")
+            raise (ValueError if "buffer_size" in layout else TypeError)(f"{name}: {layout} (on rank {place})")
     for place, layout in enumerate(layouts):
         if layout != layouts[0]:
             pairs = [*zip(layouts[0], layout, strict=False)]
             at = next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
-            raise ValueError(f"{name}: the tensors differ between places 0 and {place}, first at number {at}: "
+            raise ValueError(f"{name}: the tensors differ between ranks 0 and {place}, first at number {at}: "
                              f"{layouts[0][at:at + 1]} and {layout[at:at + 1]}")
     tensors = lists[0]
     return group_within(range(len(tensors)), lambda i: str(tensors[i].dtype), lambda i: tensors[i].array.nbytes, buffer_size)

@@ -1,4 +1,4 @@
-"""Arrays joined into one flat vector, so that many small arrays travel in one message.
+"""Arrays concatenated into one flat vector, so that many small arrays are sent in one message.
 
 The gradient buckets, the comm hooks, ZeRO's flat parameters and broadcast_coalesced() all use these functions.
 """

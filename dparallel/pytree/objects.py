@@ -1,6 +1,6 @@
 """Collectives of Python objects under torch.distributed's names. Objects are pickled: for small ones, between trusted ranks.
 
-A process must hold one place (a rank). `group` is a Communicator, world() by default; src and dst are ranks of it.
+A process must hold one rank. `group` is a Communicator, world() by default; src and dst are ranks of it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from ..comm import CollectiveError, Communicator, communicator
 
 
 def _group_of_ranks(group: Communicator | None) -> Communicator:
-    """The communicator; ValueError if this process holds several of its places."""
+    """The communicator; ValueError if this process holds several of its ranks."""
     comm = communicator(group)
     if len(comm.held) > 1:
-        raise ValueError(f"one object for a process that holds {len(comm.held)} places; call the communicator's "
+        raise ValueError(f"one object for a process that holds {len(comm.held)} ranks; call the communicator's "
                          "allgather_object, gather_object or scatter_object")
     return comm
 
@@ -28,9 +28,9 @@ def broadcast_object_list(object_list: list[Any], src: int = 0, group: Communica
     """Overwrite the list's items with copies of src's.
 
     Args:
-        object_list (list): On all ranks of src's length; its items can be pickled.
+        object_list (list): Of the same length on all ranks, with picklable items on src.
         src (int): The rank that sends. Default: 0.
-        group (Communicator): The ranks, by default world().
+        group (Communicator): The ranks. Default: world().
 
     Raises:
         CollectiveError: the lists' lengths differ; on all ranks.
@@ -59,9 +59,9 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Communicator | No
     """Overwrite the list with copies of all ranks' obj.
 
     Args:
-        object_list (list): One item for each rank, which are overwritten.
-        obj: What can be pickled.
-        group (Communicator): The ranks, by default world().
+        object_list (list): Output, one item for each rank.
+        obj: Picklable.
+        group (Communicator): The ranks. Default: world().
 
     Raises:
         CollectiveError: object_list is not a list of one item for each rank; on all ranks.
@@ -71,25 +71,23 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Communicator | No
         ...     found = [None] * comm.size
         ...     dparallel.all_gather_object(found, f"rank {comm.rank}", comm)
         ...     return found
-        >>> dparallel.run_ranks(2, names)
-        [['rank 0', 'rank 1'], ['rank 0', 'rank 1']]
+        >>> dparallel.run_ranks(2, names)[1]
+        ['rank 0', 'rank 1']
     """
     comm = _group_of_ranks(group)
     if not _is_list(object_list, comm.size):
-        comm.refuse(f"all_gather_object: object_list is {object_list!r} here, and is a list of items that are "
-                    f"overwritten: {comm.size} ranks need one each")
+        comm.refuse(f"all_gather_object: object_list is {object_list!r} here, but must be a list with an item "
+                    f"for each of {comm.size} ranks")
     object_list[:] = comm.allgather_object([obj])
 
 
 def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: int = 0,
                   group: Communicator | None = None) -> None:
-    """Overwrite dst's list with copies of all ranks' obj.
+    """Overwrite dst's list with copies of all ranks' obj. For obj and group, see all_gather_object().
 
     Args:
-        obj: What can be pickled.
-        object_gather_list (list): On dst one item for each rank, which are overwritten; None on the others.
+        object_gather_list (list): Output on dst, one item for each rank; None elsewhere.
         dst (int): The rank that receives. Default: 0.
-        group (Communicator): The ranks, by default world().
 
     Raises:
         CollectiveError: dst passes no list of one item for each rank; on all ranks.
@@ -113,13 +111,12 @@ def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: in
 
 def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None,
                         src: int = 0, group: Communicator | None = None) -> None:
-    """Overwrite the first item of each rank's output list with a copy of that rank's item of src's input list.
+    """Overwrite the first item of each rank's output list with a copy of that rank's item of src's input list. For src and
+    group, see broadcast_object_list().
 
     Args:
-        scatter_object_output_list (list): Of one item at least.
-        scatter_object_input_list (list): On src one item for each rank, which can be pickled; others' are ignored.
-        src (int): The rank that sends. Default: 0.
-        group (Communicator): The ranks, by default world().
+        scatter_object_output_list (list): Of at least one item.
+        scatter_object_input_list (list): On src one picklable item for each rank; ignored elsewhere.
 
     Raises:
         CollectiveError: a rank's output list is empty, or src has not one item for each rank; on all ranks.

@@ -1,9 +1,9 @@
-"""scatter, broadcast and gather of pytrees: the functions of torch.nn.parallel.scatter_gather over the places of a
-communicator, local devices or ranks.
+"""scatter, broadcast and gather of pytrees: the functions of torch.nn.parallel.scatter_gather over the ranks of a
+communicator, local devices or MPI ranks.
 
-All are recorded for backward. Root's tree decides; other ranks may pass None. Leaves that are no tensors are copied (pickled
-between ranks). A mistake on one rank raises the same ValueError or TypeError on every rank. dparallel.data_parallel, and
-DataParallel with batch="root", cut batches and join outputs with these functions.
+All are recorded for backward. Root's tree is used; other ranks may pass None. Leaves that are not tensors are copied
+(pickled between ranks). An error on one rank is the same ValueError or TypeError on every rank. dparallel.data_parallel, and
+DataParallel with batch="root", split batches and concatenate outputs with these functions.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ COMPARABLE = (bool, int, float, complex, str, bytes)
 
 
 class TensorSlot:
-    """The leaf that stands for a tensor in the tree that root sends to the other ranks. splits: whether the tensor is split
-    along dim, or (0-d) copied."""
+    """The leaf that replaces a tensor in the tree that root sends to the other ranks. splits: whether the tensor is split
+    along dim, or (0-d) copied.
+    """
 
     def __init__(self, splits: bool) -> None:
         self.splits = splits
@@ -33,20 +34,17 @@ class TensorSlot:
 
 def scatter(inputs: PyTree, comm: Places = None, dim: int = 0, *, root: int = 0, sizes: Sequence[int] | None = None,
             target_gpus: Places = None) -> list[PyTree]:
-    """Split root's tree of tensors along dim: one tree for each place held here. Called by every rank.
+    """Split root's tree of tensors along dim. Returns a list with one tree for each local rank. All ranks call it.
 
-    0-d tensors and leaves that are no tensors are copied.
+    0-d tensors and leaves that are not tensors are copied.
 
     Args:
-        inputs: Tensors (..., rows, ...) in tuples, lists, dicts and dataclasses; only root's is read.
-        comm (Communicator or int or ints): The places, by default world(); a number of local devices, or their list.
+        inputs: Tensors (..., rows, ...) in tuples, lists, dicts and dataclasses; only root's are used.
+        comm (Communicator or int or ints): The ranks; a number of local devices, or their list. Default: world().
         dim (int): The dimension of rows. Default: 0.
-        root (int): The place that sends. Default: 0.
-        sizes (Sequence[int]): Rows of each place. Default: an even split, larger shares first.
+        root (int): The rank that sends. Default: 0.
+        sizes (sequence of int): Rows of each rank. Default: an even split, larger shares first.
         target_gpus: PyTorch's name for comm.
-
-    Returns:
-        A list with one tree for each place held here.
 
     Raises:
         ValueError: two tensors have different numbers of rows; the text names both.
@@ -63,16 +61,11 @@ def scatter(inputs: PyTree, comm: Places = None, dim: int = 0, *, root: int = 0,
 
 
 def broadcast(inputs: PyTree, comm: Places = None, root: int = 0, *, devices: Places = None) -> list[PyTree]:
-    """Copy root's tree to every place. In backward root's gradients are the sums of those of all copies.
+    """Copy root's tree to every rank. Root's gradients are the sums of all copies' gradients. For other arguments, see
+    scatter().
 
     Args:
-        inputs: Tensors in tuples, lists, dicts and dataclasses; only root's is read.
-        comm (Communicator or int or ints): The places, by default world(); a number of local devices, or their list.
-        root (int): The place that sends. Default: 0.
         devices: PyTorch's name for comm.
-
-    Returns:
-        A list with one tree for each place held here.
 
     Example:
         >>> w = ag.tensor([1.0, 2.0], requires_grad=True)
@@ -88,25 +81,16 @@ def broadcast(inputs: PyTree, comm: Places = None, root: int = 0, *, devices: Pl
 
 def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm: Places = None, dim: int = 0, *,
                    root: int = 0, target_gpus: Places = None) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
-    """scatter() of a call's arguments.
+    """scatter() of a call's arguments. Returns a tuple of positional, and a tuple of keyword arguments for each local rank.
+    For other arguments, see scatter().
 
     Args:
-        inputs (tuple): Positional arguments; only root's are read.
+        inputs (tuple): Positional arguments; only root's are used.
         kwargs (dict): Keyword arguments.
-        comm (Communicator or int or ints): The places, by default world(); a number of local devices, or their list.
-        dim (int): The dimension of rows. Default: 0.
-        root (int): The place that sends. Default: 0.
-        target_gpus: PyTorch's name for comm.
-
-    Returns:
-        Two tuples: for each place held here a tuple of positional, and a dict of keyword arguments.
 
     Example:
-        >>> args, kwargs = dparallel.scatter_kwargs((ag.arange(2),), {"train": True}, 2)
-        >>> args
-        ((tensor([0]),), (tensor([1]),))
-        >>> kwargs
-        ({'train': True}, {'train': True})
+        >>> dparallel.scatter_kwargs((ag.arange(2),), {"train": True}, 2)
+        (((tensor([0]),), (tensor([1]),)), ({'train': True}, {'train': True}))
     """
     both = scatter((tuple(inputs or ()), dict(kwargs or {})), comm, dim, root=root, target_gpus=target_gpus)
     return tuple(args for args, _ in both), tuple(named for _, named in both)
@@ -114,25 +98,22 @@ def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm:
 
 def gather(outputs: Sequence[PyTree], comm: Communicator | int | None = None, dim: int = 0, *, root: int = 0,
            target_device: int | None = None) -> PyTree:
-    """Join the trees of all places to one.
+    """Concatenate the trees of all ranks to one.
 
     Tensors are concatenated along dim on root (0-d tensors to a vector), and are empty on other ranks. None, numbers and
-    strings must be equal on all places, and are kept.
+    strings must be equal on all ranks, and are kept.
 
     Args:
-        outputs (Sequence): One tree for each place held here.
-        comm (Communicator or int): The places, by default world(), or the number of a local device; there are then as many
-            devices as outputs.
+        outputs (sequence): One tree for each local rank.
+        comm (Communicator or int): The ranks, or the number of a local device, with as many devices as outputs. Default:
+            world().
         dim (int): The dimension of rows. Default: 0.
-        root (int): The place that receives. Default: 0.
+        root (int): The rank that receives. Default: 0.
         target_device (int): PyTorch's name for comm.
-
-    Returns:
-        A tree.
 
     Raises:
         ValueError: the trees' structures differ.
-        TypeError: a leaf is no tensor, None, number or string.
+        TypeError: a leaf is not a tensor, None, a number or a string.
 
     Example:
         >>> dparallel.gather([(ag.tensor([1.0]), "a"), (ag.tensor([2.0]), "a")], 0)
@@ -145,7 +126,7 @@ def gather(outputs: Sequence[PyTree], comm: Communicator | int | None = None, di
     layouts = held_layouts if comm.alone and len(held_layouts) == comm.size else comm.allgather_object(held_layouts)
     _check_layouts([dict(layout) for layout in layouts])
     joined: dict[str, Any] = {}
-    for path, description in layouts[0]:             # in place 0's order: other places' dicts may have another
+    for path, description in layouts[0]:             # in rank 0's order: other ranks' dicts may have another
         values = [leaves[path] for leaves in leaves_by_path]
         joined[path] = Gather.apply(*values, comm=comm, root=root, dim=dim) if description == TENSOR else values[0]
     paths = iter(leaves_by_path[0])
@@ -153,7 +134,9 @@ def gather(outputs: Sequence[PyTree], comm: Communicator | int | None = None, di
 
 
 def _description(leaf: object) -> str:
-    """What gather() compares between places: the value of a number or string, of other leaves only the type."""
+    """The description that gather() compares between ranks: the value of a number or string, of other leaves only the
+    type.
+    """
     if isinstance(leaf, Tensor):
         return TENSOR
     name = type(leaf).__name__
@@ -161,15 +144,17 @@ def _description(leaf: object) -> str:
 
 
 def _check_layouts(layouts: Sequence[dict[str, str]]) -> None:
-    """Raise unless gather() can join trees of these layouts (the description of each leaf by path), one for each place."""
+    """Raise unless gather() can concatenate trees of these layouts (the description of each leaf by path), one for each
+    rank.
+    """
     for place, layout in enumerate(layouts):
         for path in sorted(set(layout) | set(layouts[0])):
             first, other = layouts[0].get(path, "nothing"), layout.get(path, "nothing")
             at = f" (at {path})" if path else ""
             if (first == TENSOR) != (other == TENSOR) or "nothing" in (first, other):
-                raise ValueError(f"gather: the structures of places 0 and {place} differ{at}: {first} and {other}")
+                raise ValueError(f"gather: the structures of ranks 0 and {place} differ{at}: {first} and {other}")
             if first != other or (first != TENSOR and " " not in first):
-                raise TypeError("gather: outputs are tensors, and values that are the same on all places, in tuples, lists, "
+                raise TypeError("gather: outputs must be tensors, or values that are equal on all ranks, in tuples, lists, "
                                 f"dicts and dataclasses, not {first}" + (f" and {other}" if first != other else "") + at)
 
 
@@ -184,20 +169,21 @@ def mismatched_rows(tree: PyTree, dim: int) -> str:
             return f"scatter: dim {dim!r} is out of range for {name}, of shape {tuple(value.shape)}"
         if first is not None and value.shape[dim] != first[1]:
             return (f"scatter: {first[0]} has {first[1]} rows along dim {dim}, {name} has {value.shape[dim]}; tensors of "
-                    "one batch have equally many")
+                    "one batch must have equally many")
         first = first or (name, value.shape[dim])
     return ""
 
 
 def _distribute(name: str, tree: PyTree, comm: Communicator, root: int, problem: str,
                 send: Callable[[Tensor | None, bool], tuple[Tensor, ...]]) -> list[PyTree]:
-    """Root's tree for each place held here. send(x, splits) sends one of its tensors: x is this rank's tensor of that path
-    or None, splits says whether it is split along dim."""
+    """Root's tree for each local rank. send(x, splits) sends one of its tensors: x is this rank's tensor of that path or
+    None, splits whether it is split along dim.
+    """
     own = {path: leaf for path, leaf in tree_leaves_with_path(tree) if isinstance(leaf, Tensor)}   # on other ranks than root
     template = tree if comm.alone else _roots_template(name, tree, comm, root, problem)            # for the graph only
     if problem:                                      # on local devices; ranks have raised it by now
         raise ValueError(problem)
-    values: list[tuple[Any, ...]] = []               # of each leaf, one for each place held here
+    values: list[tuple[Any, ...]] = []               # of each leaf, one for each local rank
     for path, leaf in tree_leaves_with_path(template):
         if isinstance(leaf, TensorSlot):
             values.append(send(own.get(path), leaf.splits))
@@ -215,8 +201,9 @@ def _with_leaves(template: PyTree, leaves: Sequence[Any]) -> PyTree:
 
 
 def _roots_template(name: str, tree: PyTree, comm: Communicator, root: int, problem: str) -> PyTree:
-    """Root's tree on every rank, with a TensorSlot for each tensor. Where root's tree can't be pickled (a class made
-    inside a function, say) a rank's own tree is the template, if it has the same paths."""
+    """Root's tree on every rank, with a TensorSlot for each tensor. If root's tree can't be pickled (for example a class
+    defined inside a function) a rank's own tree is the template, if it has the same paths.
+    """
     template = tree_map(tree, lambda leaf: TensorSlot(leaf.ndim > 0) if isinstance(leaf, Tensor) else leaf)
     splits = [(path, leaf.splits if isinstance(leaf, TensorSlot) else None)
               for path, leaf in tree_leaves_with_path(template)]
@@ -240,7 +227,7 @@ def _roots_template(name: str, tree: PyTree, comm: Communicator, root: int, prob
     if comm.any([path for path, _ in splits] != [path for path, _ in roots_splits]
                 or any(own[1] is not None and roots[1] is None for own, roots in zip(splits, roots_splits, strict=True))):
         raise ValueError(f"{name}: root's structure can't be pickled ({reason}), so all ranks must pass one with the same "
-                         "leaves; some do not")
+                         "leaves, but some do not")
     own_leaves = [leaf for _, leaf in tree_leaves_with_path(template)]
     return _with_leaves(template, [leaf if split is None else TensorSlot(split)
                                    for leaf, (_, split) in zip(own_leaves, roots_splits, strict=True)])

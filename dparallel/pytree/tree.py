@@ -1,7 +1,7 @@
 """Nested tuples, lists, dicts and dataclasses of tensors ("pytrees", as in torch.utils._pytree and JAX).
 
-A user's batches and module outputs are trees. Whatever is no container is a leaf: a Tensor, a number, a string, None.
-scatter(), gather(), DataParallel and the checkers of dparallel.testing walk them with these functions.
+A user's batches and module outputs are trees. Every object that is not a container is a leaf: a Tensor, a number, a string,
+None. scatter(), gather(), DataParallel and the checkers of dparallel.testing walk them with these functions.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ def tree_map(tree: PyTree, function: Callable[[Any], Any]) -> PyTree:
 
 
 def trees_per_place(trees: PyTree) -> Sequence[PyTree]:
-    """A sequence of trees, one for each place that this process holds. An argument that is neither list, tuple nor iterator
-    is the tree of the only place."""
+    """A sequence of trees, one for each local rank. An argument that is neither list, tuple nor iterator is the tree of
+    the only rank.
+    """
     return trees if isinstance(trees, (list, tuple)) else list(trees) if isinstance(trees, Iterator) else [trees]

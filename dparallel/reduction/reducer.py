@@ -451,7 +451,7 @@ class Reducer:
             return
         second_order = self.second_order
         if not second_order.averages(backward_pass):
-            params = second_order.parameters_asked_for(backward_pass)
+            params = second_order.requested_parameters(backward_pass)
             if not params:
                 return
             self._refuse_recorded("autograd.grad() with respect to parameters", in_grad=False)

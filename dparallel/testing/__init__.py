@@ -1,6 +1,5 @@
-"""Checkers for authors of collectives: gradients over all places, gradcheck, a simulated network, a pytest plugin. See
+"""Checkers for authors of collectives: gradients over all ranks, gradcheck, a simulated network, a pytest plugin. See
 docs/testing.md.
-
 
 May import: comm, consistency, functions, pytree, reduction. Read first: adjoint.py.
 """

@@ -1,4 +1,4 @@
-"""check_adjoint(): compares a collective's backward with the adjoint of its forward, over all places, for random numbers."""
+"""check_adjoint(): compares a collective's backward with the adjoint of its forward, over all ranks, for random numbers."""
 
 from __future__ import annotations
 
@@ -31,34 +31,33 @@ STEP, STEP_RTOL = 1e-4, 1e-7         # of fourth-order differences, and their ac
 
 def check_adjoint(collective: Callable[..., Any], xs: Sequence[Any], comm: Communicator | None = None,
                   rng: np.random.Generator | None = None, *, order: int = 2, rtol: float = 1e-10) -> None:
-    """Assert that backward is the adjoint: <A x, u> == <x, A' u>, summed over all places, for random u. Collective.
+    """Assert that backward is the adjoint: <A x, u> == <x, A' u>, summed over all ranks, for random u. Collective.
 
     Floats are checked as float64, complex numbers as complex128. A nonlinear function is compared with its derivative at xs
     by differences, to 7 digits.
 
     Args:
-        collective (Callable): What is checked.
-        xs (Sequence): This process's arguments of `collective`, different on each rank: arrays or Tensors, or pytrees of
-            them (tuples, lists, dicts, dataclasses), and so are its results. None is a place without a part; integers and
-            objects that are no tensors are passed unchanged.
-        comm (Communicator): The ranks, by default world().
+        collective (callable): The function to check.
+        xs (sequence): This process's arguments, different on each rank: arrays or Tensors, or pytrees of them, as are its
+            results. None: a rank without a part; integers and objects that are not tensors are passed unchanged.
+        comm (Communicator): The ranks. Default: world().
         rng (numpy.random.Generator): Draws u. Default: one of the rank.
         order (int): 2: also differentiate the backward pass; A'u is linear in u, and its own backward must be A again.
             Default: 2.
-        rtol (float): The relative difference that is accepted. Default: 1e-10.
+        rtol (float): The accepted relative difference. Default: 1e-10.
 
     Raises:
-        AssertionError: the two numbers differ; on every rank, with both. The text says so if they differ by a power of the
-            number of places, or if backward would hang, because an output is not recorded on every rank.
+        AssertionError: the two numbers differ; on every rank, with both. The text explains a difference by a power of the
+            number of ranks, or that backward would hang because an output is not recorded on every rank.
         ValueError: order is not 1 or 2.
 
     Example:
         >>> def check(comm):
         ...     x = np.array([1.0 + comm.rank, 3.0])
         ...     dparallel.check_adjoint(lambda x: dparallel.AllReduce.apply(x, comm=comm), [x], comm)
-        ...     return "right"
+        ...     return "correct"
         >>> dparallel.run_ranks(2, check)
-        ['right', 'right']
+        ['correct', 'correct']
     """
     comm = communicator(comm)
     if order not in (1, 2):
@@ -118,7 +117,7 @@ class _AdjointCheck:
             return [y.array for y in self.traced.outputs_for(args)]
 
     def _is_linear(self) -> bool:
-        """Whether A(x + v) == A x + A v, on all places together."""
+        """Whether A(x + v) == A x + A v, on all ranks together."""
         vs = [self._random(x) for x in self.inputs]
         at_sum, at_v = self._outputs([x.array + v for x, v in zip(self.inputs, vs, strict=True)]), self._outputs(vs)
         error = [s - a - y.array for s, a, y in zip(at_sum, at_v, self.outputs, strict=True)]
@@ -160,7 +159,7 @@ class _AdjointCheck:
         what, problem = name(self.collective), ""
         if self.inputs and not pairs:
             problem = (f"the gradient of no input of {what} depends on its outputs here, so the backward pass of the "
-                       "backward pass would leave this rank out: pass None where a place has no part, and use it")
+                       "backward pass would exclude this rank: pass None on a rank without a part, and use it")
         if any(not g.requires_grad for g, _ in pairs):
             problem = (f"the backward pass of {what} is not recorded: it must call its partner's apply, not work on arrays, "
                     "and the partner must record on every rank")

@@ -1,5 +1,5 @@
-"""gradcheck and gradgradcheck over ranks: each element of each rank's inputs is perturbed in turn, while all ranks call the
-function.
+"""gradcheck and gradgradcheck over ranks: each element of each rank's inputs is perturbed in turn, while all ranks call
+the function.
 """
 
 from __future__ import annotations
@@ -57,32 +57,27 @@ def gradcheck(func: Callable[..., Any], inputs: PyTree, comm: Communicator | Non
 
     The loss is <output, u> for a random u on each rank, summed over ranks. Each element of each rank's inputs that require
     grad is changed by eps in turn, while all ranks call func, and the change of the loss is compared with the gradient of
-    backward.
+    backward. Returns True, or False, the same on every rank.
 
     Args:
-        func (Callable): What is checked.
-        inputs: This rank's arguments: Tensors, or pytrees of them; None where it has no part.
-        comm (Communicator): The ranks, by default world().
-        eps (float): By how much an element is changed. Default: 1e-06.
-        atol (float): The absolute difference that is accepted. Default: 1e-05.
-        rtol (float): The relative difference that is accepted. Default: 0.001.
+        func (callable): The function to check.
+        inputs: This rank's arguments: Tensors, or pytrees of them; None on a rank without a part.
+        comm (Communicator): The ranks. Default: world().
+        eps (float): The change of an element. Default: 1e-06.
+        atol (float): The accepted absolute difference. Default: 1e-05.
+        rtol (float): The accepted relative difference. Default: 0.001.
         raise_exception (bool): False: return False for a difference. Default: True.
-        nondet_tol (float): By how much two backward passes may differ. Default: 0.0.
-        check_undefined_grad (bool): Whether gradients of zero and undefined gradients are checked. Default: True.
-        check_grad_dtypes (bool): Whether gradients' dtypes are checked. Default: False.
-        check_batched_grad (bool): Not implemented. Default: False.
-        check_batched_forward_grad (bool): Not implemented. Default: False.
-        check_forward_ad (bool): Whether forward mode is checked. Default: False.
-        check_backward_ad (bool): Whether the backward pass is checked. Default: True.
-        fast_mode (bool): Whether each input is changed along one random direction instead. Default: False.
-        masked (bool): Not implemented.
-
-    Returns:
-        True; or False, the same on every rank.
+        nondet_tol (float): The accepted difference between two backward passes. Default: 0.0.
+        check_undefined_grad (bool): Check gradients of zero and undefined gradients. Default: True.
+        check_grad_dtypes (bool): Check gradients' dtypes. Default: False.
+        check_batched_grad, check_batched_forward_grad, masked: Not implemented.
+        check_forward_ad (bool): Check forward mode. Default: False.
+        check_backward_ad (bool): Check the backward pass. Default: True.
+        fast_mode (bool): Change each input along one random direction instead. Default: False.
 
     Raises:
         GradcheckError: a derivative is wrong; on every rank, with rank, input, element and both numbers.
-        NotImplementedError: an argument asks for what is not implemented.
+        NotImplementedError: an argument is not supported.
         RuntimeError: elements of an input overlap in memory, or two inputs share memory.
         ValueError: neither check_forward_ad nor check_backward_ad.
 
@@ -257,7 +252,7 @@ class _Run:
             analytical = self.comm.total(inner_product(tangents, self.us))
         numerical = self.comm.total(slope)
         if not np.isclose(analytical, numerical, rtol=rtol, atol=atol):
-            raise GradcheckError(f"Jacobian computed with forward mode mismatch over {self.comm.size} places: along a "
+            raise GradcheckError(f"Jacobian computed with forward mode mismatch over {self.comm.size} ranks: along a "
                                  f"random direction numerical {numerical:.10g}, analytical {analytical:.10g}"
                                  + common_factor([(analytical, numerical)], self.comm.size))
 
@@ -286,33 +281,18 @@ def gradgradcheck(func: Callable[..., Any], inputs: PyTree, grad_outputs: PyTree
                   raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
                   check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_fwd_over_rev: bool = False,
                   check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
-    """gradcheck over all ranks of the backward pass of func, with respect to the inputs and the gradients of the outputs.
+    """gradcheck over all ranks of the backward pass of func, by the inputs and the gradients of the outputs. For other
+    arguments, see gradcheck().
 
     Args:
-        func (Callable): What is checked.
-        inputs: This rank's arguments: Tensors, or pytrees of them; None where it has no part.
-        grad_outputs: This rank's, one for each of its outputs; random by default. A communicator in its place is comm.
-        comm (Communicator): The ranks, by default world().
-        eps (float): By how much an element is changed. Default: 1e-06.
-        atol (float): The absolute difference that is accepted. Default: 1e-05.
-        rtol (float): The relative difference that is accepted. Default: 0.001.
-        gen_non_contig_grad_outputs (bool): Whether random gradients are not contiguous. Default: False.
-        raise_exception (bool): False: return False for a difference. Default: True.
-        nondet_tol (float): By how much two backward passes may differ. Default: 0.0.
-        check_undefined_grad (bool): Whether gradients of zero and undefined gradients are checked. Default: True.
-        check_grad_dtypes (bool): Whether gradients' dtypes are checked. Default: False.
-        check_batched_grad (bool): Not implemented. Default: False.
-        check_fwd_over_rev (bool): Whether forward mode of the backward pass is checked. Default: False.
-        check_rev_over_rev (bool): Whether the backward pass of the backward pass is checked. Default: True.
-        fast_mode (bool): Whether each input is changed along one random direction instead. Default: False.
-        masked (bool): Not implemented. Default: False.
-
-    Returns:
-        True; or False, the same on every rank.
+        grad_outputs: This rank's, one for each of its outputs. Default: random. A communicator here is comm.
+        gen_non_contig_grad_outputs (bool): Use random gradients that are not contiguous. Default: False.
+        check_fwd_over_rev (bool): Check forward mode of the backward pass. Default: False.
+        check_rev_over_rev (bool): Check the backward pass of the backward pass. Default: True.
 
     Raises:
         GradcheckError: a derivative is wrong; on every rank.
-        NotImplementedError: an argument asks for what is not implemented.
+        NotImplementedError: an argument is not supported.
         ValueError: neither check_fwd_over_rev nor check_rev_over_rev; no input requires grad on a rank, or no output on any.
 
     Example:
@@ -329,8 +309,8 @@ def gradgradcheck(func: Callable[..., Any], inputs: PyTree, grad_outputs: PyTree
     comm = communicator(comm)
     args = with_empty_parts(list(inputs) if isinstance(inputs, (tuple, list)) else [inputs], comm)
     sources = _sources(args)
-    problem = "" if sources else ("gradgradcheck needs an input that requires grad on every rank; where a rank has no part, "
-                                  "None or an empty tensor, shape (0,), that requires grad")
+    problem = "" if sources else ("gradgradcheck requires an input that requires grad on every rank; on a rank without a "
+                                  "part pass None or an empty tensor, shape (0,), that requires grad")
     raise_on_all_ranks(comm, problem, ValueError)
     with discarded_messages():
         traced = RecordedCall(func, args, comm, GradcheckError)

@@ -1,4 +1,4 @@
-"""explain_factor(): which mistake makes gradients wrong by a power of the number of places."""
+"""explain_factor(): which mistake makes gradients wrong by a power of the number of ranks."""
 
 from __future__ import annotations
 
@@ -7,29 +7,26 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-TOO_SMALL = ("backward divides by the number of places, or does not sum over them. Collectives here have the gradients of "
-             "the SUM of all places' losses, and only DataParallel divides")
-TOO_LARGE = ("backward sums over places what is one and the same loss on all of them. Collectives here have the gradients "
-             "of the SUM of all places' losses: for one replicated loss take CopyToPlaces and ReduceFromPlaces, or divide "
-             "the loss by the number of places")
+TOO_SMALL = ("backward divides by the number of ranks, or does not sum over them. Collectives here have the gradients of "
+             "the SUM of all ranks' losses, and only DataParallel divides")
+TOO_LARGE = ("backward sums one replicated loss over all ranks. Collectives here have the gradients of the SUM of all "
+             "ranks' losses: for one replicated loss use CopyToPlaces and ReduceFromPlaces, or divide the loss by the "
+             "number of ranks")
 
 
 def explain_factor(given: ArrayLike, right: ArrayLike, size: int, rtol: float = 1e-5) -> str:
-    """The mistake, if the given gradients are the right ones times N, 1/N, N**2 or 1/N**2 with N = size. See
+    """Explain gradients that are the correct ones times N, 1/N, N**2 or 1/N**2 with N = size; "" for others. See
     docs/convention.md.
 
     Args:
         given: Numbers, or an array of any shape.
-        right: The same, of the same shape.
-        size (int): The number of places.
-        rtol (float): The relative difference that is accepted. Default: 1e-05.
-
-    Returns:
-        A str; "" if it is not such a mistake.
+        right: The correct values, of the same shape.
+        size (int): The number of ranks.
+        rtol (float): The accepted relative difference. Default: 1e-05.
 
     Example:
         >>> dparallel.testing.explain_factor([1.0, 2.0], [3.0, 6.0], size=3)[:53]
-        'the gradient is off by exactly 3 = the number of plac'
+        'the gradient is off by exactly 3 = the number of rank'
     """
     a, b = np.ravel(np.asarray(given)), np.ravel(np.asarray(right))
     if size < 2 or not a.size or a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()) or not b.any():
@@ -38,7 +35,7 @@ def explain_factor(given: ArrayLike, right: ArrayLike, size: int, rtol: float = 
     for power in (1, 2):
         for factor, words, why in ((size**-power, "too small", TOO_SMALL), (size**power, "too large", TOO_LARGE)):
             if np.allclose(a / factor, b, rtol=rtol, atol=atol):
-                what = "the number of places" + (" squared" if power == 2 else "")
+                what = "the number of ranks" + (" squared" if power == 2 else "")
                 return f"the gradient is off by exactly {size**power} = {what}, {words}: {why}"
     return ""
 

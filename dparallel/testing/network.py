@@ -1,9 +1,9 @@
 """A simulated network: ranks as threads whose calls arrive late and whose handles complete out of order, drawn from a seed.
 
-On ranks as threads every operation completes at once, so some mistakes go unnoticed: expecting handles to be done() in
-the order of the starts, continuing with the first handle that is done (a different one on each rank), changing an array
-that is being sent, reading a sum before wait(). On a real network they fail at times. Here they fail for almost every
-seed, reproducibly.
+On ranks as threads every operation completes at once, so some bugs are not detected: expecting handles to be done() in the
+order of the starts, continuing with the first handle that is done (a different one on each rank), changing an array that is
+being sent, reading a sum before wait(). On a real network they fail at times. Here they fail for almost every seed,
+reproducibly.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Network:
     """The delays of a simulated network, drawn for each call on each rank.
 
     Args:
-        seed (int): Of the delays. Default: 0.
-        delay (float): Seconds that a call is late at most. Default: 0.001.
-        reorder (int): How many calls of done() return False at most. Default: 8.
+        seed (int): The seed of the delays. Default: 0.
+        delay (float): Maximum delay of a call in seconds. Default: 0.001.
+        reorder (int): Maximum number of done() calls that return False. Default: 8.
 
     Raises:
         ValueError: delay or reorder is negative.
@@ -60,7 +60,7 @@ class Network:
 
     def __init__(self, seed: int = 0, *, delay: float = 0.001, reorder: int = 8) -> None:
         if not delay >= 0 or not reorder >= 0:
-            raise ValueError(f"Network(delay={delay!r}, reorder={reorder!r}): seconds and looks, not below 0")
+            raise ValueError(f"Network(delay={delay!r}, reorder={reorder!r}): both must be at least 0")
         self.seed: int = int(seed)
         self.delay: float = float(delay)
         self.reorder: int = int(reorder)

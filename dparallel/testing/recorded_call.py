@@ -42,7 +42,7 @@ def is_differentiable(x: object) -> bool:
 
 
 def with_empty_parts(xs: Sequence[Any], comm: Communicator) -> list[Any]:
-    """The arguments, with an empty tensor that requires grad in place of None where another rank has a tensor.
+    """The arguments, with an empty tensor that requires grad instead of None if another rank has a tensor.
 
     Without it this rank's backward pass would have no inputs, and no backward pass over it could start.
     """
@@ -102,9 +102,9 @@ class RecordedCall:
         self.count: int = len(outputs)
         self.outputs: list[Tensor] = [outputs[number] for number in self.recorded_outputs]
         problem = "" if not self.recorded or self.recorded_outputs else (
-            f"no output of {name(func)} leads back to its inputs here, while on other ranks some do: their backward would "
-            "wait for this rank's for ever. A collective is recorded on every rank or on none; where a rank has no result, "
-            "return the empty tensor that the collective gives")
+            f"no output of {name(func)} depends on its inputs here, while on other ranks some do: their backward would "
+            "wait for this rank's for ever. A collective is recorded on every rank or on none; on a rank without a result, "
+            "return the collective's empty tensor")
         raise_on_all_ranks(comm, problem, error)
 
     def outputs_for(self, args: Sequence[Any]) -> list[Tensor]:

@@ -34,20 +34,20 @@ class SlowTransport(Transport):
         self._ends = 0.0                             # time.perf_counter() when the last sum that has started ends
 
     def agree(self, factor: float, weight: float, buckets: Sequence[Any]) -> float:
-        """What the transport inside returns."""
+        """The result of the inner transport."""
         return self.inner.agree(factor, weight, buckets)
 
     def next_factor(self, factor: float, weight: float) -> float:
-        """What the transport inside returns."""
+        """The result of the inner transport."""
         return self.inner.next_factor(factor, weight)
 
     def start(self, bucket: Any, weight: float, index: int, last: bool) -> None:
-        """Start the sum, and note when it ends."""
+        """Start the sum, and compute when it ends."""
         self._ends = max(time.perf_counter(), self._ends) + self.latency + bucket.nbytes / self.bandwidth
         self.inner.start(bucket, weight, index, last)
 
     def handles(self) -> Iterable[Any]:
-        """The handles of the transport inside."""
+        """The handles of the inner transport."""
         return self.inner.handles()
 
     def progress(self) -> bool:
@@ -70,13 +70,13 @@ class SlowTransport(Transport):
 
 
 def slow_network(model: Any, latency: float, bandwidth: float) -> None:
-    """Let the gradients of a DataParallel travel on a slow network. On all ranks alike, after construction; for
+    """Send the gradients of a DataParallel over a simulated slow network. Call it on all ranks, after construction; for
     measurements and tests.
 
     Args:
         model (DataParallel): Over several ranks.
         latency (float): Seconds for each bucket.
-        bandwidth (float): Bytes a second.
+        bandwidth (float): Bytes per second.
 
     Raises:
         TypeError: the model has no buckets.
@@ -94,7 +94,7 @@ def slow_network(model: Any, latency: float, bandwidth: float) -> None:
     """
     reducer = getattr(model, "_reducer", None)
     if reducer is None:
-        raise TypeError("slow_network() takes a DataParallel over several ranks, with buckets; this "
+        raise TypeError("slow_network() requires a DataParallel over several ranks, with buckets; this "
                         f"{type(model).__name__} has none")
     reducer.departure.transport = SlowTransport(reducer.transport, latency, bandwidth)
 

@@ -1,7 +1,7 @@
-"""hypothesis strategies for collectives: shapes, dtypes, roots, and how rows are split over places.
+"""hypothesis strategies for collectives: shapes, dtypes, roots, and how rows are split over ranks.
 
-Needs hypothesis. Every rank must run the same examples: with @pytest.mark.places any @given test does (see docs/testing.md);
-elsewhere under MPI use @settings(derandomize=True, database=None).
+Requires hypothesis. Every rank must run the same examples: with @pytest.mark.places any @given test does (see
+docs/testing.md); elsewhere under MPI use @settings(derandomize=True, database=None).
 
 >>> @pytest.mark.places
 ... @settings(deadline=None)
@@ -57,10 +57,10 @@ def dtypes(kinds: str = "fiubc") -> st.SearchStrategy[Any]:
 
 
 def roots(size: int) -> st.SearchStrategy[Any]:
-    """The number of a place of `size`.
+    """A rank of `size` ranks.
 
     Args:
-        size (int): How many places there are.
+        size (int): The number of ranks.
 
     Example:
         >>> import hypothesis
@@ -72,11 +72,11 @@ def roots(size: int) -> st.SearchStrategy[Any]:
 
 
 def pieces(size: int, max_rows: int = 5) -> st.SearchStrategy[Any]:
-    """Numbers of rows of `size` places, also 0: a list of ints.
+    """Numbers of rows of `size` ranks, including 0: a list of ints.
 
     Args:
-        size (int): How many places there are.
-        max_rows (int): The most rows of a place. Default: 5.
+        size (int): The number of ranks.
+        max_rows (int): The most rows of a rank. Default: 5.
 
     Example:
         >>> import hypothesis
@@ -105,11 +105,11 @@ def splits(size: int, rows: int) -> st.SearchStrategy[Any]:
 
 
 def exchanges(size: int, max_rows: int = 3) -> st.SearchStrategy[Any]:
-    """The table of an alltoall: row p has the numbers of rows that place p sends to each place.
+    """The table of an alltoall: row r has the numbers of rows that rank r sends to each rank.
 
     Args:
-        size (int): How many places there are.
-        max_rows (int): The most rows that a place sends to another. Default: 3.
+        size (int): The number of ranks.
+        max_rows (int): The most rows that a rank sends to another. Default: 3.
 
     Example:
         >>> import hypothesis
@@ -148,20 +148,20 @@ def seeds() -> st.SearchStrategy[Any]:
 
 
 def numbers(shape: Sequence[int], dtype: Any = np.float64, *, seed: int, place: int = 0) -> Any:
-    """Random numbers, other ones for each place, of a size at which sums over places are exact in integers.
+    """Random numbers, different for each rank, of a magnitude at which sums over ranks are exact in integers.
 
-    Not a strategy: examples hold the seed, so that they stay small and every rank makes its own numbers.
+    Not a strategy: examples hold the seed, so that they stay small and every rank creates its own numbers.
 
     Args:
-        shape (Sequence[int]): Of the array.
+        shape (sequence of int): The array's shape.
         dtype (numpy.dtype): Floats and complex numbers are normally distributed, integers are 0 to 7, bools random.
             Default: numpy.float64.
-        seed (int): 0 or more; the same on all ranks.
-        place (int): 0 or more; whose numbers they are. Default: 0.
+        seed (int): At least 0; the same on all ranks.
+        place (int): The rank whose numbers they are. Default: 0.
 
     Example:
         >>> from dparallel.testing.strategies import numbers
-        >>> x, y = (numbers((2, 3), "float32", seed=0, place=place) for place in range(2))
+        >>> x, y = (numbers((2, 3), "float32", seed=0, place=rank) for rank in range(2))
         >>> x.shape, x.dtype, bool((x == y).any()), bool((x == numbers((2, 3), "float32", seed=0)).all())
         ((2, 3), dtype('float32'), False, True)
     """

@@ -146,7 +146,7 @@ def test_mistakes_name_the_path_on_every_rank(on_places):
         with pytest.raises(TypeError, match=r"not object \(at \['n'\]\)"):
             gather([{"n": object()}] * len(comm.held), comm)
         if comm.size > 1:
-            with pytest.raises(ValueError, match=r"places 0 and 1 differ \(at \['b'\]\): nothing and"):
+            with pytest.raises(ValueError, match=r"ranks 0 and 1 differ \(at \['b'\]\): nothing and"):
                 gather([{"a": ag.ones(2), **({"b": None} if place else {})} for place in comm.held], comm)
 
     on_places(check)
@@ -185,7 +185,7 @@ def test_coalesced(on_places, buffer_size):
         total = reduce_add([make(place)[0] for place in comm.held], comm, root)
         assert root not in comm.held or total.tolist() == sums[0].tolist()
         if comm.size > 1 and len(comm.held) == 1:
-            with pytest.raises(ValueError, match="differ between places 0 and 1, first at number 1"):
+            with pytest.raises(ValueError, match="differ between ranks 0 and 1, first at number 1"):
                 broadcast_coalesced([ag.ones(2), ag.ones(3 if comm.rank else 2)], comm)
 
     on_places(check)
@@ -197,7 +197,7 @@ def test_wrong_lists_are_one_error_on_every_rank(on_ranks):
         last = comm.rank == comm.size - 1
         for wrong, size, error, text in ((None, 9, TypeError, "not NoneType"), ([ag.ones(2), 3], 9, TypeError, "one of int"),
                                          (ag.ones(2, 2), 9, TypeError, "not Tensor"), ([ag.ones(2)], 0, ValueError, "buffer_size=0")):
-            with pytest.raises(error, match=text + rf".* \(on place {comm.size - 1}\)"):
+            with pytest.raises(error, match=text + rf".* \(on rank {comm.size - 1}\)"):
                 broadcast_coalesced(wrong if last else [ag.ones(2)], comm, size if last else 9)
             if not isinstance(wrong, ag.Tensor):     # one in a list is the bare list of the one place
                 with pytest.raises(error, match=text):

@@ -277,8 +277,8 @@ def converted(net):
 
 @pytest.mark.parametrize(("change", "text"), [
     (replaced, "parameter middle.weight was replaced"), (added, "parameter first.scale was added"),
-    (other_module, "parameter middle.weight was replaced"), (unfrozen, "extra.weight requires a gradient now"),
-    (converted, "parameter first.bias is torch.float32 now and was torch.float64 when the model was wrapped")])
+    (other_module, "parameter middle.weight was replaced"), (unfrozen, "extra.weight requires grad now"),
+    (converted, "parameter first.bias is torch.float32 now but was torch.float64 when the model was wrapped")])
 @pytest.mark.parametrize("everywhere", [True, False])
 def test_a_model_changed_after_wrapping_is_an_error_on_all_ranks(on_ranks, change, text, everywhere):
     def check(comm):

@@ -44,9 +44,9 @@ def one_element(comm, g):
 
 MISTAKES = {
     "element": (one_element, r"rank {last}, input \[0\], element \[1, 1\]: numerical -?\d.*, analytical"),
-    "factor": (lambda comm, g: g / comm.size, "off by exactly {size} = the number of places, too small"),
-    "summed twice": (lambda comm, g: g * comm.size, "off by exactly {size} = the number of places, too large"),
-    "twice too small": (lambda comm, g: g / comm.size ** 2, "number of places squared, too small"),
+    "factor": (lambda comm, g: g / comm.size, "off by exactly {size} = the number of ranks, too small"),
+    "summed twice": (lambda comm, g: g * comm.size, "off by exactly {size} = the number of ranks, too large"),
+    "twice too small": (lambda comm, g: g / comm.size ** 2, "number of ranks squared, too small"),
     "none on a rank": (lambda comm, g: None if comm.rank == comm.size - 1 else g, r"rank {last}, input \[0\], element \[0, 0\]"),
 }
 
@@ -111,7 +111,7 @@ def test_only_one_rank_has_inputs_that_require_grad(on_ranks):
         x = ag.ones(2, dtype=ag.float64, requires_grad=comm.rank == comm.size - 1)
         assert gradcheck(lambda x: AllReduce.apply(x * x, comm=comm), [x], comm)
         if comm.size > 1:
-            with pytest.raises(ValueError, match="rank.* 0.*needs an input that requires grad on every rank"):
+            with pytest.raises(ValueError, match="rank.* 0.*requires an input that requires grad on every rank"):
                 gradgradcheck(lambda x: AllReduce.apply(x * x, comm=comm), [x], comm=comm)
         with pytest.raises(ValueError, match="at least one input tensor to require gradient"):
             gradcheck(lambda x: AllReduce.apply(x, comm=comm), [ag.ones(2)], comm)
@@ -266,9 +266,9 @@ def test_a_function_that_is_not_linear_is_checked_at_its_inputs(on_ranks):
 
 def test_explain_factor():
     right = np.array([1.0, -2.0, 0.0])
-    assert "exactly 3 = the number of places, too small" in explain_factor(right / 3, right, 3)
-    assert "exactly 3 = the number of places, too large" in explain_factor(right * 3, right, 3)
-    assert "exactly 9 = the number of places squared, too large" in explain_factor(right * 9, right, 3)
+    assert "exactly 3 = the number of ranks, too small" in explain_factor(right / 3, right, 3)
+    assert "exactly 3 = the number of ranks, too large" in explain_factor(right * 3, right, 3)
+    assert "exactly 9 = the number of ranks squared, too large" in explain_factor(right * 9, right, 3)
     for given, size in ((right, 3), (right * 2, 3), (right * 1, 1), (right * [3, 3, 1] + [0, 0, 1], 3), (right * np.nan, 3)):
         assert explain_factor(given, right, size) == ""
 

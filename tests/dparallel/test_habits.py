@@ -164,7 +164,7 @@ def test_metrics_are_those_of_all_rows(on_ranks):
 
 
 def test_metrics_refuse():
-    for call, words in [(lambda: metrics.F1Score(3, average="mean"), "average='mean' must be one of"), (lambda: metrics.ConfusionMatrix(1), "num_classes=1: at least two"),
+    for call, words in [(lambda: metrics.F1Score(3, average="mean"), "average='mean' must be one of"), (lambda: metrics.ConfusionMatrix(1), "num_classes=1 must be at least 2"),
                         (lambda: metrics.F1Score(3).update([0, 3], [0, 1]), "class 3 among the outputs, of 3 classes"), (lambda: metrics.F1Score(3).update([0, 1], [0, -1]), "class -1 among the targets"),
                         (lambda: metrics.F1Score(3).update(SCORES, TARGETS[:4]), r"outputs of shape \[23, 4\] for targets of shape \[4\]"), (lambda: metrics.AUROC().update(SCORES, TARGETS[:4]), "AUROC: scores of shape"),
                         (lambda: metrics.AUROC().update(SCORES[:, 0], TARGETS), "none of the 2 classes"), (lambda: metrics.R2Score().update(VALUES, RIGHT[:1]), "R2Score: outputs of shape")]:

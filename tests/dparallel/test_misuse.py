@@ -277,7 +277,7 @@ def test_evaluation_mode_and_a_hook_on_one_rank_only(script):
         r"is a model in eval\(\) on some places, in train\(\) on others\?:",
         r"ranks 0-1: agree\(\) before \w+ at \S*train.py:15: loss = model\(ones\(2, 4\)\).sum\(\)",
         r"place 2: backward_in_evaluation_mode\(\) at \S*train.py:16: loss.backward\(\)",
-        r"RuntimeError: rank 2: the comm hook <lambda> is registered here, and not the same one on all ranks")
+        r"RuntimeError: rank 2: the comm hook <lambda> is registered here, but not on all ranks")
     assert done.text.count("in train() on others?") == 3 and "waited" not in done.text
 
 

@@ -63,7 +63,7 @@ def test_without_the_pair_the_checker_says_off_by_exactly_n(on_ranks):
         assert (f"off by exactly {comm.size}" in hint and "CopyToPlaces" in hint) if comm.size > 1 else hint == ""
         for function in (CopyToPlaces, ReduceFromPlaces):             # they are not in the sum's convention
             if comm.size > 1:
-                with pytest.raises(AssertionError, match="places"):
+                with pytest.raises(AssertionError, match="ranks"):
                     check_adjoint(lambda x, f=function: f.apply(x, comm=comm), [np.random.default_rng(comm.rank).standard_normal(3)], comm)
 
     on_ranks(check)

@@ -60,7 +60,7 @@ def test_what_is_left_is_what_one_process_has(ulfm, tmp_path, scenario, options,
     code, out, err = dprun("--survive", *more, *options, SCRIPT, scenario)
     assert code == 0 and out.count("well") == left, out + err
     assert err.count("had communicated in step 4 after optimizer.step()") == (scenario in ("late", "averaging")), err
-    assert died in err.splitlines()[-1] and err.endswith("died; the others have ended well\n"), err
+    assert died in err.splitlines()[-1] and err.endswith("died; the others have finished\n"), err
     if recorded:
         report = json.loads((tmp_path / "report.json").read_text())
         steps = {row["rank"]: row["steps"] for row in report["per_rank"]}
@@ -75,7 +75,7 @@ def test_what_is_left_is_what_one_process_has(ulfm, tmp_path, scenario, options,
     ("outside", 1, ["AbandonedError: this communicator lost a rank", "create inside the function every object that communicates"]),
     ("twice", 1, ["RuntimeError: keep() is called once"]),
     ("by_hand", 1, ["UserWarning: survive(): loader= has other samples", "the first death will be an error", "so training can't continue"]),
-    ("leaving", 0, ["rank 1 died; 2 ranks go on after step", "the others have ended well"]),
+    ("leaving", 0, ["rank 1 died; 2 ranks go on after step", "the others have finished"]),
     ("never", 1, ["RankLost: rank 1 died", "dparallel.survive", "dprun --restarts"]),
 ])
 def test_how_a_job_ends(ulfm, scenario, code, told):
@@ -117,7 +117,7 @@ def test_a_job_that_is_asked_to_end(ulfm, tmp_path):
 def test_no_spare_is_left_and_another_job_goes_on(ulfm):
     code, out, err = dprun("--survive", "--grow", "--spares", 1, "-n", 2, SCRIPT, "another_job")
     assert code == 0 and out.count("well") == 2, out + err
-    assert "no spare is left: the job goes on in a new one, with 2 ranks" in err and err.count("dprun: rank 1 crashed") == 1, err
+    assert "no spare is left: the job continues in a new one, with 2 ranks" in err and err.count("dprun: rank 1 crashed") == 1, err
 
 
 def test_too_few_ranks_and_another_job(ulfm, tmp_path):
@@ -133,11 +133,11 @@ def test_other_mpis_are_refused(name, tmp_path):
     path.write_text(f"#!/bin/sh\ncat <<END\n{OTHERS[name]}\nEND\n")
     path.chmod(0o755)
     code, _, err = dprun("--survive", "-n", 2, "--mpirun", path, SCRIPT, "never")
-    assert code == 2 and err.startswith(f"dprun: --survive needs Open MPI 5, and this is {name}: ") and "--restarts" in err, err
+    assert code == 2 and err.startswith(f"dprun: --survive requires Open MPI 5, but this is {name}: ") and "--restarts" in err, err
 
 
 def test_options_that_go_with_it(ulfm):
-    for options, told in ((["--grow"], "--grow is for --survive"), (["--spares", 1], "--spares is for --survive"),
-                          (["--frozen", 3], "--frozen is for --survive"), (["--survive", "--min-n", 3], "--min-n 3 is more than the 2 ranks")):
+    for options, told in ((["--grow"], "--grow requires --survive"), (["--spares", 1], "--spares requires --survive"),
+                          (["--frozen", 3], "--frozen requires --survive"), (["--survive", "--min-n", 3], "--min-n 3 exceeds the number of ranks, 2")):
         code, _, err = dprun("-n", 2, *options, SCRIPT, "never")
         assert code == 2 and told in err, err

@@ -291,7 +291,7 @@ def test_optimizers_part_after_join(kind, parted):
                     optimizer.step()
         return model._reducer.check.on
 
-    with pytest.warns(UserWarning, match="have parted since join") if parted else contextlib.nullcontext():
+    with pytest.warns(UserWarning, match="have diverged since join") if parted else contextlib.nullcontext():
         assert run_ranks(2, check) == [not parted] * 2
 
 

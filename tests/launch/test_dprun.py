@@ -235,7 +235,7 @@ def test_a_rank_that_leaves_while_mpi_runs_is_a_failure(tmp_path, what):
     done = dprun("-n", 2, "--timeout", 60, path, what)
     assert done.returncode not in (0, 124), done.stderr
     if what[0] == "C":
-        assert "1 of 2 ended without finalising MPI" in done.stderr or "mpirun's message above" in done.stderr
+        assert "1 of 2 ended without finalizing MPI" in done.stderr or "mpirun's message above" in done.stderr
     else:
         assert "os._exit(0) while MPI runs" in done.stderr and "dprun: rank 1 of 2 failed" in done.stderr
         assert "leaving.py" in done.stderr
@@ -510,7 +510,7 @@ def test_an_mpirun_of_another_mpi(tmp_path):
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 2 and "mpirun started 2 ranks, but each saw itself alone" in last and "--mpirun" in last
     done = dprun("-n", 2, "--mpirun", fake(tmp_path, "exit 16"), script)
-    assert done.returncode == 2 and "is of another MPI than the library that mpi4py loads (Open MPI" in done.stderr
+    assert done.returncode == 2 and "belongs to another MPI than the library that mpi4py loads (Open MPI" in done.stderr
 
 
 def test_an_mpirun_that_does_not_end(tmp_path):

@@ -138,13 +138,13 @@ if socket.gethostname() == "dp2":
     os.kill(os.getpid(), 9)
 comm.barrier()
 """, "-n", "2", "-H", "10.77.0.1:1,10.77.0.2:1", "--restarts", "1", "--min-n", "1")
-    assert "started again" in until(process, "started again")
+    assert "restarts in" in until(process, "restarts in")
     subprocess.run(["ip", "-n", "dp2", "link", "set", "dpv2", "down"], check=True)
     try:
         said, _ = process.communicate(timeout=100)
     finally:
         subprocess.run(["ip", "-n", "dp2", "link", "set", "dpv2", "up"], check=True)
-    assert process.returncode == 0 and "1 of 2 hosts answer: 1 of 2 ranks" in said and "ranks 1 dp1" in said, said
+    assert process.returncode == 0 and "1 of 2 hosts respond: 1 of 2 ranks" in said and "ranks 1 dp1" in said, said
 
 
 RECORDED = """

@@ -66,7 +66,7 @@ def test_what_cannot_be_predicted(tmp_path):
 
 @pytest.mark.parametrize(("words", "said"), [
     (("--predict", "8,none"), "'8,none' is not a list of numbers of ranks"), (("--predict", "0"), "'0' is not a list"),
-    (("--predict", "8", "--restarts", "2"), "--predict with --restarts"), (("-n", "2", "--plot", "p.svg"), "--plot is for --predict"),
+    (("--predict", "8", "--restarts", "2"), "--predict with --restarts"), (("-n", "2", "--plot", "p.svg"), "--plot requires --predict"),
     (("--predict", "8", "--plot", "p.png"), ".svg, .html, .json")])
 def test_bad_options(script, words, said):
     done = dprun(*words, script)

@@ -70,7 +70,7 @@ def test_ranks_end_their_step_save_and_leave_together(start, number, how, to):
     os.kill(process.pid if to == "dprun" else ranks[1], number)
     said, _ = process.communicate(timeout=120)
     assert process.returncode == 75, said
-    assert sorted(said.splitlines()) == ["dprun: the job was asked to end, and has ended after a step, with exit code 75", "rank 0 saved", "rank 1 saved"]
+    assert sorted(said.splitlines()) == ["dprun: the job ended after a step, on request, with exit code 75", "rank 0 saved", "rank 1 saved"]
 
 
 @needs_mpi

@@ -19,9 +19,9 @@ def test_delays_grow():
 
 
 @pytest.mark.parametrize("limit, reached, refused", [
-    (0, [5], [" "]), (2, [None, None, None], ["", "", "it was started again 2 times"]),
-    (9, [5, 5, 5], ["", "", "2 jobs in a row came no further than step 5"]),
-    (9, [5, 4, 6, 6, None], ["", "", "", "", "2 jobs in a row came no further than step 6"]), (9, [None, 1, 2, 3], [""] * 4)])
+    (0, [5], [" "]), (2, [None, None, None], ["", "", "the job was restarted 2 times"]),
+    (9, [5, 5, 5], ["", "", "2 jobs in a row did not pass step 5"]),
+    (9, [5, 4, 6, 6, None], ["", "", "", "", "2 jobs in a row did not pass step 6"]), (9, [None, 1, 2, 3], [""] * 4)])
 def test_jobs_that_come_no_further_are_not_started_again(limit, reached, refused):
     restarts = Restarts(limit)
     for step, words in zip(reached, refused, strict=True):
@@ -68,9 +68,9 @@ def test_a_job_that_is_killed_goes_on(tmp_path):
     done = job(tmp_path, "saves", "--restarts", "3")
     assert done.returncode == 0 and done.stdout.count("done") == 2, done.stderr
     assert "from 0 restart 0 of 3" in done.stdout and "restart 1 of 3" in done.stdout
-    assert "dprun: the job is started again in 1 s (restart 1 of 3)" in done.stderr
+    assert "dprun: the job restarts in 1 s (restart 1 of 3)" in done.stderr
 
 
 def test_the_limit_of_restarts(tmp_path):
     done = job(tmp_path, "dies", "--restarts", "1")
-    assert done.returncode == 137 and re.search(r"no other job follows: it was started again 1 times \(--restarts\)\n$", done.stderr), done.stderr
+    assert done.returncode == 137 and re.search(r"no restart: the job was restarted 1 times \(--restarts\)\n$", done.stderr), done.stderr

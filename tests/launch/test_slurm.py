@@ -170,5 +170,5 @@ def test_a_job_that_loses_a_node_goes_on_without_it(cluster, tmp_path):
         return until(lambda: out.exists() and all(word in out.read_text(errors="replace") for word in words))
     assert seen("ranks 2 on node1", "ranks 2 on node2"), out.read_text()
     cluster("scontrol", "update", "nodename=node2", "state=down", "reason=test")
-    assert seen("dprun: the job is started again in 1 s", "dprun: 1 of 2 hosts answer: 1 of 2 ranks", "ranks 1 on node1"), out.read_text(errors="replace")
+    assert seen("dprun: the job restarts in 1 s", "dprun: 1 of 2 hosts respond: 1 of 2 ranks", "ranks 1 on node1"), out.read_text(errors="replace")
     cluster("scontrol", "update", "nodename=node2", "state=resume")

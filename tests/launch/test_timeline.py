@@ -54,12 +54,12 @@ def dprun(*args, **settings):
 
 
 @pytest.mark.parametrize("args, words", [
-    (["-n", "2", "--timeline", "run.txt", "train.py"], "ends in .json.gz or .json"),
-    (["-n", "2", "--timeline", "run.json", "--steps", "5:5", "train.py"], "'5:5' is not the first step and one behind the last"),
+    (["-n", "2", "--timeline", "run.txt", "train.py"], "must end in .json.gz or .json"),
+    (["-n", "2", "--timeline", "run.json", "--steps", "5:5", "train.py"], "'5:5' must be the first step and the one after the last"),
     (["-n", "2", "--timeline", "run.json", "--steps", "5", "train.py"], "'5' is not"),
-    (["-n", "2", "--steps", "1:5", "train.py"], "--steps is for --timeline"),
-    (["-n", "2", "--json", "a.json", "train.py"], "--json and --html are for --report"),
-    (["-n", "2", "--timeline", "/proc/run.json", "train.py"], "can't be written")])
+    (["-n", "2", "--steps", "1:5", "train.py"], "--steps requires --timeline"),
+    (["-n", "2", "--json", "a.json", "train.py"], "--json and --html require --report"),
+    (["-n", "2", "--timeline", "/proc/run.json", "train.py"], "is not writable")])
 def test_what_is_refused(args, words, script, capsys):
     try:
         code = cli.main(args)
@@ -126,5 +126,5 @@ def test_a_job_that_is_asked(script):
     finally:
         job.terminate()
         out = job.communicate()[0]
-    assert "what was recorded until now is written to" in out
+    assert "the timeline up to now is written to" in out
     assert len(Report(read("run.json")).numbers) > len(report.numbers)

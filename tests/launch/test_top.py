@@ -88,7 +88,7 @@ def test_what_the_files_say(places):
                     r11_world="world()")
     rows = rows_of(job(folder, 11, spares=1), time.time())
     shown = {row.rank: (row.runs, row.doing) for row in rows}
-    assert shown == {0: (True, "in allreduce() at train.py:3"), 1: (True, "runs; is not in dparallel.world() yet"), 2: (False, "died"),
+    assert shown == {0: (True, "in allreduce() at train.py:3"), 1: (True, "running; not in dparallel.world() yet"), 2: (False, "died"),
                      3: (False, "has ended"), 4: (False, "failed"), 5: (False, "crashed"), 6: (True, "waits in world() at x.py:1"),
                      7: (False, "not heard from for 1:00"), 8: (False, "has not started"), 9: (True, "in allreduce() at train.py:3"),
                      10: (False, "has not started"), 11: (False, "a spare, waits")}
