@@ -500,7 +500,7 @@ def test_a_manifest_of_many_ranks_takes_memory_by_its_length(tmp_path):
 
 
 def plant(path, how, target):
-    """What is no regular file of a folder: a FIFO, a folder, a link to a device, or to the target."""
+    """What is not a regular file of a folder: a FIFO, a folder, a link to a device, or to the target."""
     if how == "fifo":
         os.mkfifo(path)
     elif how == "folder":

@@ -178,4 +178,4 @@ class _AdjointCheck:
         note = "" if self.linear else " (A: the derivative, for the function is not linear)"
         if self.narrow:
             note += f"; inputs are checked in double precision, but an output is {self.narrow}: the function rounds"
-        raise AssertionError(f"{self.comm.size} places: {left} = {a:.12g}, {right} = {b:.12g}{hint}{note}")
+        raise AssertionError(f"{self.comm.size} ranks: {left} = {a:.12g}, {right} = {b:.12g}{hint}{note}")

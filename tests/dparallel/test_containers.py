@@ -204,7 +204,7 @@ def test_wrong_lists_are_one_error_on_every_rank(on_ranks):
                     reduce_add_coalesced([wrong] if last else [[ag.ones(2)]], comm, size if last else 9)
         objects = None if last else [0] * comm.size
         for call, given, text in ((dparallel.broadcast_object_list, 0, "not a list"),
-                                  (dparallel.all_gather_object, 1, "ranks need one each"),
+                                  (dparallel.all_gather_object, 1, "must be a list with an item for each of"),
                                   (dparallel.scatter_object_list, [0] * comm.size, "at least one item")):
             with pytest.raises(CollectiveError, match=text):
                 call(objects, given, group=comm)
@@ -227,7 +227,7 @@ def test_generators_one_nest_and_numpys_numbers(on_ranks):
         assert mine.shape == (2, 1)
         ones = ag.ones(comm.size)
         assert AllToAll.apply(ones, comm=comm, sizes=ag.ones(comm.size, dtype=ag.int64)).shape == ones.shape
-        with pytest.raises(CollectiveError, match="comm among them, go by keyword"):
+        with pytest.raises(CollectiveError, match="pass a Function's settings, such as comm, by keyword"):
             AllToAll.apply(ones, comm)
 
     on_ranks(check)
@@ -241,7 +241,7 @@ def test_objects_gathered_and_scattered(on_places):
             assert found == (wanted if root in comm.held else None)
             objects = [("for", place, [None] * place) for place in range(comm.size)]
             assert comm.scatter_object(objects if root in comm.held else None, root) == [objects[p] for p in comm.held]
-            for wrong, text in (([1] * (comm.size + 1), "for each local rank"), (None, "for each rank"), ([lambda: 0] * comm.size, "can't be pickled")):
+            for wrong, text in (([1] * (comm.size + 1), "for each rank"), (None, "for each rank"), ([lambda: 0] * comm.size, "can't be pickled")):
                 with pytest.raises(CollectiveError, match=text):
                     comm.scatter_object(wrong if root in comm.held else None, root)
         with pytest.raises(CollectiveError, match="pass a list of"):
@@ -268,7 +268,7 @@ def test_objects_under_pytorchs_names(on_ranks):
         with pytest.raises(CollectiveError, match="must pass object_gather_list"):
             dparallel.gather_object(1, None, dst=0, group=comm)
         if n > 1:
-            with pytest.raises(CollectiveError, match="object_list has 1 items here|need one each"):
+            with pytest.raises(CollectiveError, match="object_list has 1 items here|must be a list with an item for each of"):
                 dparallel.all_gather_object([None] * (1 if rank else n), 1, group=comm)
 
     on_ranks(check)

@@ -438,7 +438,7 @@ def test_messages_that_cannot_be_sent_or_received(on_ranks):
             if rank == 0:
                 dist.send(sent, 1)
             elif rank == 1:
-                with pytest.raises(RuntimeError, match=r"recv from rank 0: float(32|64) \(.*\) came, for a tensor of float32"):
+                with pytest.raises(RuntimeError, match=r"recv from rank 0: received float(32|64) \(.*\) for a tensor of float32"):
                     dist.recv(x(), 0)
         for sent, error in (([Unmakeable()], OSError), ([1, 2], RuntimeError)):
             if rank == 0:

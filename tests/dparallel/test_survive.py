@@ -111,7 +111,7 @@ def test_a_job_that_is_asked_to_end(ulfm, tmp_path):
         _, err = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == 75 and "has ended after a step, with exit code 75" in err, err
+    assert process.returncode == 75 and "ended after a step, on request, with exit code 75" in err, err
 
 
 def test_no_spare_is_left_and_another_job_goes_on(ulfm):
