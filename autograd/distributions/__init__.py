@@ -1,4 +1,4 @@
-"""Probability distributions: the few that policies and variational autoencoders use, with PyTorch's names.
+"""Probability distributions for policies and variational autoencoders, with PyTorch's names.
 
 May import: base, core, ops. Read first: distribution.py.
 """

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class Bernoulli(Distribution):
-    """1 with probability `probs`, else 0. Give either probs or logits = log(probs / (1 - probs)).
+    """The Bernoulli distribution: 1 with probability `probs`, else 0; logits = log(probs / (1 - probs)).
 
     Args:
-        probs (Tensor or float): Of any shape, in [0, 1].
-        logits (Tensor or float): Of any shape.
-        validate_args (bool): Whether parameters and values are checked; by default what set_default_validate_args() said.
+        probs (Tensor or float): Probabilities in [0, 1].
+        logits (Tensor or float): Log-odds.
+        validate_args (bool): If True, checks parameters and values; defaults to set_default_validate_args().
 
     Raises:
-        ValueError: Either `probs` or `logits` must be specified, but not both.
+        ValueError: Not exactly one of `probs` and `logits` is given.
 
     Example:
         >>> coins = ag.distributions.Bernoulli(probs=ag.tensor([0.25, 1.0]))
@@ -71,7 +71,7 @@ class Bernoulli(Distribution):
         return self.probs.shape if "probs" in self.__dict__ else self.logits.shape
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """The same distribution with its parameters expanded to a larger batch_shape."""
+        """Expand the parameters to a larger batch_shape."""
         given = {name: self.__dict__[name].expand(batch_shape) for name in ("probs", "logits") if name in self.__dict__}
         return self._expanded(batch_shape, _instance, **given)
 

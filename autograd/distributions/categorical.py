@@ -21,15 +21,15 @@ from .distribution import Distribution, between, derived
 
 
 class Categorical(Distribution):
-    """An index i in 0..n-1 with probability probs[..., i].
+    """The categorical distribution: index i in 0..n-1 with probability probs[..., i].
 
     Args:
-        probs (Tensor): (..., n), at least 0, which are normalised to sum to 1.
-        logits (Tensor): In their place: (..., n), which are normalised by logsumexp.
-        validate_args (bool): Whether parameters and values are checked; by default what set_default_validate_args() said.
+        probs (Tensor): Probabilities (..., n), normalized to sum to 1.
+        logits (Tensor): Unnormalized log probabilities (..., n), in place of `probs`.
+        validate_args (bool): If True, checks parameters and values; defaults to set_default_validate_args().
 
     Raises:
-        ValueError: Either `probs` or `logits` must be specified, but not both.
+        ValueError: Not exactly one of `probs` and `logits` is given.
         ValueError: `{probs or logits}` parameter must be at least one-dimensional.
 
     Example:
@@ -79,14 +79,14 @@ class Categorical(Distribution):
         return constraints.integer_interval(0, self._num_events - 1)
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """The same distribution with its parameters expanded to a larger batch_shape."""
+        """Expand the parameters to a larger batch_shape."""
         given = {name: self.__dict__[name].expand((*batch_shape, self._num_events)) for name in ("probs", "logits")
                  if name in self.__dict__}
         return self._expanded(batch_shape, _instance, _num_events=self._num_events, **given)
 
     @property
     def mean(self) -> Tensor:
-        """nan, of shape batch_shape: the mean of category numbers means nothing."""
+        """NaN, of shape batch_shape: category indices have no mean."""
         return full(self._extended_shape(), math.nan, dtype=self.probs.dtype)
 
     variance = mean
@@ -126,15 +126,15 @@ class Categorical(Distribution):
 
 
 class OneHotCategorical(Distribution):
-    """A one-hot vector of length n: 1 at an index drawn as Categorical draws it, 0 elsewhere.
+    """The categorical distribution over one-hot vectors of length n.
 
     Args:
-        probs (Tensor): (..., n), at least 0, which are normalised to sum to 1.
-        logits (Tensor): In their place: (..., n), which are normalised by logsumexp.
-        validate_args (bool): Whether parameters and values are checked; by default what set_default_validate_args() said.
+        probs (Tensor): Probabilities (..., n), normalized to sum to 1.
+        logits (Tensor): Unnormalized log probabilities (..., n), in place of `probs`.
+        validate_args (bool): If True, checks parameters and values; defaults to set_default_validate_args().
 
     Raises:
-        ValueError: Either `probs` or `logits` must be specified, but not both.
+        ValueError: Not exactly one of `probs` and `logits` is given.
 
     Example:
         >>> dice = ag.distributions.OneHotCategorical(ag.tensor([1.0, 1.0, 2.0]))
@@ -187,7 +187,7 @@ class OneHotCategorical(Distribution):
         return (indices.unsqueeze(-1) == arange(self._event_shape[0])).to(self.probs.dtype)
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """The same distribution with its parameters expanded to a larger batch_shape."""
+        """Expand the parameters to a larger batch_shape."""
         return self._expanded(batch_shape, _instance, _categorical=self._categorical.expand(batch_shape))
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:

@@ -32,10 +32,10 @@ class Constraint:
         """True where value is in the set: a bool tensor of value's shape without the last event_dim dimensions.
 
         Args:
-            value (Tensor): Of any shape (with event_dim > 0, at least one dimension) and dtype.
+            value (Tensor): Values to check; with event_dim > 0 of at least one dimension.
 
         Raises:
-            NotImplementedError: by the base class.
+            NotImplementedError: The class is the base class.
         """
         raise NotImplementedError
 
@@ -43,7 +43,7 @@ class Constraint:
         """Whether every element (or vector) of value is in the set.
 
         Args:
-            value (Tensor): As of check().
+            value (Tensor): Values as for check().
         """
         if isinstance(value, Tensor):
             value_read("validation of a distribution's arguments")
@@ -82,7 +82,7 @@ class GreaterThan(Constraint):
     """Numbers above a bound.
 
     Args:
-        lower_bound (Tensor or float): The bound, which is not included; it broadcasts with values.
+        lower_bound (Tensor or float): Lower bound, exclusive; broadcasts with values.
 
     Example:
         >>> ag.distributions.constraints.greater_than(1.0).check(ag.tensor([1.0, 2.0]))
@@ -101,8 +101,8 @@ class Interval(Constraint):
     """Numbers between two bounds, both included.
 
     Args:
-        lower_bound (Tensor or float): The least value; it broadcasts with values.
-        upper_bound (Tensor or float): The largest, likewise.
+        lower_bound (Tensor or float): Lower bound; broadcasts with values.
+        upper_bound (Tensor or float): Upper bound; broadcasts with values.
 
     Example:
         >>> ag.distributions.constraints.interval(0.0, 1.0).check(ag.tensor([1.0, 1.5]))
@@ -122,8 +122,8 @@ class IntegerInterval(Interval):
     """Integers between two bounds, both included; floats with integer values count.
 
     Args:
-        lower_bound (Tensor or int): The least value; it broadcasts with values.
-        upper_bound (Tensor or int): The largest, likewise.
+        lower_bound (Tensor or int): Lower bound; broadcasts with values.
+        upper_bound (Tensor or int): Upper bound; broadcasts with values.
 
     Example:
         >>> ag.distributions.constraints.integer_interval(0, 2).check(ag.tensor([2.0, 1.5]))

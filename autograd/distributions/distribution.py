@@ -18,12 +18,12 @@ class Distribution:
     """Base class: a subclass names its parameters in arg_constraints and computes samples and densities.
 
     Args:
-        batch_shape (ints): The shape of the parameters: that many independent distributions. Default: ().
-        event_shape (ints): The shape of one draw. Default: ().
-        validate_args (bool): Whether parameters and values are checked; by default what set_default_validate_args() said.
+        batch_shape (tuple of ints): Shape of the parameters: that many independent distributions. Default: ().
+        event_shape (tuple of ints): Shape of one sample. Default: ().
+        validate_args (bool): If True, checks parameters and values; defaults to set_default_validate_args().
 
     Raises:
-        ValueError: a parameter violates its constraint, and validation is on.
+        ValueError: A parameter violates its constraint while validation is enabled.
 
     Example:
         >>> normal = ag.distributions.Normal(ag.zeros(3), ag.ones(3))
@@ -52,13 +52,13 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Set whether parameters and values are checked when validate_args is not given.
+        """Set the default of validate_args.
 
         Args:
-            value (bool): Whether distributions made from now on check.
+            value (bool): Default of validate_args from now on.
 
         Raises:
-            ValueError: value is neither True nor False.
+            ValueError: `value` is not a bool.
         """
         if value not in (True, False):
             raise ValueError("validate_args must be True or False")
@@ -113,10 +113,10 @@ class Distribution:
 
     @property
     def mode(self) -> Tensor:
-        """The likeliest value, of shape batch_shape + event_shape.
+        """The mode, of shape batch_shape + event_shape.
 
         Raises:
-            NotImplementedError: the distribution does not have it.
+            NotImplementedError: The distribution does not implement it.
         """
         raise NotImplementedError(f"{type(self)} does not implement mode")
 
@@ -134,19 +134,19 @@ class Distribution:
         """Draw a tensor of shape sample_shape + batch_shape + event_shape, without a gradient.
 
         Args:
-            sample_shape (ints): The shape of independent draws, in front of batch_shape.
+            sample_shape (tuple of ints): Shape of independent samples, in front of batch_shape.
         """
         with no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        """Draw by the reparameterisation trick: the sample is differentiable in the parameters.
+        """Draw by the reparameterization trick: the sample is differentiable in the parameters.
 
         Args:
-            sample_shape (ints): The shape of independent draws, in front of batch_shape.
+            sample_shape (tuple of ints): Shape of independent samples, in front of batch_shape.
 
         Raises:
-            NotImplementedError: the distribution has no such samples.
+            NotImplementedError: The distribution does not implement it.
         """
         raise NotImplementedError(f"{type(self).__name__} has no reparameterized samples")
 
@@ -154,7 +154,7 @@ class Distribution:
         """Draw n samples: sample((n,)), kept for old code.
 
         Args:
-            n (int): The number of draws.
+            n (int): Number of samples.
         """
         return self.sample((n,))
 
@@ -162,11 +162,11 @@ class Distribution:
         """The log of the density (or of the probability) at value.
 
         Args:
-            value (Tensor): Of a shape that broadcasts with batch_shape + event_shape.
+            value (Tensor): Values, of a shape that broadcasts with batch_shape + event_shape.
 
         Raises:
-            NotImplementedError: the distribution does not have it.
-            ValueError: value is outside the support, and validation is on.
+            NotImplementedError: The distribution does not implement it.
+            ValueError: `value` is outside the support while validation is enabled.
         """
         raise NotImplementedError
 
@@ -174,10 +174,10 @@ class Distribution:
         """The cumulative distribution function: the probability of a draw <= value.
 
         Args:
-            value (Tensor): Of a shape that broadcasts with batch_shape + event_shape.
+            value (Tensor): Values, of a shape that broadcasts with batch_shape + event_shape.
 
         Raises:
-            NotImplementedError: the distribution does not have it.
+            NotImplementedError: The distribution does not implement it.
         """
         raise NotImplementedError
 
@@ -185,10 +185,10 @@ class Distribution:
         """The quantile function: the inverse of cdf().
 
         Args:
-            value (Tensor): probabilities.
+            value (Tensor): Probabilities.
 
         Raises:
-            NotImplementedError: the distribution does not have it.
+            NotImplementedError: The distribution does not implement it.
         """
         raise NotImplementedError
 
@@ -204,19 +204,19 @@ class Distribution:
         """All values of a discrete distribution along a new first dimension.
 
         Args:
-            expand (bool): Whether the values have batch_shape, and not ones in its place. Default: True.
+            expand (bool): If True, expands the values to batch_shape. Default: True.
 
         Raises:
-            NotImplementedError: the support is not finite.
+            NotImplementedError: The support is not finite.
         """
         raise NotImplementedError
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """The same distribution with its parameters expanded to a larger batch_shape.
+        """Expand the parameters to a larger batch_shape.
 
         Args:
-            batch_shape (ints): The new batch_shape.
-            _instance (Distribution): The object to fill, given by subclasses.
+            batch_shape (tuple of ints): New batch_shape.
+            _instance (Distribution): Object to fill, passed by subclasses.
         """
         raise NotImplementedError
 

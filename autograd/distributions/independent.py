@@ -14,9 +14,9 @@ class Independent(Distribution):
     """Turn the last dimensions of a distribution's batch_shape into event dimensions: log_prob and entropy sum over them.
 
     Args:
-        base_distribution (Distribution): Any one.
-        reinterpreted_batch_ndims (int): How many dimensions, at most those of its batch_shape.
-        validate_args (bool): Whether values are checked; by default what set_default_validate_args() said.
+        base_distribution (Distribution): Distribution to reinterpret.
+        reinterpreted_batch_ndims (int): Number of dimensions, at most those of its batch_shape.
+        validate_args (bool): If True, checks values; defaults to set_default_validate_args().
 
     Raises:
         ValueError: Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual {n} vs {n}.
@@ -43,7 +43,7 @@ class Independent(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
-        """Whether the base distribution has reparameterised samples."""
+        """Whether the base distribution has reparameterized samples."""
         return bool(self.base_dist.has_rsample)
 
     @property
@@ -77,7 +77,7 @@ class Independent(Distribution):
         return self.base_dist.sample(sample_shape)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        """A reparameterised sample of the base distribution."""
+        """A reparameterized sample of the base distribution."""
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:

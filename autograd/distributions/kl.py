@@ -46,8 +46,8 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """KL(p || q) in nats, of shape batch_shape, by the formula registered for the nearest base classes.
 
     Args:
-        p (Distribution): One distribution.
-        q (Distribution): The other, whose batch_shape broadcasts with p's.
+        p (Distribution): First distribution.
+        q (Distribution): Second distribution, whose batch_shape broadcasts with p's.
 
     Raises:
         NotImplementedError: No KL(p || q) is implemented for p type {type} and q type {type}.

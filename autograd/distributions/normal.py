@@ -20,12 +20,12 @@ class Normal(Distribution):
     """The normal distribution with mean `loc` and standard deviation `scale`, which broadcast.
 
     Args:
-        loc (Tensor or float): The mean, of any shape.
-        scale (Tensor or float): The standard deviation, above 0.
-        validate_args (bool): Whether parameters and values are checked; by default what set_default_validate_args() said.
+        loc (Tensor or float): Mean.
+        scale (Tensor or float): Standard deviation, above 0.
+        validate_args (bool): If True, checks parameters and values; defaults to set_default_validate_args().
 
     Raises:
-        ValueError: scale is not above 0.
+        ValueError: `scale` is not above 0.
 
     Example:
         >>> normal = ag.distributions.Normal(ag.tensor([0.0, 5.0]), 1.0)
@@ -46,7 +46,7 @@ class Normal(Distribution):
         super().__init__(self.loc.shape, validate_args=validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """The same distribution with its parameters expanded to a larger batch_shape."""
+        """Expand the parameters to a larger batch_shape."""
         return self._expanded(batch_shape, _instance, loc=self.loc.expand(batch_shape), scale=self.scale.expand(batch_shape))
 
     @property

@@ -16,12 +16,12 @@ class Uniform(Distribution):
     """The uniform distribution on [low, high), which broadcast.
 
     Args:
-        low (Tensor or float): Of any shape.
-        high (Tensor or float): Above low.
-        validate_args (bool): Whether parameters and values are checked; by default what set_default_validate_args() said.
+        low (Tensor or float): Lower bound, inclusive.
+        high (Tensor or float): Upper bound, exclusive.
+        validate_args (bool): If True, checks parameters and values; defaults to set_default_validate_args().
 
     Raises:
-        ValueError: Uniform is not defined when low>= high.
+        ValueError: `low` is not below `high`.
 
     Example:
         >>> uniform = ag.distributions.Uniform(ag.tensor([0.0]), ag.tensor([4.0]))
@@ -48,7 +48,7 @@ class Uniform(Distribution):
         return constraints.interval(self.low, self.high)
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """The same distribution with its parameters expanded to a larger batch_shape."""
+        """Expand the parameters to a larger batch_shape."""
         return self._expanded(batch_shape, _instance, low=self.low.expand(batch_shape), high=self.high.expand(batch_shape))
 
     @property

@@ -68,8 +68,7 @@ class SummaryWriter:
         >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     for step in range(3):
         ...         writer.add_scalar("loss", 1 / (step + 1), step)
-        >>> os.listdir(writer.get_logdir())[0].startswith("events")
-        True
+        >>> assert os.listdir(writer.get_logdir())
         >>> writer.add_scalars("losses", {"train": 0.5, "test": 0.6}, 3)         # each is a run of its own
         >>> writer.add_tensor("weights", ag.ones(2, 3))
         >>> writer.add_histogram("gradients", ag.randn(100), 3, max_bins=10)
@@ -242,8 +241,7 @@ class SummaryWriter:
             weights (Tensor or float): Weight of each prediction. Default: 1.
 
         Raises:
-            ValueError: `labels` and `predictions` differ in size, a prediction is outside [0, 1], or `num_thresholds` is
-                below 1.
+            ValueError: The sizes differ, a prediction is outside [0, 1], or `num_thresholds` is below 1.
         """
         thresholds = min(num_thresholds, 127)
         rows = messages.precision_and_recall(labels, predictions, thresholds, weights)
@@ -325,10 +323,8 @@ class SummaryWriter:
             >>> import tempfile
             >>> from matplotlib.figure import Figure
             >>> from autograd.utils.tensorboard import SummaryWriter
-            >>> figure = Figure()
-            >>> line = figure.subplots().plot([1, 2, 3])
             >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
-            ...     writer.add_figure("line", figure)
+            ...     writer.add_figure("empty", Figure())
         """
         figures = list(figure) if isinstance(figure, (list, tuple)) else [figure]
         self._add(messages.image(tag, messages.picture(np.stack([messages.figure_pixels(f) for f in figures]), "NHWC")),
