@@ -71,7 +71,7 @@ def test_the_page_keeps_what_other_processors_gave():
 
     page = run.PAGE.read_text()
     before = sections(page)
-    assert len(before) >= 2
+    assert before
     measured_on = {"python": "3", "numpy": "2", "torch": "2", "mpi": "none", "cores": 2, "accelerators": "none", "date": "today",
                    "commit": "abc", "load": 0.0}
     found = [table.summary(ROW, measured(1e-3), measured(2e-3))]

@@ -4,7 +4,23 @@ Processors with F16C have instructions for float16; on others integer arithmetic
 bits of a nan and make a signalling one quiet. AVX-512's conversion to bfloat16 is not used: it makes 0 of subnormal numbers.
 """
 
-from .scalars import as_float, as_int32, double, doubles, f32, f64, fabs, floats, halves, int32, narrowed, uint32, widened
+from .scalars import (
+    as_float,
+    as_int32,
+    cut_to_bfloat16,
+    double,
+    doubles,
+    f32,
+    f64,
+    fabs,
+    floats,
+    halves,
+    int32,
+    narrowed,
+    rounded_to_bfloat16,
+    uint32,
+    widened,
+)
 
 BLOCK = 1024                         # numbers on their way between float16 and float64
 
@@ -86,12 +102,9 @@ def from_half_double(x: halves, room: floats, out: doubles, n: int) -> None:
 
 def to_bfloat16(x: floats, out: halves, n: int) -> None:
     """The upper halves of float32 numbers; of nan 0x7FC0 and the sign."""
-    bits: uint32
-    rounded: uint32
-    for i in range(n):
-        bits = as_int32(x[i])
-        rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
-        out[i] = 0x7FC0 | bits >> 16 & 0x8000 if bits & 0x7FFFFFFF > 0x7F800000 else rounded
+    done = cut_to_bfloat16(x, out, n)
+    for i in range(done, n):
+        out[i] = rounded_to_bfloat16(x[i]) >> 16
 
 
 def from_bfloat16(x: halves, out: floats, n: int) -> None:

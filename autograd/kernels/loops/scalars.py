@@ -133,6 +133,16 @@ def widened(x: halves, c: floats, n: int) -> int:
     raise NotImplementedError
 
 
+def rounded_to_bfloat16(x: float) -> uint32:
+    """x rounded to bfloat16, whose bits are the upper half."""
+    raise NotImplementedError
+
+
+def cut_to_bfloat16(x: floats, c: halves, n: int) -> int:
+    """float32 numbers to bfloat16; how many it has done."""
+    raise NotImplementedError
+
+
 def gemm(function: address, m: int, n: int, k: int, a: floats, b: floats, beta: float, c: floats) -> int:
     """c = a b + beta c, by a function that is called like oneDNN's sgemm."""
     raise NotImplementedError
