@@ -22,7 +22,8 @@ def forward(x: Array, weight: Array | None, bias: Array | None, shape: tuple[int
     if kernels is None or not n or (weight is None and bias is not None):
         return None
     out = np.empty_like(x)
-    means, scales = np.empty((2, *x.shape[:x.ndim - len(shape)], *[1] * len(shape)), FLOAT32)
+    rows = *x.shape[:x.ndim - len(shape)], *[1] * len(shape)
+    means, scales = np.empty(rows, FLOAT32), np.empty(rows, FLOAT32)
     parts = CENTRED * centre | WEIGHTED * (weight is not None) | SHIFTED * (bias is not None)
     kernels.layer_norm(x, x if weight is None else weight, x if bias is None else bias, out, means, scales, x.size // n, n,
                        parts, eps)

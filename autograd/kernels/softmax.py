@@ -49,9 +49,7 @@ def log_softmax(x: Array, dim: int) -> Array | None:
     if kernels is None:
         return None
     out, columns = np.empty_like(x), x.shape[-1]
-    rows = x.size // columns
-    tops, sums = np.empty((2, rows), FLOAT32)
-    kernels.log_softmax(x, np.empty(columns + MANY, FLOAT32), tops, sums, out, rows, columns)
+    kernels.log_softmax(x, np.empty(columns + 2 * MANY, FLOAT32), out, x.size // columns, columns)
     return out
 
 

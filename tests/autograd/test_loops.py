@@ -421,7 +421,7 @@ def calls(name):
     return {
         "softmax": lambda: (lambda out: (rows, out, 100, 33), np.empty_like(rows)),
         "softmax_backward": lambda: (lambda out: (rows, rows[::-1].copy(), out, 100, 33), np.empty_like(rows)),
-        "log_softmax": lambda: (lambda out: (rows, room, tops, sums, out, 100, 33), np.empty_like(rows)),
+        "log_softmax": lambda: (lambda out: (rows, room, out, 100, 33), np.empty_like(rows)),
         "log_softmax_backward": lambda: (lambda out: (rows, rows[::-1].copy(), out, 100, 33), np.empty_like(rows)),
         "layer_norm": lambda: (lambda out: (rows, rows, rows, out, tops, sums, 100, 33, 1, 1e-5), np.empty_like(rows)),
         "layer_norm_backward": lambda: (lambda out: (rows, rows[::-1].copy(), rows, tops + 1 - tops, tops + 2 - tops, out, np.zeros(33, np.float32), np.zeros(

@@ -44,7 +44,7 @@ BY_ARITHMETIC = {
     "ordered": "///", "most_frequent": "///", "multi_margin": "///", "multi_margin_backward": "////",
     "sums": "/+/", "middle_power_sums": "/++//", "logsumexp_backward": "////", "running_sums": "/+/",
     "running_products": "//", "running_places": "///", "extremes": "//", "gather": "///", "scatter": "///",
-    "log_gamma": "//", "digamma": "//", "error_function": "//", "inverse_error_function": "//", "log_softmax": "/+///"}
+    "log_gamma": "//", "digamma": "//", "error_function": "//", "inverse_error_function": "//", "log_softmax": "/+/"}
 OF_BOTH = {*BY_MEMORY, *BY_ARITHMETIC} - {            # the others are of float32 alone
     "to_half", "from_half", "to_half_double", "from_half_double", "to_bfloat16", "from_bfloat16", "layer_norm", "softmax",
     "softmax_backward", "power_sums", "log_softmax_backward", "cross_entropy_backward", "attention_backward", "words",

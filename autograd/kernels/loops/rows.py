@@ -93,14 +93,25 @@ def power_sums(x: floats, room: floats, tops: floats, sums: floats, rows: int, n
         first = last
 
 
-def log_softmax(x: floats, room: floats, tops: floats, sums: floats, out: floats, rows: int, n: int) -> None:
-    """x - largest - log(sum of exp(x - largest)), row by row. tops and sums: memory for a number of each row."""
-    power_sums(x, room, tops, sums, rows, n, 0)
-    for r in range(rows):
-        sums[r] = logarithm(sums[r])
-    for r in range(rows):
-        for j in range(n):
-            out[r * n + j] = x[r * n + j] - tops[r] - sums[r]
+def log_softmax(x: floats, room: floats, out: floats, rows: int, n: int) -> None:
+    """x - largest - log(sum of exp(x - largest)), row by row. room: memory for n + 2 MANY numbers."""
+    together, first, sums = max(1, MANY // n), 0, max(n, MANY)
+    while first < rows:
+        last = min(first + together, rows)
+        for r in range(first, last):
+            top = largest(x[r * n:], n)
+            for j in range(n):
+                out[r * n + j] = x[r * n + j] - top
+        for j in range((last - first) * n):
+            room[j] = exp(out[first * n + j])
+        for r in range(last - first):
+            room[sums + r] = sum_of(room[r * n:], n)
+        for r in range(last - first):
+            room[sums + r] = logarithm(room[sums + r])
+        for r in range(first, last):
+            for j in range(n):
+                out[r * n + j] -= room[sums + r - first]
+        first = last
 
 
 def log_softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -> None:
@@ -235,10 +246,18 @@ def layer_norm_backward(g: floats, x: floats, weight: floats, means: floats, sca
     both: pair
     for r in range(rows):
         at, mean, scale = r * n, means[r], scales[r]
-        if parts & OF_WEIGHT and parts & OF_BIAS:
+        if parts & OF_WEIGHT and parts & OF_BIAS and r % 2 == 0 and r + 1 < rows:        # two rows at once
+            other, scale_of_other = means[r + 1], scales[r + 1]
+            for j in range(n):
+                gw[j] += (g[at + j] * ((x[at + j] - mean) * scale)
+                          + g[at + n + j] * ((x[at + n + j] - other) * scale_of_other))
+                gb[j] += g[at + j] + g[at + n + j]
+        elif parts & OF_WEIGHT and parts & OF_BIAS and r % 2 == 0:
             for j in range(n):
                 gw[j] += g[at + j] * ((x[at + j] - mean) * scale)
                 gb[j] += g[at + j]
+        elif parts & OF_WEIGHT and parts & OF_BIAS:
+            pass
         elif parts & OF_WEIGHT:
             for j in range(n):
                 gw[j] += g[at + j] * ((x[at + j] - mean) * scale)
