@@ -62,6 +62,12 @@ def power_below(x: float) -> float:
     return (fraction(y, shifted - (WHOLE + 127)) + 1) * as_float(as_int32(shifted) << 23)
 
 
+def exp_below(x: float) -> float:
+    """power_below(), and nan of nan."""
+    y = power_below(x)
+    return y if x == x else x
+
+
 def expm1_below(x: float) -> float:
     """e^x - 1 for x <= 0, exact near 0 too. Of nan it is some number."""
     y = limited_below(x)

@@ -1,6 +1,6 @@
 """Loops over rows: softmax and its kin, layer norm."""
 
-from .functions import exp, power
+from .functions import exp, exp_below, power
 from .scalars import (
     as_float,
     as_int32,
@@ -58,7 +58,7 @@ def softmax(x: floats, out: floats, rows: int, n: int) -> None:
             for j in range(n):
                 out[r * n + j] = x[r * n + j] - top
         for j in range(first * n, last * n):
-            out[j] = exp(out[j])
+            out[j] = exp_below(out[j])
         for r in range(first, last):
             total = 1 / sum_of(out[r * n:], n)
             for j in range(n):
@@ -103,7 +103,7 @@ def log_softmax(x: floats, room: floats, out: floats, rows: int, n: int) -> None
             for j in range(n):
                 out[r * n + j] = x[r * n + j] - top
         for j in range((last - first) * n):
-            room[j] = exp(out[first * n + j])
+            room[j] = exp_below(out[first * n + j])
         for r in range(last - first):
             room[sums + r] = sum_of(room[r * n:], n)
         for r in range(last - first):
@@ -120,13 +120,13 @@ def log_softmax_backward(z: floats, g: floats, out: floats, rows: int, n: int) -
         for r in range(rows):
             total = sum_of(g[r * n:], n)
             for j in range(n):
-                out[r * n + j] = g[r * n + j] - exp(z[r * n + j]) * total
+                out[r * n + j] = g[r * n + j] - exp_below(z[r * n + j]) * total
         return
     together, first = max(1, MANY // n), 0
     while first < rows:
         last = min(first + together, rows)
         for j in range(first * n, last * n):
-            out[j] = exp(z[j])
+            out[j] = exp_below(z[j])
         for r in range(first, last):
             total = sum_of(g[r * n:], n)
             for j in range(n):
@@ -140,7 +140,7 @@ def cross_entropy_backward(x: floats, tops: floats, factor: floats, share: float
     if n >= LONG:
         for r in range(rows):
             for j in range(n):
-                out[r * n + j] = exp(x[r * n + j] - tops[r]) * factor[r]
+                out[r * n + j] = exp_below(x[r * n + j] - tops[r]) * factor[r]
             out[r * n + target[r]] -= share[r]
         return
     together, first = max(1, MANY // n), 0
@@ -150,7 +150,7 @@ def cross_entropy_backward(x: floats, tops: floats, factor: floats, share: float
             for j in range(n):
                 out[r * n + j] = x[r * n + j] - tops[r]
         for j in range(first * n, last * n):
-            out[j] = exp(out[j])
+            out[j] = exp_below(out[j])
         for r in range(first, last):
             for j in range(n):
                 out[r * n + j] *= factor[r]
