@@ -40,7 +40,7 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
             raise NotImplementedError(f'"{name.lower()}" not implemented for {x.dtype}; cast to floating point first')
         return array_of(forward(x, *settings), x.dtype)
 
-    def derivative(g: TensorOrArray, x: TensorOrArray, *settings: Any) -> Any:
+    def derivative(g: TensorOrArray, x: Any, *settings: Any) -> Any:
         quick = activations.backward(kernel, g, x, *settings) if kernel and not isinstance(g, Tensor) else None
         return rule(g, x, *settings) if quick is None else quick
 
