@@ -131,7 +131,7 @@ def test_every_environment_variable_is_on_the_page():
     page = (ROOT / "docs/environment.md").read_text()
     kinds = "AUTOGRAD|DPARALLEL|DPRUN|OMP|MKL|OPENBLAS|NUMEXPR|PMI|PMIX|OMPI|MPI|MV2|SLURM|SLURMD|PBS|LSB|LSF|FLUX|PALS|JSM|MASTER|LOCAL|" \
             "TORCHELASTIC|WORLD|GROUP|ROLE|HYDRA|XDG|GOMP|GLIBC|NO"
-    no_variables = {"AUTOGRAD_DETAIL"}                               # a colour's key
+    no_variables = {"AUTOGRAD_DETAIL", "NO_LOOP"}                    # a colour's key, a name of autograd.kernels.loops
     for package in ("autograd", "dparallel", "launch"):
         for path in (ROOT / package).rglob("*.py"):
             for name in re.findall(rf'"((?:{kinds})_[A-Z0-9_]*[A-Z0-9])"', path.read_text()):
