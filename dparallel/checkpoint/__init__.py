@@ -1,4 +1,4 @@
-"""Checkpoints of the whole state of a run, from which it goes on bit by bit, or on another number of ranks.
+"""Checkpoints of the whole state of a run, from which it continues bit by bit, or on another number of ranks.
 
 May import: comm, model, sharding. Read first: checkpointer.py.
 """

@@ -7,7 +7,7 @@ save() runs in four steps. All collectives are in the training thread, in the or
    writes its own. So a state that differs where it should not (or should: local SGD, buffers) comes back as it was.
 3. What this rank will write is copied. From here on training may change its state.
 4. A thread (writing.py) writes the rank's shard and its list; that of rank 0 waits for the other lists, through the shared
-   folder and not by messages, and writes the manifest. The next save(), wait() or close() tells all ranks what came of it.
+   folder and not by messages, and writes the manifest. The next save(), wait() or close() reports the result to all ranks.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Checkpointer:
         keep (int or Keep): How many complete checkpoints stay; None: all. Default: 2.
         background (bool): Whether save() returns before all is written. Default: True.
         memory (bool): Whether ranks keep copies in memory, see MemoryCopies. Default: False.
-        on_error (str): "raise"; or "continue": a save that fails is a warning, and training goes on with the last good
+        on_error (str): "raise"; or "continue": a save that fails is a warning, and training continues with the last good
             checkpoint. Default: 'raise'.
         **extra: dicts and lists (of what autograd.save takes), tensors, arrays, generators, and objects with state_dict()
             and load_state_dict(), by name.
@@ -73,7 +73,7 @@ class Checkpointer:
         >>> def run(folder, until):
         ...     model, progress = ag.nn.Linear(2, 1), {"epoch": 0}
         ...     with dparallel.checkpoint.Checkpointer(folder, model=model, progress=progress) as checkpoint:
-        ...         step = checkpoint.restore()              # 0 if there is none
+        ...         step = checkpoint.restore()              # 0 without a checkpoint
         ...         print("begin at step", step, "epoch", progress["epoch"])
         ...         while progress["epoch"] < until:
         ...             step += 10                           # training
@@ -111,7 +111,7 @@ class Checkpointer:
         weights = sum(p.numel() * p.dtype.itemsize for m in _several(model) if isinstance(m, Module) for p in m.parameters())
         probe(self.folder, self.ranks, weights)
         self._memory = MemoryCopies(identity(self.folder, self.ranks), self.ranks, self.folder) if memory else None
-        self._writer: Writer | None = None           # of the save that may still be under way
+        self._writer: Writer | None = None           # of the save that may still be running
         self._staging = Staging()
         self._complete: list[Kept] = []              # rank 0's knowledge; others ask it
         self._number = 0                             # of the newest save, complete or not; rank 0's
@@ -130,7 +130,7 @@ class Checkpointer:
         """Save the state after `step` steps, between two of them; collective.
 
         In the background it returns when the state has been copied; what goes wrong later is raised by the next save(),
-        wait() or close(). An earlier save that is still under way is waited for.
+        wait() or close(). An earlier save that is still running is waited for.
 
         Args:
             step (int): How many steps were made, 0 or more.
@@ -237,7 +237,7 @@ class Checkpointer:
                 self._memory.drop()
 
     def give_up(self) -> None:
-        """Leave a save that is under way unfinished: a rank was lost, and this object can't be used any more. survive()
+        """Leave a running save unfinished: a rank was lost, and this object can't be used any more. survive()
         calls it."""
         if self._writer is not None:
             self._writer.give_up()
@@ -253,7 +253,7 @@ class Checkpointer:
             self._writer.give_up(wait=not is_loss(error))
 
     def _finish(self) -> None:
-        """Let all ranks know what came of the save under way."""
+        """Report the result of the running save to all ranks."""
         writer, self._writer = self._writer, None
         if writer is None:
             return
@@ -281,7 +281,7 @@ class Checkpointer:
         return [one.step for one in self.ranks.from_first(self._complete)]
 
     def restore(self, step: int | None = None) -> int:
-        """Take back the newest complete state, or the newest of that step; returns its step, 0 if there is none. Collective.
+        """Load the newest complete state, or the newest of that step; returns its step, 0 without one. Collective.
 
         With memory=True the state is read from memory if that is as new.
 

@@ -50,7 +50,7 @@ class Taken(Encoder):
     def __init__(self) -> None:
         super().__init__(None)
         self.held: dict[str, Held] = {}
-        self.alive: list[Any] = []                   # whose id() tells that a tensor occurs twice
+        self.alive: list[Any] = []                   # whose id() shows that a tensor occurs twice
 
     def part(self, name: str, state: Any) -> Any:
         """The tree of one part of the state, whose arrays get names that begin with `name`."""
@@ -104,7 +104,7 @@ class Rebuilt(Decoder):
 
 
 class Leaf(NamedTuple):
-    """A tensor of a saved state, which is read when it is asked for."""
+    """A tensor of a saved state, which is read on first use."""
 
     source: Any                                      # a StoredArray, see reading.py
     kind: str

@@ -64,7 +64,7 @@ class Ranks:
 
 
 def joined(problems: list[str]) -> str:
-    """What the ranks say, each text once, with the ranks that say it; empty if none says anything."""
+    """The ranks' messages, each text once, with its ranks; empty if there is no message."""
     ranks: dict[str, list[int]] = {}
     for rank, problem in enumerate(problems):
         if problem:

@@ -55,7 +55,7 @@ def checked_list(path: str, content: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Checker:
-    """Checks the fields of one file. where: the way to a field, for errors."""
+    """Checks the fields of one file. where: the path to a field, for errors."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -103,7 +103,7 @@ class _Checker:
                     self.wrong(f"{where}.trees", f"has {part!r:.100}, which is in trees too, or not in own[0].trees")
             if len(own["trees"]) != len(content["own"][0]["trees"]):
                 self.fault(f"{where}.trees", own["trees"], "of the parts that own[0] has")
-        for part, tree in trees.items():             # of arrays that all ranks have, alike or each its own
+        for part, tree in trees.items():             # of arrays of all ranks, equal or each its own
             self.tree(tree, f"trees[{part!r:.100}]", tensors.keys() | (shared or set()))
 
     def part_list(self, content: dict[str, Any]) -> None:

@@ -77,7 +77,7 @@ class Plain:
         self.thing = thing
 
     def take(self) -> Any:
-        """What its state_dict() says."""
+        """Its state_dict()."""
         return self.thing.state_dict()
 
     def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
@@ -173,7 +173,7 @@ class SharedStreams:
         return portable(states(shared_streams()))
 
     def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
-        """The streams of this rank, as the class says."""
+        """The streams of this rank, as the class describes."""
         if rank < saved.ranks:
             return read_leaves(saved.part(name, rank))
         everyone = [read_leaves(saved.part(name, other)) for other in range(saved.ranks)]
@@ -187,7 +187,7 @@ class SharedStreams:
         return portable(states(new))
 
     def put(self, state: Any) -> None:
-        """Let the streams go on from there."""
+        """Continue the streams from that state."""
         restore(shared_streams(), state)
 
     def finish(self) -> None:
@@ -330,7 +330,7 @@ def _sliced(value: Any) -> Any:
 
 
 def _slice(array: Any, p: ParameterSlice) -> Slice:
-    """An array that belongs to a ParameterSlice, with the place of that."""
+    """An array that belongs to a ParameterSlice, with its position."""
     return Slice(array.reshape(-1), p.shard.shape, p.shard.start, p.shard.stop)
 
 
@@ -413,7 +413,7 @@ class Loader(Plain):
     own = True
 
     def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
-        """The state that this rank goes on from."""
+        """The state from which this rank continues."""
         if size == saved.ranks:
             return read_leaves(saved.part(name, rank))
         everyone = [read_leaves(saved.part(name, other)) for other in range(saved.ranks)]

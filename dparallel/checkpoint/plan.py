@@ -1,4 +1,4 @@
-"""Who writes what: arrays that all ranks have alike are shared out, slices and what differs is each rank's own."""
+"""Which rank writes what: arrays that are equal on all ranks are divided, slices and different arrays are their rank's."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .errors import Ranks
 
 
 class Plan(NamedTuple):
-    """What this rank writes (`mine`, names of arrays), and what its list says of it."""
+    """What this rank writes (`mine`, names of arrays), and its entries in the list."""
 
     rank: int
     mine: list[str]
     own: set[str]                                    # of these: each rank's own
     held: Mapping[str, Held]
     checksums: Mapping[str, int]
-    trees: dict[str, Any]                            # of parts that all ranks have alike; empty but on rank 0
+    trees: dict[str, Any]                            # of parts that are equal on all ranks; empty except on rank 0
     own_trees: dict[str, Any]
     total_bytes: int                                 # that all ranks write
 
@@ -57,7 +57,7 @@ def share_out(ranks: Ranks, held: Mapping[str, Held], checksums: Mapping[str, in
         apart = {name for name in texts if any(table[name] != tables[0][1][name] for _, table in tables)}
         own_trees = {**own_trees, **{name: trees[name] for name in apart}}
         trees = {name: tree for name, tree in trees.items() if name not in apart}
-    loads = [size for _, size in everyone]           # bytes; those of what differs are about alike on all ranks
+    loads = [size for _, size in everyone]           # bytes; those of different arrays are about equal on all ranks
     shared = [name for name in compared if name not in differing]
     for name in sorted(shared, key=lambda name: (-held[name].array.nbytes, name)):
         owner = int(np.argmin(loads))

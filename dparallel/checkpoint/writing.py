@@ -41,7 +41,7 @@ class Memory(Protocol):
 
 
 class Writer:
-    """One save under way on one rank. folder: None for memory only. there: the complete checkpoints, rank 0's list, to which
+    """One running save on one rank. folder: None for memory only. there: the complete checkpoints, rank 0's list, to which
     the new one is added."""
 
     def __init__(self, folder: str | None, job: Job, memory: Memory | None, neighbours: Sequence[Any], keep: Keep | None,
@@ -96,7 +96,7 @@ class Writer:
                 self.memory.keep(self.job, self.neighbours)
             if self.folder is not None:
                 write_part(os.path.join(self.folder, self.job.name), self.job)
-        except Exception as error:                   # told to all ranks by the training thread
+        except Exception as error:                   # reported to all ranks by the training thread
             self._problem = told(error, f"writing {self.folder or 'into memory'}")
         finally:
             self._shard_done.set()
@@ -141,7 +141,7 @@ class Writer:
             os.unlink(os.path.join(path, files.part_name(rank)))
         head = self.job.head
         self.there.append(Kept(head["number"], head["step"], head["metric"], self.job.name))
-        with contextlib.suppress(OSError):           # the checkpoint is complete: what is in the way can stay
+        with contextlib.suppress(OSError):           # the checkpoint is complete: what blocks it can stay
             for old in self.keep.superfluous(self.there) if self.keep is not None else ():
                 files.remove(os.path.join(self.folder, old.name))
                 self.there.remove(old)

@@ -43,7 +43,7 @@ TILE = 192                           # rows: a multiple of what kernels of produ
 
 
 class NeuralNet(BaseEstimator):
-    """What both kinds have in common."""
+    """The base of both estimators."""
 
     def __init__(self, module: Any, *, criterion: Any = None, optimizer: Callable[..., Any] = optim.SGD, lr: float = 0.01,
                  max_epochs: int = 10, batch_size: int = 128, shuffle: bool = True, warm_start: bool = False,
@@ -206,7 +206,7 @@ class NeuralNet(BaseEstimator):
         """then(outputs of the module) for all rows.
 
         Rows of features are computed in batches of one shape, the last one filled up with copies of row 0: kernels compute
-        the last rows of a product or a loop in another way than the others, and no prediction is to depend on its place.
+        the last rows of a product or a loop differently from the others, and no prediction must depend on its position.
         """
         import_module("sklearn.utils.validation").check_is_fitted(self, "module_")
         x = self._rows(X, False)
@@ -237,7 +237,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         max_epochs (int): Epochs of one fit(). Default: 10.
         batch_size (int): Rows of a batch, of all ranks together. Default: 128.
         shuffle (bool): Whether each epoch has another order. Default: True.
-        warm_start (bool): Whether fit() goes on with what is there. Default: False.
+        warm_start (bool): Whether fit() continues from the current state. Default: False.
         verbose (int): Not 0: print each epoch's loss. Default: 0.
         random_state: Seed of weights and order.
         comm (Communicator): The ranks, by default world().
@@ -278,12 +278,12 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
     _criterion = CrossEntropyLoss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train from the start (with warm_start go on). Returns self.
+        """Train from the start (with warm_start, continue). Returns self.
 
         Args:
             X (array or Tensor): Rows (n, columns), or of more dimensions; used as float32.
             y (array or Tensor): The rows' classes (n,), of any kind.
-            sample_weight (array): How much each row's loss counts (n,), relative to their mean. Default: None: alike.
+            sample_weight (array): How much each row's loss counts (n,), relative to their mean. Default: None: equally.
 
         Raises:
             TypeError: sample_weight is given, and the criterion has no reduction; or as initialize().
@@ -376,7 +376,7 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
         max_epochs (int): Epochs of one fit(). Default: 10.
         batch_size (int): Rows of a batch, of all ranks together. Default: 128.
         shuffle (bool): Whether each epoch has another order. Default: True.
-        warm_start (bool): Whether fit() goes on with what is there. Default: False.
+        warm_start (bool): Whether fit() continues from the current state. Default: False.
         verbose (int): Not 0: print each epoch's loss. Default: 0.
         random_state: Seed of weights and order.
         comm (Communicator): The ranks, by default world().
@@ -398,12 +398,12 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
     _criterion = MSELoss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train from the start (with warm_start go on). Returns self.
+        """Train from the start (with warm_start, continue). Returns self.
 
         Args:
             X (array or Tensor): Rows (n, columns), or of more dimensions; used as float32.
             y (array or Tensor): The rows' numbers (n,), or (n, outputs); used as float32.
-            sample_weight (array): How much each row's loss counts (n,), relative to their mean. Default: None: alike.
+            sample_weight (array): How much each row's loss counts (n,), relative to their mean. Default: None: equally.
 
         Raises:
             TypeError: sample_weight is given, and the criterion has no reduction; or as initialize().

@@ -12,7 +12,7 @@ MSG_FAILED = "DistributedTrial.{name}: {text} on rank 0"
 
 
 class DistributedTrial:
-    """Optuna's trial on all ranks: rank 0 asks the study, and every rank gets its answer. Each method is collective.
+    """Optuna's trial on all ranks: rank 0 calls the study, and every rank gets the result. Each method is collective.
 
     suggest_float, suggest_int, suggest_categorical, report, should_prune, set_user_attr and the properties number, params,
     distributions, user_attrs, system_attrs, datetime_start are those of optuna.Trial. What fails on rank 0 (a value of
@@ -26,7 +26,7 @@ class DistributedTrial:
         TypeError: rank 0 has no trial; on all ranks.
 
     Example:
-        >>> class Trial:                                 # in place of Optuna's
+        >>> class Trial:                                 # instead of Optuna's
         ...     def suggest_float(self, name, low, high, **how):
         ...         return (low + high) / 2
         ...     suggest_int = suggest_float
@@ -156,7 +156,7 @@ class DistributedTrial:
             objective (callable): Called on all ranks with a DistributedTrial; rank 0's result is the trial's value.
             n_trials (int): The most trials. Default: None: no limit.
             timeout (float): Seconds after which no trial begins. Default: None: no limit.
-            catch (exception class, or several): Exceptions after which the study goes on, if all ranks raise them.
+            catch (exception class, or several): Exceptions after which the study continues, if all ranks raise them.
                 Default: ().
             comm (Communicator): The ranks, by default world().
 

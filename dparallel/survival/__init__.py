@@ -1,4 +1,4 @@
-"""A run that goes on when some of its ranks have died: survive().
+"""A run that continues after some of its ranks have died: survive().
 
 May import: checkpoint, comm, model, sharding. Read first: run.py, then memory.py and watch.py.
 """

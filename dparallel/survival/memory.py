@@ -272,7 +272,7 @@ class Pieces:
 
 
 class Survived:
-    """The states of the `ranks` ranks that go on, in the form in which a checkpoint's are read (checkpoint/reading.py).
+    """The states of the `ranks` ranks that continue, in the form in which a checkpoint's are read (checkpoint/reading.py).
 
     states: each one's, by its number in the present membership. everyone: also those of dead ranks, whose slices are needed.
     """

@@ -27,13 +27,13 @@ from .memory import CopiedState, LiveState, State, Survived
 
 
 class Offer(NamedTuple):
-    """What a process tells of the state with which it left.
+    """A process's report of the state with which it left.
 
     steps     finished ones; -1: it has no state
     exact     whether the state is that after a finished step; else an optimiser has begun a step since
     clock     by how many collectives of all ranks that was finished: it orders the steps of ranks that count them
               differently, as under DataParallel.join()
-    path      of the file with the copies; "" if there is none
+    path      of the file with the copies; "" without one
     host      on which that is
     ranks     how many have copied their state
     """
@@ -48,7 +48,7 @@ class Offer(NamedTuple):
 
 class Left(NamedTuple):
     """With what a process left a membership: its own state, or the copies of all. streams: its random streams, if it is to
-    go on with another's state: an exact one is newer, so that this rank has drawn all numbers of that step."""
+    continue with another's state: an exact one is newer, so that this rank has drawn all numbers of that step."""
 
     offer: Offer
     state: State | None = None

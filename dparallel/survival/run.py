@@ -23,7 +23,7 @@ from .recovery import NOTHING, Left, Offer, check_parts, hand_over, left_by_the_
 from .watch import MSG_APART, Earlier, Watch, misplaced, shares, untrained, warn
 
 T = TypeVar("T")
-RENEWED = 76                                         # the exit code that asks dprun for another job
+RENEWED = 76                                         # the exit code with which dprun starts another job
 ORDER = ("model", "optimizer", "scheduler", "scaler")           # in which parts are put back; then others, the loader last
 
 
@@ -32,11 +32,11 @@ class Renewed(Preempted):
 
 
 class Run:
-    """What a function under survive() is given: it tells the run what its state is, and when a step is finished.
+    """The first argument of a function under survive(), which declares its state, and the end of each step.
 
     Attributes:
         steps: How many steps are finished.
-        attempt: How many memberships (sets of ranks at work) there were before this one.
+        attempt: The number of memberships (sets of active ranks) before this one.
 
     Example:
         >>> @dparallel.survive
@@ -67,7 +67,7 @@ class Run:
         self._window = False                         # ranks communicate between that and the end of a step
         self._hooks: list[Any] = []
         self._lost_at = 0.0
-        self._lost: set[int] = set()                 # ranks of whose deaths nothing was told yet
+        self._lost: set[int] = set()                 # ranks whose deaths were not reported yet
         self._begun_at: int | None = None            # steps, when this process came into the job
         self._earlier: Earlier | None = None         # what was there before the first call, until keep() has looked
         self._place: tuple[int, int] | None = None   # rank and size in the first membership, or the newest that keep() saw
@@ -273,14 +273,14 @@ def _in_order(parts: Mapping[str, Any]) -> dict[str, Any]:
 def survive(function: Callable[..., T]) -> Callable[..., T]:
     """A function that trains, as one that outlives its ranks under `dprun --survive`; elsewhere it is just called.
 
-    function(run, ...) makes model, optimiser and loader, tells run.keep() of them, and calls run.step() after each step.
+    function(run, ...) makes model, optimiser and loader, passes them to run.keep(), and calls run.step() after each step.
     When a rank has died, at any moment, the others leave what they wait in, and the function is called again with the same
     arguments: world() is now of those that are left (with --grow a spare takes the place), and run.keep() puts back the
     state after the last finished step. So a death costs the step that it came in, and the samples of that step are in the
     next one. Whatever communicates is made in the function. What it returns is returned on all ranks.
 
     Args:
-        function (Callable): function(run, ...): run tells what the state is, and when a step is finished.
+        function (Callable): function(run, ...): run declares the state, and the end of each step.
 
     Returns:
         A function of the other arguments.

@@ -1,4 +1,4 @@
-"""Whether a training loop does what run.keep() and run.step() were told: what trains is kept, and no change is made where a
+"""Whether a training loop matches its run.keep() and run.step(): what trains is kept, and no change is made where a
 death would undo or repeat it. Mistakes are found at the first step that shows them; no rank has to die.
 """
 
@@ -179,7 +179,7 @@ def shares(parts: Mapping[str, Part]) -> dict[str, int]:
 
 
 def counts_all(loader: Any) -> bool:
-    """Whether the state of a loader, or of a sampler, says how many samples all ranks together were given."""
+    """Whether the state of a loader, or of a sampler, has the number of samples that all ranks together were given."""
     loaders = [thing for thing, _ in reachable([loader]) if isinstance(thing, DataLoader)]
     chains = [chain(one._index_sampler) for one in loaders] or [[loader]]
     return all(any(stateful(one) and position(one.state_dict()) is not None for one in samplers) for samplers in chains)
@@ -199,7 +199,7 @@ def numbers_in(thing: Any) -> Any:
 
 
 def untrained(parts: Mapping[str, Part]) -> str:
-    """An optimizer whose parameters nothing keeps; "" if there is none."""
+    """An optimizer whose parameters are not kept; "" without one."""
     things = list(things_of(parts).values())
     kept = {id(p) for p in _tensors([*(thing for thing, _ in reachable(things)), *_items(things)])}
     optimizers = [part.optimizer for part in parts.values() if isinstance(part, OptimizerState)]

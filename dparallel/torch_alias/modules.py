@@ -34,7 +34,7 @@ class TorchModules(SameModules):
     """Finds torch.X, which is autograd.X, or a module of absent names."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        """A spec, unless the name is absent and code asks whether it is there."""
+        """A spec, unless the name is absent and code checks for it."""
         if not fullname.startswith(f"{TOP}."):
             return None
         try:

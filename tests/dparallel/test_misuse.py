@@ -173,9 +173,9 @@ assert len(texts) == len(cases) and comm.allgather_object([texts]) == [texts] * 
 if odd:
     print(*texts, sep="\\n")
 """), "--stall", 10).shows(
-        r"different collectives:\n  ranks 0-1:  barrier\(\) at \S*train.py:11, .*\n  rank 2:  allreduce\(.*\) of float32 \(3,\) at",
-        r"the shapes differ:\n  ranks 0-1:  .*float64 \(3,\) at \S*train.py:12.*\n  rank 2:  .*float64 \(4,\) at \S*train.py:12",
-        r"the dtypes differ:\n  ranks 0-1:  .*float64 .*\n  rank 2:  .*float32", "different roots", "duplicate", "gather", code=0)
+        r"different collectives:\n  ranks 0-1: barrier\(\) at \S*train.py:11, .*\n  rank 2: allreduce\(.*\) of float32 \(3,\) at",
+        r"the shapes differ:\n  ranks 0-1: .*float64 \(3,\) at \S*train.py:12.*\n  rank 2: .*float64 \(4,\) at \S*train.py:12",
+        r"the dtypes differ:\n  ranks 0-1: .*float64 .*\n  rank 2: .*float32", "different roots", "duplicate", "gather", code=0)
 
 
 def test_check_mode_tells_where_ranks_parted(script):

@@ -71,7 +71,7 @@ def test_the_command_for_each_mpi(fake, capsys, monkeypatch, version, present, a
 
 def test_an_mpirun_of_nobodys(fake, capsys):
     assert cli.main(["-n", "4", "--mpirun", fake("something else"), "--dry-run", "-m", "platform"]) == 2
-    assert "it says 'something else'" in capsys.readouterr().err
+    assert "it prints 'something else'" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs users")

@@ -164,9 +164,7 @@ class MpiComm(MpiMessages, Communicator):
         raise_if_lost(lost)
 
     def shared_file(self, nbytes: int) -> tuple[int, Any] | None:
-        """A file of nbytes zeros in memory shared by the ranks: its descriptor and map. None on several hosts.
-        Collective.
-        """
+        """A file of nbytes zeros in the ranks' shared memory: its descriptor and map. None on several hosts. Collective."""
         return shared_file(self.comm, nbytes)
 
     def abandon(self) -> None:

@@ -41,7 +41,7 @@ class Interval:
             total[1] += rows
 
     def vector(self, rank: int, size: int) -> Array:
-        """A digest of the names in the rank's place, 0 if there are none, and the totals in the order of names.
+        """A digest of the names at the rank's position, 0 without names, and the totals in the order of names.
 
         All ranks' vectors have one length, whatever they have logged, and a rank without batches sends zeros: so they can be
         summed without an agreement before, and the sum has every rank's digest.

@@ -30,7 +30,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m dparallel.prediction", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sizes", type=sizes, default=[8, 64, 512], help="numbers of ranks (default: 8,64,512)")
-    parser.add_argument("--network", help="a description or a .json file in place of what was measured")
+    parser.add_argument("--network", help="a description or a .json file instead of the measured network")
     parser.add_argument("--caps", type=caps, default=[None, 1.0, 25.0],
                         help="bucket_cap_mb, 0: the default (default: 0,1,25)")
     parser.add_argument("--hooks", default="fp16,bf16", help="comm hooks (default: fp16,bf16)")

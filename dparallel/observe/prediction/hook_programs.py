@@ -1,7 +1,7 @@
 """HookProgram: what a comm hook does with a bucket, found by calling it: which collectives it starts, of how many bytes,
 when it waits for them, and what it computes between.
 
-The hook is timed on buckets of random numbers, on one place, where collectives take no time: what is left is its
+The hook is timed on buckets of random numbers, on one rank, where collectives take no time: the rest is its
 computation. Before each call the cache is emptied, as backward does. Then the hook runs on two and on four ranks that
 are threads, which shows which messages shrink as ranks are added (each rank sends a share) and which do not.
 """
@@ -39,7 +39,7 @@ class Event(NamedTuple):
     computed: float
     number: int = -1
     collective: str = ""
-    nbytes: int = 0                  # that this place gave
+    nbytes: int = 0                  # that this rank passed
 
 
 class FakeBucket:
@@ -138,7 +138,7 @@ class HookProgram:
         return CommHook(self.make_state(), self.hook)
 
     def _events(self, group: Sequence[ParameterTrace]) -> tuple[list[Event], list[int]]:
-        """What the hook does on one place, and for each event the power of ranks by which its bytes shrink."""
+        """What the hook does on one rank, and for each event the power of ranks by which its bytes shrink."""
         key = tuple((p.shape, p.dtype) for p in group)       # as of equal blocks of a transformer
         if key not in self._known:
             alone = events_of(Devices(1), self._new(), group, REPEATS if sum(p.nbytes for p in group) < LARGE else 1)

@@ -4,7 +4,7 @@ Each of the library's collectives is measured inside computation, as in a step: 
 that is sent, and the one after it has lost its cache. The cost is by how much the computation takes longer with the
 collective than without it, once where it waits for the collective and once where it goes on meanwhile (the overlap of
 the OSU and IMB-NBC benchmarks). In a loop without computation the same calls take a tenth to a half of that: a broadcast
-of 64 bytes 11 us in place of 119, a reduce-scatter of 2.7 MB 390 us in place of 718. The exchange of a pair is MPI's
+of 64 bytes 11 us instead of 119, a reduce-scatter of 2.7 MB 390 us instead of 718. The exchange of a pair is MPI's
 Sendrecv; half of a round trip of 8 bytes is the latency.
 """
 

@@ -214,7 +214,7 @@ class Network:
         Args:
             collective (str): "allreduce", "allgather", "reduce_scatter", "alltoall", "broadcast"; "sum", that of a bucket;
                 "meet", the comparison of calls that begins every checked collective; "copy", a rank's own work.
-            ranks (int): How many ranks take part.
+            ranks (int): The number of ranks.
             nbytes (float): Bytes of a rank's vector; of an allgather those of the result.
             algorithm (str): Of the schedule. Default: None: the one that `mpi` chooses.
         """
@@ -280,7 +280,7 @@ class Network:
 
         Args:
             r (Round): Of a schedule.
-            ranks (int): How many ranks take part.
+            ranks (int): The number of ranks.
         """
         per_host = min(self.ranks_per_host, ranks)
         if ranks <= per_host or (r.xor and per_host % (2 * r.distance) == 0):
@@ -306,7 +306,7 @@ class Network:
         return self.latency + nbytes / self.bandwidth
 
     def _measured(self, points: Sequence[Point], nbytes: float) -> Cost:
-        """What a table says."""
+        """The time from a table."""
         seconds, low, high, cpu = (interpolated([(p.nbytes, p[i]) for p in points], nbytes) for i in range(1, 5))
         if points[-1].nbytes < nbytes:               # beyond the table the share is that of its last point
             cpu = points[-1].cpu

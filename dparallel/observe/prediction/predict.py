@@ -151,7 +151,7 @@ class Prediction:
                 "recommendation": self.recommendation(), "refused": dict(self.refused)}
 
     def save(self, path: str | Path) -> None:
-        """Write the prediction, in a form that the ending says.
+        """Write the prediction in the format of the file's suffix.
 
         Args:
             path (str or Path): .json: as_dict(); .svg: a plot; .html: a plot with the table under it.

@@ -23,7 +23,7 @@ class Round(NamedTuple):
     """One exchange, in which each rank sends nbytes to the rank `distance` away and receives as many.
 
     xor: whether ranks exchange in pairs (rank xor distance), or all send to rank + distance. reduced: bytes that each rank
-    adds up afterwards. times: how many such rounds follow each other; at_once: how many messages are under way together.
+    adds up afterwards. times: how many such rounds follow each other; at_once: how many messages are sent at the same time.
     """
 
     distance: int
@@ -130,7 +130,7 @@ ALGORITHMS: dict[str, dict[str, Callable[[int, float], Schedule]]] = {
 def chosen(collective: str, ranks: int, nbytes: float, mpi: str = "openmpi") -> str:
     """The algorithm that a library chooses for a collective as dparallel calls it.
 
-    Open MPI: the sums of gradients are Iallreduce, by reduce-scatter and allgather (comm/mpi/tuning.py asks for it), its
+    Open MPI: the sums of gradients are Iallreduce, by reduce-scatter and allgather (set by comm/mpi/tuning.py), its
     Ireduce_scatter is a tree and a scatter, its Iallgatherv and Ialltoallv are linear (allgathers of few bytes are blocking
     here: Allgatherv). MPICH: by Thakur et al.'s limits.
     """

@@ -103,7 +103,7 @@ class Played(NamedTuple):
 
 
 def play(tasks: Sequence[Task], cost: Callable[[str, float], Cost]) -> Played:
-    """Play a rank's tasks. cost(collective, nbytes) says what a collective takes. ValueError for a wait without a start."""
+    """Play a rank's tasks. cost(collective, nbytes) gives a collective's seconds. ValueError for a wait without a start."""
     now = computed = 0.0
     queue: list[list[Any]] = []                      # [name, seconds left, processor share, PlayedCollective]
     flights: list[PlayedCollective] = []
@@ -122,7 +122,7 @@ def play(tasks: Sequence[Task], cost: Callable[[str, float], Cost]) -> Played:
         names.add(task.name)
 
     def work(left: float) -> None:
-        """Keep the thread busy for so long, while the network goes on."""
+        """Keep the thread busy for so long, while the network continues."""
         nonlocal now
         while queue and left > 0:
             _, remaining, share, _ = queue[0]

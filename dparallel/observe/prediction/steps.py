@@ -67,11 +67,11 @@ class StepTrace:
     """A step without communication, as one rank computes it. predict() records one.
 
     Args:
-        ranks (int): How many the trace was made on.
+        ranks (int): The number of ranks of the traced job.
         ranks_per_host (int): How many of them on one host.
         forward (float): Seconds before the pass that is summed: data, forward, passes inside no_sync().
         backward (float): Seconds of that pass, to its last gradient.
-        finish (float): Seconds of what follows the sums in backward(): their division, .grad.
+        finish (float): Seconds after the sums in backward(): their division, .grad.
         after (float): Seconds from the end of backward() to the next forward: optimiser, logging, data.
         optimizer (float): Of `after`, the optimisers' steps.
         measured (float): Seconds of the whole step, as it ran, with its communication.
@@ -91,7 +91,7 @@ class StepTrace:
         cap_mb (float): bucket_cap_mb, if it was not the default. Default: None.
         fixed (bool): Whether buckets stay in the order of registration. Default: False.
         hook (str): The comm hook's name, "" for none. Default: ''.
-        notes (Sequence[str]): What else is to be known. Default: ().
+        notes (Sequence[str]): Other remarks. Default: ().
 
     Example:
         >>> import os, tempfile
@@ -146,10 +146,10 @@ class StepTrace:
         return sum(p.nbytes for p in self.parameters)
 
     def scaled(self, factor: float) -> StepTrace:
-        """The same step where all computation takes so many times as long.
+        """The same step with all computation slower by a factor.
 
         Args:
-            factor (float): How many times.
+            factor (float): Factor on the seconds of computation.
         """
         times = {name: getattr(self, name) * factor for name in ("forward", "backward", "finish", "after", "optimizer")}
         parameters = [replace(p, used=p.used * factor, ready=p.ready * factor) for p in self.parameters]

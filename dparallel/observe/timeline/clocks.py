@@ -62,7 +62,7 @@ def host_leaders(comm: Any) -> list[int]:
 
 
 def first_of_each(identities: Sequence[tuple[str, str]]) -> list[int]:
-    """The places at which each identity is first."""
+    """The index at which each identity occurs first."""
     return [identities.index(identity) for identity in dict.fromkeys(identities)]
 
 

@@ -304,7 +304,7 @@ def joined(segments: Sequence[dict[str, Any]]) -> list[tuple[int, str, float]]:
 
 
 def thinned(line: Sequence[float]) -> list[tuple[float, float]]:
-    """At most LINE points (x from 0 to 1, y) of a line; of points that share a place the highest."""
+    """At most LINE points (x from 0 to 1, y) of a line; of points with the same x the highest."""
     n = len(line)
     width = -(-n // LINE)
     return [(min(n - 1, at + width / 2 if width > 1 else at) / max(1, n - 1), max(line[at:at + width]))

@@ -364,7 +364,7 @@ class timeline:
         if len(comm.held) == comm.size > 1:
             comm = Devices(1)                        # local devices are lanes of one process
         elif len(comm.held) > 1:
-            raise NotImplementedError(f"timeline(comm={comm!r}): its processes hold several places each; pass a "
+            raise NotImplementedError(f"timeline(comm={comm!r}): its processes have several local ranks each; pass a "
                                       "communicator of the processes, such as world()")
         folder = parts_of(self.path)
         error = ""

@@ -39,8 +39,8 @@ class Report:
         self.data: dict[str, Any] = self._data()
 
     def _common_steps(self) -> list[int]:
-        """The numbers of the steps that all ranks at work in them have recorded; other steps are removed from self.steps.
-        Ranks that died, or joined later, are at work in some of the steps only."""
+        """The numbers of the steps that all active ranks have recorded; other steps are removed from self.steps.
+        Ranks that died, or joined later, are active in some of the steps only."""
         at_work: dict[int, set[int]] = defaultdict(set)          # by membership
         done: dict[int, dict[int, int]] = defaultdict(dict)      # by step and rank: the membership
         for rank in [rank for rank in self.run.ranks if rank.rank not in self.spares]:
@@ -107,7 +107,7 @@ class Report:
                 "cores": rank.info.get("cores"), "threads": rank.info.get("threads")}
 
     def _in_steps(self, rank: int, steps: Sequence[Step]) -> list[tuple[int, Wait]]:
-        """The waits of a rank that ended inside its steps, each with the place of its step among them."""
+        """The waits of a rank that ended inside its steps, each with the index of its step."""
         starts, ends = np.array([s.start for s in steps]), np.array([s.end for s in steps])
         waits = self.blame.waits[rank]
         if not len(starts) or not waits:
@@ -131,8 +131,7 @@ class Report:
         return sorted(found, key=lambda death: death["seconds"])
 
     def _unfinished(self) -> list[dict[str, Any]]:
-        """Of each rank whose recording has no end (the job hangs, was killed, or goes on): the part that it is in, and since
-        when."""
+        """For each rank whose recording has no end (the job hangs, was killed or continues): its part, and since when."""
         found = []
         for rank in self.run.ranks:
             until, segments, spans = rank.info.get("until"), self.blame.segments[rank.rank], rank.main
@@ -349,8 +348,8 @@ class _Slices:
 
 
 def finish(folder: Path, path: Path, keep: bool = False) -> Report:
-    """Write the finished file of a folder of parts, and return the report. The folder is removed, unless `keep` says that
-    the run goes on."""
+    """Write the finished file of a folder of parts, and return the report. The folder is removed, unless `keep` (for a
+    run that continues)."""
     with collector_off():
         run = read_parts(folder, until_now=True)
         report = Report(run)

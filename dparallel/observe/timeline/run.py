@@ -31,7 +31,7 @@ NAME_AT = 8 * HEAD                   # where the thread's name lies in that head
 CATEGORIES = ("cpu_op", "cpu_op", "cpu_op", "python_function", "user_annotation", "lane", "communication", "in flight",
               "pass", "memory", "counter")
 TOGETHER = 1000                      # events that are written at once
-LOW = (1 << 40) - 1                  # of the number of a collective: its place on its communicator
+LOW = (1 << 40) - 1                  # of the number of a collective: its position on its communicator
 
 
 class Spans(NamedTuple):
@@ -255,7 +255,7 @@ def system_clock(threads: Sequence[Thread], names: dict[str, int]) -> list[tuple
 # --- the finished file ----------------------------------------------------------------------------------------------------
 
 def row_number(rank: int, place: int) -> int:
-    """The number (tid) of a rank's row: place 0 is for its steps, the next ones for its threads. It is never 0 or the
+    """The number (tid) of a rank's row: position 0 is for its steps, the next ones for its threads. It is never 0 or the
     process' number, which readers take for the process' first thread."""
     return 100_000 * (rank + 1) + place
 
