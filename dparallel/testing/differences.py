@@ -236,7 +236,7 @@ class _Run:
             lines = "".join(f"\n  {mismatch}" for mismatch in mismatches[:MAX_LISTED])
             more = f"\n  and {len(mismatches) - MAX_LISTED} more" if len(mismatches) > MAX_LISTED else ""
             hint = common_factor([(m.analytical, m.numerical) for m in mismatches], self.comm.size)
-            raise GradcheckError(f"{title} over {self.comm.size} places, {len(mismatches)} derivatives:{lines}{more}{hint}")
+            raise GradcheckError(f"{title} over {self.comm.size} ranks, {len(mismatches)} derivatives:{lines}{more}{hint}")
 
     # --- other checks -----------------------------------------------------------------------------------------------
 
