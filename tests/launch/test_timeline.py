@@ -56,7 +56,7 @@ def dprun(*args, **settings):
 @pytest.mark.parametrize("args, words", [
     (["-n", "2", "--timeline", "run.txt", "train.py"], "must end in .json.gz or .json"),
     (["-n", "2", "--timeline", "run.json", "--steps", "5:5", "train.py"], "'5:5' must be the first step and the one after the last"),
-    (["-n", "2", "--timeline", "run.json", "--steps", "5", "train.py"], "'5' is not"),
+    (["-n", "2", "--timeline", "run.json", "--steps", "5", "train.py"], "'5' must be"),
     (["-n", "2", "--steps", "1:5", "train.py"], "--steps requires --timeline"),
     (["-n", "2", "--json", "a.json", "train.py"], "--json and --html require --report"),
     (["-n", "2", "--timeline", "/proc/run.json", "train.py"], "is not writable")])
