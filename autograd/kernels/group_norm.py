@@ -100,3 +100,26 @@ def backward(g: Array, x: Array, weight: Array | None, means: Array, scales: Arr
     if sizes[0] > 1:
         gw[:], gb[:] = totals[:, 2 * x.shape[1]:4 * x.shape[1]].sum(0).reshape(2, -1)
     return gx, gw, gb
+
+
+def by_running(x: Array, mean: Array, factor: Array, shift: Array | None) -> Array | None:
+    """(x - mean) * factor + shift, these of shape (1, c, 1, ...), in the order in memory of x."""
+    channels, given = mean.size, (mean, factor, mean if shift is None else shift)
+    if not _takes(x) or any(v.ndim != x.ndim or not v.size == v.shape[1] == x.shape[1] for v in given):      # inside vmap()
+        return None
+    last = not x.flags.c_contiguous
+    flat, inner = _flat(x) if last else x, 1 if last else x.size // (len(x) * channels)
+    vectors = [v.reshape(-1) for v in given]
+    kernels = kernels_for(flat, *vectors)
+    if kernels is None:
+        return None
+    out = empty_last(x.shape, FLOAT32) if last else np.empty(x.shape, FLOAT32)
+    arrays, parts = (flat.reshape(-1), (_flat(out) if last else out).reshape(-1)), SHIFTED * (shift is not None)
+    repeats = max(1, LOOP // channels) if inner == 1 and x.size > 16 * LOOP else 1
+    rows = x.size // (channels * inner * repeats)
+    done = rows * channels * inner * repeats
+    long = [np.broadcast_to(v, (repeats, channels)).reshape(-1) for v in vectors] if repeats > 1 else vectors
+    kernels.running_norm(arrays[0][:done], *long, arrays[1][:done], rows, channels * repeats, inner, parts)
+    if done < x.size:
+        kernels.running_norm(arrays[0][done:], *vectors, arrays[1][done:], (x.size - done) // channels, channels, 1, parts)
+    return out

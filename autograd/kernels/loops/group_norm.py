@@ -96,6 +96,16 @@ def _normalize(x: floats, mean: floats, factor: floats, shift: floats, out: floa
         at += width
 
 
+def _standardize(x: floats, m: float, f: float, b: float, out: floats, n: int, parts: int) -> None:
+    """n numbers of one channel."""
+    if parts & SHIFTED:
+        for j in range(n):
+            out[j] = (x[j] - m) * f + b
+    else:
+        for j in range(n):
+            out[j] = (x[j] - m) * f
+
+
 def _add_four_gradients(g: floats, x: floats, mean: floats, sums: floats, products: floats, width: int) -> None:
     """Add four widths of g, and of g (x - mean)."""
     for j in range(width):
@@ -149,6 +159,22 @@ def _gradients(g: floats, x: floats, mean: floats, factor: floats, slope: floats
         for j in range(min(width, n - at)):
             gx[at + j] = g[at + j] * factor[j] - shift[j] - (x[at + j] - mean[j]) * slope[j]
         at += width
+
+
+def running_norm(x: floats, mean: floats, factor: floats, shift: floats, out: floats, rows: int, channels: int, inner: int,
+                 parts: int) -> None:
+    """(x - mean) * factor + shift; a row is `channels` blocks of `inner` numbers, each with a mean, factor and shift."""
+    for r in range(rows):
+        at = r * channels * inner
+        if inner > 1:
+            for c in range(channels):
+                _standardize(x[at + c * inner:], mean[c], factor[c], shift[c], out[at + c * inner:], inner, parts)
+        elif parts & SHIFTED:
+            for j in range(channels):
+                out[at + j] = (x[at + j] - mean[j]) * factor[j] + shift[j]
+        else:
+            for j in range(channels):
+                out[at + j] = (x[at + j] - mean[j]) * factor[j]
 
 
 def group_norm(x: floats, weight: floats, bias: floats, out: floats, means: floats, variances: floats, scales: floats,

@@ -34,7 +34,7 @@ BY_MEMORY = {
     "adam": "////", "sgd": "//", "sgd_momentum": "///", "to_half": "//", "from_half": "//", "to_half_double": "/+/",
     "from_half_double": "/+/", "to_bfloat16": "//", "from_bfloat16": "//", "relu": "//", "relu_backward": "///",
     "relu_over": "//", "leaky_relu": "//", "leaky_relu_backward": "///", "hardtanh": "//", "hardtanh_backward": "///",
-    "hardswish": "//", "hardswish_backward": "///", "layer_norm": "/==///"}
+    "hardswish": "//", "hardswish_backward": "///", "layer_norm": "/==///", "running_norm": "/===/"}
 BY_ARITHMETIC = {
     "gelu": "//", "gelu_backward": "///", "gelu_tanh": "//", "gelu_tanh_backward": "///", "sigmoid": "//", "silu": "//",
     "silu_backward": "///", "mish": "//", "mish_backward": "///", "softplus": "//", "softplus_backward": "///", "elu": "//",
@@ -48,7 +48,7 @@ BY_ARITHMETIC = {
 OF_BOTH = {*BY_MEMORY, *BY_ARITHMETIC} - {            # the others are of float32 alone
     "to_half", "from_half", "to_half_double", "from_half_double", "to_bfloat16", "from_bfloat16", "layer_norm", "softmax",
     "softmax_backward", "power_sums", "log_softmax_backward", "cross_entropy_backward", "attention_backward", "words",
-    "sums", "middle_power_sums", "logsumexp_backward", "extremes", "log_softmax"}
+    "sums", "middle_power_sums", "logsumexp_backward", "extremes", "log_softmax", "running_norm"}
 for table in (BY_MEMORY, BY_ARITHMETIC):
     table |= {f"{name}_double": kinds for name, kinds in table.items() if name in OF_BOTH}
 
