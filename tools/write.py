@@ -41,7 +41,8 @@ def families() -> dict[Path, str]:
 def doors(stubs: list[Path]) -> dict[Path, str]:
     """A stub under dparallel/autograd for each module of autograd, which passes its names on: docs/design/namesake.md."""
     package = ROOT / "autograd"
-    files = {*package.rglob("[!_]*.py"), *package.glob("*/**/__init__.py"), *stubs} - {package / "__init__.pyi"}
+    files = {*package.rglob("[!_]*.py"), *package.glob("*/**/__init__.py"), *stubs} - {
+        package / "__init__.pyi", *(package / "base" / "docstrings").glob("[!_]*.py")}
     made = {}
     for file in sorted({file.with_suffix("") for file in files}):
         module = ".".join(file.relative_to(ROOT).parts).removesuffix(".__init__")

@@ -21,6 +21,7 @@ from .memory_format import empty_last, last_axes
 from .onednn.reorder import to_channels_last
 
 LOOP = 512                                           # numbers that a loop should have
+SMALL = 1 << 12                                      # numbers, below which NumPy's three passes take no longer
 BATCH = 0                                            # in the place of a number of groups: each channel over the whole batch
 Sizes = tuple[int, ...]
 
@@ -105,7 +106,7 @@ def backward(g: Array, x: Array, weight: Array | None, means: Array, scales: Arr
 def by_running(x: Array, mean: Array, factor: Array, shift: Array | None) -> Array | None:
     """(x - mean) * factor + shift, these of shape (1, c, 1, ...), in the order in memory of x."""
     channels, given = mean.size, (mean, factor, mean if shift is None else shift)
-    if not _takes(x) or any(v.ndim != x.ndim or not v.size == v.shape[1] == x.shape[1] for v in given):      # inside vmap()
+    if x.size < SMALL or not _takes(x) or any(v.ndim != x.ndim or not v.size == v.shape[1] == x.shape[1] for v in given):
         return None
     last = not x.flags.c_contiguous
     flat, inner = _flat(x) if last else x, 1 if last else x.size // (len(x) * channels)

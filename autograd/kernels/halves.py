@@ -92,7 +92,7 @@ def in_single(g: Array, *values: Any) -> tuple[Any, ...]:
 
 
 def array_of(x: Any, dtype: DTypeLike) -> Array:
-    """np.asarray(x, dtype)."""
+    """np.asarray(x, dtype), which converts halves by the loops."""
     return converted(x, dtype, copy=False) if type(x) is np.ndarray else np.asarray(x, dtype)
 
 

@@ -77,7 +77,7 @@ class Plain:
         self.thing = thing
 
     def take(self) -> Any:
-        """Its state_dict()."""
+        """The state_dict() of the object."""
         return self.thing.state_dict()
 
     def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
@@ -104,7 +104,7 @@ class Container(Plain):
     """A dict or list of the user's, whose contents are replaced in place."""
 
     def take(self) -> Any:
-        """The container itself."""
+        """The container, not a copy."""
         return self.thing
 
     def put(self, state: Any) -> None:

@@ -674,7 +674,7 @@ def test_what_cannot_be_slowed_down():
             dparallel.testing.slow_network(model, 0.1, 1e9)
 
     run_ranks(2, body)
-    with pytest.raises(TypeError, match="takes a DataParallel over several ranks"):
+    with pytest.raises(TypeError, match="requires a DataParallel over several ranks"):
         dparallel.testing.slow_network(net(), 0.1, 1e9)
 
 

@@ -194,7 +194,7 @@ def test_zero_redundancy_refusals():
         with pytest.raises(TypeError, match="process_group"):
             ZeroRedundancyOptimizer(net.parameters(), optim.SGD, "all", lr=0.1)
         model = wrap(make_mlp(), comm, 1)
-        with pytest.raises(ValueError, match="slices already"):
+        with pytest.raises(ValueError, match="already are slices"):
             ZeroRedundancyOptimizer(model.parameters(), optim.SGD, comm, lr=0.1)
         with pytest.raises(RuntimeError, match="sharded DataParallel"):
             ZeroRedundancyOptimizer(model.module.parameters(), optim.SGD, comm, lr=0.1)

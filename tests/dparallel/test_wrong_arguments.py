@@ -33,7 +33,7 @@ CASES = [
     (lambda: dparallel.predict("trace.json", sizes=[2], least_efficiency=None), TypeError, "least_efficiency=None"),
     (lambda: dparallel.PostLocalSGDOptimizer(None, None), TypeError, "optim=None"),
     (lambda: dparallel.convert_sync_batchnorm(None), TypeError, "module=None"),
-    (lambda: dparallel.replicate("net", 2), TypeError, "a Module, not of str"),
+    (lambda: dparallel.replicate("net", 2), TypeError, "a Module, not str"),
     (lambda: dparallel.clip_grad_norm_("weights", 1.0), TypeError, r"not of str: give model.parameters\(\)"),
     (lambda: dparallel.clip_grad_norm_(MODEL.parameters(), None), TypeError, "max_norm=None"),
     (lambda: dparallel.Logger(every=2.5), TypeError, r"every=2.5\): a whole number of at least 1"),

@@ -185,5 +185,5 @@ def test_a_grace_time_that_is_none(value, monkeypatch):
     with pytest.raises(ValueError, match="seconds above 0"):
         graceful_exit(Devices(1), grace=value)
     monkeypatch.setenv("DPARALLEL_GRACE_SECONDS", str(value))
-    with pytest.raises(ValueError, match="DPARALLEL_GRACE_SECONDS is"):
+    with pytest.raises(ValueError, match="DPARALLEL_GRACE_SECONDS must be"):
         graceful_exit(Devices(1))

@@ -107,7 +107,7 @@ def sigmoid_double(x: doubles, out: doubles, n: int) -> None:
 
 
 def silu_double(x: doubles, out: doubles, n: int) -> None:
-    """x sigmoid(x)."""
+    """x times sigmoid(x)."""
     for i in range(n):
         out[i] = x[i] * double_sigmoid(x[i])
 
@@ -131,7 +131,7 @@ def mish_double(x: doubles, out: doubles, n: int) -> None:
 
 
 def mish_backward_double(g: doubles, x: doubles, out: doubles, n: int) -> None:
-    """See mish_backward()."""
+    """As mish_backward() of float32."""
     for i in range(n):
         e = double_power_below(-fabs(x[i]))
         top = e * (e + 2) if x[i] < 0 else 1 + 2 * e

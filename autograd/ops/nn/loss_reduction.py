@@ -55,6 +55,7 @@ def broadcast_pair(input: Tensor, target: Tensor) -> tuple[Any, Any]:
 
 @shortcut
 def all_finite(x: Array) -> bool:
+    """Whether x has neither nan nor infinity."""
     return bool(np.isfinite(x).all())
 
 
