@@ -84,12 +84,12 @@ def test_a_rank_without_ml_dtypes_is_named_on_all(monkeypatch):
     comm = world().duplicate()
     mine = np.ones(3, np.float32) if comm.rank == last else numbers(comm.rank, (3,))
     for name in ("allreduce", "allgather", "alltoall"):
-        with pytest.raises(CollectiveError, match=f"ml_dtypes, which rank {last} does not have"):
+        with pytest.raises(CollectiveError, match=f"ml_dtypes, which rank {last} lacks"):
             getattr(comm, name)([mine])
-    with pytest.raises(CollectiveError, match=f"ml_dtypes, which rank {last} does not have"):
+    with pytest.raises(CollectiveError, match=f"ml_dtypes, which rank {last} lacks"):
         comm.broadcast(mine if comm.rank == 0 else None)
     if comm.rank == 0:
-        with pytest.raises(CollectiveError, match=f"ml_dtypes, which rank {last} does not have"):
+        with pytest.raises(CollectiveError, match=f"ml_dtypes, which rank {last} lacks"):
             comm.send(mine, last)
     np.testing.assert_array_equal(comm.allreduce([np.ones(3, np.float32)])[0], np.full(3, comm.size))
     comm.free()

@@ -89,7 +89,7 @@ def test_free_completes_what_nobody_waited_for(MPI):
     comm.start_sum_in_place([buffer])
     comm.free()
     assert (buffer == comm.size).all()
-    with pytest.raises(RuntimeError, match="given back"):
+    with pytest.raises(RuntimeError, match="was freed"):
         comm.comm.Barrier()
 
 
