@@ -103,6 +103,22 @@ def backward(g: Array, x: Array, weight: Array | None, means: Array, scales: Arr
     return gx, gw, gb
 
 
+def sums_by_running(g: Array, x: Array, mean: Array) -> Array | None:
+    """The sums of g, and of g (x - mean), over all but the channels: (2, c). None where these do not lie last in memory."""
+    channels = x.shape[1] if x.ndim > 1 else 0
+    if x.size < SMALL or not (_takes(x) and _takes(g)) or g.shape != x.shape or not channels == mean.size == mean.shape[1]:
+        return None
+    flat, own = _flat(x), _flat(g)
+    kernels = kernels_for(flat, own, mean.reshape(-1))
+    if kernels is None:
+        return None
+    unused = np.empty(channels, FLOAT32)
+    totals = _run(lambda arrays, totals, room, sizes, parts: kernels.group_norm_backward(
+        *arrays, flat, mean.reshape(-1), unused, flat, unused, unused, totals, room, *sizes, parts & ~OUTPUT),
+        (own, flat), _sizes(x, BATCH), 0)
+    return totals[0, :2 * channels].reshape(2, channels)
+
+
 def by_running(x: Array, mean: Array, factor: Array, shift: Array | None) -> Array | None:
     """(x - mean) * factor + shift, these of shape (1, c, 1, ...), in the order in memory of x."""
     channels, given = mean.size, (mean, factor, mean if shift is None else shift)

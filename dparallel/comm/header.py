@@ -242,7 +242,7 @@ def _names_mismatch(calls: Sequence[Call]) -> str:
 
 def _bad_inputs(calls: Sequence[Call]) -> str:
     ranks = [str(rank) for rank, call in enumerate(calls) if call.error]
-    return "invalid input on rank " + ", ".join(ranks) if ranks else ""
+    return f"invalid input on rank{'s' * (len(ranks) > 1)} {', '.join(ranks)}" if ranks else ""
 
 
 def _backward_mismatch(calls: Sequence[Call]) -> str:

@@ -118,6 +118,12 @@ CASES = {
     "group_norm": (lambda x, w, b: F.group_norm(x, 3, w, b), [(5, 6, 7, 11), (6,), (6,)]),
     "group_norm without bias": (lambda x, w: F.group_norm(x, 1, w), [(3, 300, 2), (300,)]),
     "group_norm of nothing else": (lambda x: F.group_norm(x, 5), [(6, 500)]),
+    "batch_norm by running statistics": (lambda x, w, b: F.batch_norm(x, ag.arange(6.0), ag.arange(1.0, 7.0), w, b),
+                                         [(9, 6, 11, 13), (6,), (6,)]),
+    "batch_norm by running statistics, channels last": (
+        lambda x, w, b: F.batch_norm(x.contiguous(memory_format=ag.channels_last), ag.arange(6.0), ag.arange(1.0, 7.0), w, b),
+        [(9, 6, 11, 33), (6,), (6,)]),
+    "batch_norm of rows by running statistics": (lambda x: F.batch_norm(x, ag.arange(65.0), ag.arange(1.0, 66.0)), [(150, 65)]),
     "instance_norm": (lambda x, w, b: F.instance_norm(x, weight=w, bias=b), [(2, 3, 4, 5, 67), (3,), (3,)]),
     "cross_entropy": (lambda x: F.cross_entropy(x, targets(200, 33)), [(200, 33)]),
     "binary cross entropy of logits": (lambda x: F.binary_cross_entropy_with_logits(x, ag.sigmoid(x.detach() * 3 + 1)), [(50, 41)]),

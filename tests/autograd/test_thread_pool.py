@@ -154,6 +154,7 @@ CASES = {
     "softmax": ("xx", ROWS), "softmax_backward": ("xxx", ROWS), "power_sums": ("xntt", (*ROWS, 0)), "log_softmax": ("xnx", ROWS),
     "log_softmax_backward": ("xxx", ROWS), "cross_entropy_backward": ("xttttx", ROWS),
     "attention_backward": ("xx", (*ROWS, 0.3)), "layer_norm": ("xnnxtt", (*ROWS, 7, 1e-5)), "words": ("xx", (*ROWS, -1)),
+    "running_norm": ("xnnnx", (3, 5, 4)),
     "leading": ("xttn", (*ROWS, 1, 0, 1.0)), "ordered": ("xtt", (*ROWS, 3, 1, -1, 0)), "most_frequent": ("xtt", ROWS),
     "multi_margin": ("xtt", (*ROWS, 1, 0.5)), "multi_margin_backward": ("xttx", (*ROWS, 2, 0.5)), "sums": ("xmo", BLOCKS), "middle_power_sums": ("xnmoo", BLOCKS),
     "logsumexp_backward": ("xoox", BLOCKS), "running_sums": ("xmx", (*BLOCKS, 1)), "running_products": ("xx", BLOCKS),

@@ -430,15 +430,20 @@ class RunningNorm(Operation, name="NativeBatchNorm"):
             h = group_norm_kernel.by_running(g, np.zeros_like(scale), scale, None) if isinstance(g, np.ndarray) else None
             h = g * scale if h is None else h
         of_scale: Any
+        of_bias: Any = g
+        plain = isinstance(g, np.ndarray) and scale.shape == mean_of.shape
+        sums_of = group_norm_kernel.sums_by_running(g, x, mean_of) if ctx.needs(2) and plain else None
         if not ctx.needs(2):
             of_scale = None
+        elif sums_of is not None:
+            of_bias, of_scale = sums_of.astype(float32).reshape(2, *scale.shape)
         elif isinstance(g, np.ndarray) and g.dtype == float32 and g.ndim == scale.ndim:
             dims = tuple([d for d, size in enumerate(scale.shape) if size == 1])         # thousands of terms for each number
             product = np.multiply(g, x - mean_of, dtype=np.float64)
             of_scale = sums.total(product, dims, True).astype(float32)
         else:
             of_scale = g * (x - mean_of)
-        return h, -h if ctx.needs(1) else None, of_scale, g
+        return h, -h if ctx.needs(1) else None, of_scale, of_bias
 
 
 def _by_running(input: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor | None, bias: Tensor | None,
