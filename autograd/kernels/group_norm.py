@@ -21,6 +21,7 @@ from .memory_format import empty_last, last_axes
 from .onednn.reorder import to_channels_last
 
 LOOP = 512                                           # numbers that a loop should have
+NARROW = 64                                          # channels, below which the vectors are repeated, so that loops are long
 SMALL = 1 << 12                                      # numbers, below which NumPy's three passes take no longer
 BATCH = 0                                            # in the place of a number of groups: each channel over the whole batch
 Sizes = tuple[int, ...]
@@ -132,7 +133,7 @@ def by_running(x: Array, mean: Array, factor: Array, shift: Array | None) -> Arr
         return None
     out = empty_last(x.shape, FLOAT32) if last else np.empty(x.shape, FLOAT32)
     arrays, parts = (flat.reshape(-1), (_flat(out) if last else out).reshape(-1)), SHIFTED * (shift is not None)
-    repeats = max(1, LOOP // channels) if inner == 1 and x.size > 16 * LOOP else 1
+    repeats = LOOP // channels if inner == 1 and channels < NARROW and x.size > 16 * LOOP else 1
     rows = x.size // (channels * inner * repeats)
     done = rows * channels * inner * repeats
     long = [np.broadcast_to(v, (repeats, channels)).reshape(-1) for v in vectors] if repeats > 1 else vectors
