@@ -261,6 +261,8 @@ class TensorBase:
 
     def detach(self) -> Tensor:
         """The same memory as a leaf that needs no gradient; writes to either are seen by both."""
+        if not isinstance(self, TensorBase):
+            raise no_tensor(self, "detach")
         alias = result(self.array)
         alias.counter = shared_counter(self)
         return alias
@@ -311,6 +313,8 @@ class TensorBase:
 
     def item(self) -> Any:
         """The one element, as a Python number."""
+        if not isinstance(self, TensorBase):
+            raise no_tensor(self, "item")
         if watchers:
             value_read("item() or float()")
         if self.array.size != 1:
@@ -319,20 +323,28 @@ class TensorBase:
 
     def tolist(self) -> Any:
         """The elements as nested lists."""
+        if not isinstance(self, TensorBase):
+            raise no_tensor(self, "tolist")
         if watchers:
             value_read("tolist()")
         return self.array.tolist()
 
     def size(self, dim: Any = None) -> Any:
         """The shape, or one dimension of it."""
+        if not isinstance(self, TensorBase):
+            raise no_tensor(self, "size")
         return Size(self.array.shape) if dim is None else self.array.shape[dim]
 
     def dim(self) -> int:
         """The number of dimensions."""
+        if not isinstance(self, TensorBase):
+            raise no_tensor(self, "dim")
         return self.array.ndim
 
     def numel(self) -> int:
         """The number of elements."""
+        if not isinstance(self, TensorBase):
+            raise no_tensor(self, "numel")
         return self.array.size
 
     def __len__(self) -> int:
@@ -537,6 +549,11 @@ class AccumulateGrad(Node):
         """Add g to the leaf's gradient."""
         self.variable.accumulate_grad(g, create)
         return ()
+
+
+def no_tensor(value: Any, name: str) -> TypeError:
+    """The error of Tensor.name(value). Compiled methods do not check `self`, and would crash: map(Tensor.item, [1.0])."""
+    return TypeError(f"Tensor.{name}() requires a Tensor, not {type(value).__name__}")
 
 
 def edge_of(tensor: Any) -> Edge | None:

@@ -1,5 +1,6 @@
 """Tensors by themselves: flags, gradients, NumPy, in-place writes, modes, creation, random numbers."""
 
+import contextlib
 import copy
 import pickle
 import threading
@@ -223,3 +224,14 @@ def test_grad_can_be_deleted():
     del x.grad
     x.sum().backward()
     assert x.grad.tolist() == [1, 1]
+
+
+def test_a_method_called_on_no_tensor_does_not_crash():
+    """list(map(ag.Tensor.item, numbers)): a compiled method has to check its self."""
+    for name in [name for name in dir(ag.Tensor) if not name.startswith("__") and callable(getattr(ag.Tensor, name))]:
+        for arguments in ((1,), (1, 1), (None,), ("a", 1)):
+            with contextlib.suppress(Exception):
+                getattr(ag.Tensor, name)(*arguments)
+    for name in ("detach", "dim", "item", "numel", "size", "tolist"):
+        with pytest.raises(TypeError, match=rf"Tensor.{name}\(\) requires a Tensor, not int"):
+            getattr(ag.Tensor, name)(1)
