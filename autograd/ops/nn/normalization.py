@@ -431,8 +431,9 @@ class RunningNorm(Operation, name="NativeBatchNorm"):
             h = g * scale if h is None else h
         of_scale: Any
         of_bias: Any = g
-        plain = isinstance(g, np.ndarray) and scale.shape == mean_of.shape
-        sums_of = group_norm_kernel.sums_by_running(g, x, mean_of) if ctx.needs(2) and plain else None
+        sums_of = None
+        if ctx.needs(2) and isinstance(g, np.ndarray) and scale.shape == mean_of.shape:
+            sums_of = group_norm_kernel.sums_by_running(g, x, mean_of)
         if not ctx.needs(2):
             of_scale = None
         elif sums_of is not None:
