@@ -28,7 +28,7 @@ from .environment import environment
 CORE = ("core.spans", "core.graph", "core.tensor", "core.recording", "core.hooks", "core.engine",
         "core.grad_buffers", "core.operation", "core.function", "core.declare", "core.backward")
 INLINE = ("base.arrays", "core.modes", "core.ticks", "core.allocations")      # not compiled: their .pxd has functions in C
-LOOPS = ("functions", "elementwise", "activations", "float64", "special", "halves", "rows", "reductions", "indexing",
+LOOPS = ("functions", "elementwise", "float64", "activations", "special", "halves", "rows", "reductions", "indexing",
          "recurrent", "group_norm")       # of kernels/loops: one extension for each level of processors
 PACKAGE = (__package__ or "").partition(".")[0]
 SUFFIX = EXTENSION_SUFFIXES[0]

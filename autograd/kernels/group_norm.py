@@ -45,24 +45,26 @@ def _takes(x: Array) -> bool:
             and loops.library() is not None)
 
 
-def _run(call: Callable[..., Any], arrays: tuple[Array, ...], sizes: Sizes, parts: int) -> Array:
+def _run(call: Callable[..., Any], arrays: tuple[Array, ...], sizes: Sizes, parts: int,
+         stages: int = SUMS | OUTPUT) -> Array:
     """call(arrays, totals, room, sizes, parts), large ones in pieces: of samples, or of the one sample, first all sums and
-    then the output. Returns the totals of each piece."""
+    then the output, if that is among the stages. Returns the totals of each piece."""
     samples, total, _, _, width, channels, _ = sizes
     count = pieces_of(samples * total, samples if samples > 1 else total // width, MOST, PASS)
     totals, rooms = np.empty((count, 4 * channels + 2 * width + LINE)), np.empty((count, 4 * width + LINE), FLOAT32)
     if count == 1:
-        call(arrays, totals[0], rooms[0], sizes, parts | SUMS | OUTPUT)
+        call(arrays, totals[0], rooms[0], sizes, parts | stages)
         return totals
     if samples > 1:
-        run([partial(call, own, totals[k], rooms[k], (stop - start, *sizes[1:]), parts | SUMS | OUTPUT)
+        run([partial(call, own, totals[k], rooms[k], (stop - start, *sizes[1:]), parts | stages)
              for k, (start, stop, own) in enumerate(cut("/" * len(arrays), arrays, samples, count))])
         return totals
     ends = [total // width * k // count * width for k in range(count)] + [total]
     ranges = [(samples, total, *ends[k:k + 2], *sizes[4:]) for k in range(count)]
     run([partial(call, arrays, totals[k], rooms[k], ranges[k], parts | SUMS) for k in range(count)])
     totals[:, :2 * channels] = totals[:, :2 * channels].sum(0)
-    run([partial(call, arrays, totals[k], rooms[k], ranges[k], parts | OUTPUT) for k in range(count)])
+    if stages & OUTPUT:
+        run([partial(call, arrays, totals[k], rooms[k], ranges[k], parts | OUTPUT) for k in range(count)])
     return totals
 
 
@@ -115,8 +117,8 @@ def sums_by_running(g: Array, x: Array, mean: Array) -> Array | None:
         return None
     unused = np.empty(channels, FLOAT32)
     totals = _run(lambda arrays, totals, room, sizes, parts: kernels.group_norm_backward(
-        *arrays, flat, mean.reshape(-1), unused, flat, unused, unused, totals, room, *sizes, parts & ~OUTPUT),
-        (own, flat), _sizes(x, BATCH), 0)
+        *arrays, flat, mean.reshape(-1), unused, flat, unused, unused, totals, room, *sizes, parts),
+        (own, flat), _sizes(x, BATCH), 0, SUMS)
     return totals[0, :2 * channels].reshape(2, channels)
 
 

@@ -33,7 +33,7 @@ def sigmoid(x: floats, out: floats, n: int) -> None:
         out[i] = 1 / (1 + exp(-x[i]))
 
 
-def logit_loss(x: floats, t: floats, out: floats, n: int) -> None:
+def logit_loss(x: reals, t: reals, out: reals, n: int) -> None:
     """-(t log s + (1 - t) log(1 - s)), s = sigmoid(x), without overflow."""
     for i in range(n):
         share = 1 - t[i] if x[i] > 0 else t[i]
@@ -54,7 +54,7 @@ def silu_backward(g: floats, x: floats, out: floats, n: int) -> None:
         out[i] = g[i] * (s * (1 + x[i] * (1 - s)))
 
 
-def mish(x: floats, out: floats, n: int) -> None:
+def mish(x: reals, out: reals, n: int) -> None:
     """x tanh(log(1 + e^x)). With e = exp(-|x|) that is a quotient of polynomials: no cancellation, no overflow."""
     for i in range(n):
         e = power_below(-fabs(x[i]))
@@ -63,7 +63,7 @@ def mish(x: floats, out: floats, n: int) -> None:
         out[i] = x[i] * (top / (top + rest))
 
 
-def mish_backward(g: floats, x: floats, out: floats, n: int) -> None:
+def mish_backward(g: reals, x: reals, out: reals, n: int) -> None:
     """g (t + x sigmoid(x) (1 - t^2)), t = tanh(log(1 + e^x)); 1 - t^2 = rest (2 top + rest) / (top + rest)^2."""
     for i in range(n):
         e = power_below(-fabs(x[i]))
@@ -74,7 +74,7 @@ def mish_backward(g: floats, x: floats, out: floats, n: int) -> None:
         out[i] = g[i] * (top * whole + x[i] * s * (rest * whole) * ((top + top + rest) * whole))
 
 
-def softplus(x: floats, out: floats, n: int, beta: float, threshold: float) -> None:
+def softplus(x: reals, out: reals, n: int, beta: real, threshold: real) -> None:
     """log(1 + exp(beta x)) / beta; x where beta x is above the threshold."""
     for i in range(n):
         y = x[i] * beta
@@ -90,7 +90,7 @@ def softplus_backward(g: floats, x: floats, out: floats, n: int, beta: float, th
         out[i] = g[i] if y > threshold else z
 
 
-def elu(x: floats, out: floats, n: int, alpha: float, scale: float, rate: float) -> None:
+def elu(x: reals, out: reals, n: int, alpha: real, scale: real, rate: real) -> None:
     """scale x above 0, scale alpha (exp(rate x) - 1) below; rate > 0."""
     for i in range(n):
         low = 0 if x[i] > 0 else x[i]
@@ -98,7 +98,7 @@ def elu(x: floats, out: floats, n: int, alpha: float, scale: float, rate: float)
         out[i] = scale * high + scale * alpha * expm1_below(low * rate)
 
 
-def elu_backward(g: floats, x: floats, out: floats, n: int, alpha: float, scale: float, rate: float) -> None:
+def elu_backward(g: reals, x: reals, out: reals, n: int, alpha: real, scale: real, rate: real) -> None:
     """g times scale above 0, scale alpha rate exp(rate x) below."""
     for i in range(n):
         low = 0 if x[i] > 0 else x[i]

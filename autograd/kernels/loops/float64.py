@@ -1,4 +1,7 @@
-"""Loops over single float64 numbers: gelu, and what activations.py has for float32."""
+"""Loops over single float64 numbers: gelu, and activations whose formula in activations.py is of float32 alone.
+
+A function name_double() is what loops of both precisions call for name().
+"""
 
 import math
 
@@ -19,7 +22,7 @@ ARTANH = tuple(1 / (2 * k + 1) for k in range(15, -1, -1))            # of sqrt(
 TAIL = tuple(cheb2poly(ERFCX)[::-1].tolist())                        # (1 + 2a) erfcx(a), t = (a - 3.75) / (a + 3.75)
 
 
-def double_power_below(x: double) -> double:
+def power_below_double(x: double) -> double:
     """e^x for x <= 0."""
     y = NOTHING_BELOW if x < NOTHING_BELOW else x
     shifted = fma(y, LOG2_E, WHOLE + 1023)
@@ -28,7 +31,7 @@ def double_power_below(x: double) -> double:
     return polynomial(r, SERIES) * as_double(as_int64(shifted) << 52)
 
 
-def double_expm1_below(x: double) -> double:
+def expm1_below_double(x: double) -> double:
     """e^x - 1 for x <= 0, exact near 0 too."""
     y = NOTHING_BELOW if x < NOTHING_BELOW else x
     shifted = fma(y, LOG2_E, WHOLE + 1023)
@@ -38,7 +41,7 @@ def double_expm1_below(x: double) -> double:
     return fma(r * polynomial(r, SERIES_OF_EXPM1), power, power - 1)
 
 
-def double_log1p(x: double) -> double:
+def log1p_small_double(x: double) -> double:
     """log(1 + x) for 0 <= x <= 1, by the series of 2 artanh(x / (2 + x)), whose argument is at most 1 / 3."""
     s = x / (2 + x)
     return 2 * s * polynomial(s * s, ARTANH)
@@ -46,7 +49,7 @@ def double_log1p(x: double) -> double:
 
 def double_sigmoid(x: double) -> double:
     """1 / (1 + e^-x), without overflow."""
-    e = double_power_below(-fabs(x))
+    e = power_below_double(-fabs(x))
     return (e if x < 0 else 1.0) / (1 + e)
 
 
@@ -54,8 +57,8 @@ def gauss(a: double) -> double:
     """exp(-a^2 / 2), a >= 0: rounding a^2 first would cost digits, so a^2 = h^2 + (a - h)(a + h), with h^2 exact."""
     h = floor(a * 16 + 0.5) * 0.0625
     step = (a - h) * (a + h) * -0.5
-    low = double_power_below(-fabs(step))             # for negative steps; its inverse for the others
-    return double_power_below(-0.5 * (h * h)) * (low if step < 0 else 1 / low)
+    low = power_below_double(-fabs(step))             # for negative steps; its inverse for the others
+    return power_below_double(-0.5 * (h * h)) * (low if step < 0 else 1 / low)
 
 
 def limited(x: double) -> double:
@@ -94,7 +97,7 @@ def gelu_tanh_backward_double(g: doubles, x: doubles, out: doubles, n: int) -> N
     """g times its derivative."""
     for i in range(n):
         u = 2 * TANH_SCALE * (x[i] + TANH_CUBE * (x[i] * x[i] * x[i]))
-        e = double_power_below(-fabs(u))
+        e = power_below_double(-fabs(u))
         s = (e if u < 0 else 1.0) / (1 + e)
         rest = (1.0 if u < 0 else e) / (1 + e)
         out[i] = g[i] * (s + x[i] * s * rest * (2 * TANH_SCALE * (1 + TANH_SLOPE * (x[i] * x[i]))))
@@ -115,38 +118,10 @@ def silu_double(x: doubles, out: doubles, n: int) -> None:
 def silu_backward_double(g: doubles, x: doubles, out: doubles, n: int) -> None:
     """g s (1 + x (1 - s)), s = sigmoid(x)."""
     for i in range(n):
-        e = double_power_below(-fabs(x[i]))
+        e = power_below_double(-fabs(x[i]))
         s = (e if x[i] < 0 else 1.0) / (1 + e)
         rest = (1.0 if x[i] < 0 else e) / (1 + e)
         out[i] = g[i] * (s * (1 + x[i] * rest))
-
-
-def mish_double(x: doubles, out: doubles, n: int) -> None:
-    """x tanh(log(1 + e^x)): see mish()."""
-    for i in range(n):
-        e = double_power_below(-fabs(x[i]))
-        top = e * (e + 2) if x[i] < 0 else 1 + 2 * e
-        rest = 2.0 if x[i] < 0 else 2 * (e * e)
-        out[i] = x[i] * (top / (top + rest))
-
-
-def mish_backward_double(g: doubles, x: doubles, out: doubles, n: int) -> None:
-    """As mish_backward() of float32."""
-    for i in range(n):
-        e = double_power_below(-fabs(x[i]))
-        top = e * (e + 2) if x[i] < 0 else 1 + 2 * e
-        rest = 2.0 if x[i] < 0 else 2 * (e * e)
-        s = (e if x[i] < 0 else 1.0) / (1 + e)
-        whole = 1 / (top + rest)
-        out[i] = g[i] * (top * whole + x[i] * s * (rest * whole) * ((top + top + rest) * whole))
-
-
-def softplus_double(x: doubles, out: doubles, n: int, beta: double, threshold: double) -> None:
-    """log(1 + exp(beta x)) / beta; x where beta x is above the threshold."""
-    for i in range(n):
-        y = x[i] * beta
-        z = ((0.0 if y < 0 else y) + double_log1p(double_power_below(-fabs(y)))) / beta
-        out[i] = x[i] if y > threshold else z
 
 
 def softplus_backward_double(g: doubles, x: doubles, out: doubles, n: int, beta: double, threshold: double) -> None:
@@ -155,30 +130,6 @@ def softplus_backward_double(g: doubles, x: doubles, out: doubles, n: int, beta:
         y = x[i] * beta
         z = g[i] * double_sigmoid(y)
         out[i] = g[i] if y > threshold else z
-
-
-def logit_loss_double(x: doubles, t: doubles, out: doubles, n: int) -> None:
-    """-(t log s + (1 - t) log(1 - s)), s = sigmoid(x), without overflow."""
-    for i in range(n):
-        share = 1 - t[i] if x[i] > 0 else t[i]
-        linear = share * fabs(x[i]) if share != 0 else 0.0                # not 0 * inf
-        out[i] = linear + double_log1p(double_power_below(-fabs(x[i])))
-
-
-def elu_double(x: doubles, out: doubles, n: int, alpha: double, scale: double, rate: double) -> None:
-    """scale x above 0, scale alpha (exp(rate x) - 1) below; rate > 0."""
-    for i in range(n):
-        low = 0.0 if x[i] > 0 else x[i]
-        high = 0.0 if x[i] < 0 else x[i]
-        out[i] = scale * high + scale * alpha * double_expm1_below(low * rate)
-
-
-def elu_backward_double(g: doubles, x: doubles, out: doubles, n: int, alpha: double, scale: double, rate: double) -> None:
-    """g times scale above 0, scale alpha rate exp(rate x) below."""
-    for i in range(n):
-        low = 0.0 if x[i] > 0 else x[i]
-        below = scale * alpha * rate * double_power_below(low * rate)
-        out[i] = g[i] * (scale if x[i] > 0 else below)
 
 
 def hardswish_double(x: doubles, out: doubles, n: int) -> None:

@@ -9,7 +9,7 @@ import numpy
 from numpy.polynomial.chebyshev import cheb2poly
 
 from ..coefficients import ERF, ERFCX, ERFINV_FAR, ERFINV_FARTHEST, ERFINV_NEAR, LGAMMA
-from .float64 import double_power_below
+from .float64 import power_below_double
 from .functions import erf
 from .scalars import (
     as_double,
@@ -86,7 +86,7 @@ def erf_of(x: double) -> double:
     a = fabs(x)
     a = 6.0 if a > 6.0 else a
     near = x * polynomial(2.0 * (x * x) - 1.0, NEAR_ERF)
-    far = 1.0 - double_power_below(-(a * a)) * polynomial((a - 3.75) / (a + 3.75), TAIL) / (1.0 + 2.0 * a)
+    far = 1.0 - power_below_double(-(a * a)) * polynomial((a - 3.75) / (a + 3.75), TAIL) / (1.0 + 2.0 * a)
     far = -far if x < 0 else far
     return near if fabs(x) <= 1.0 else far
 

@@ -256,7 +256,8 @@ def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[
     mentioned = {kind for _, kind in arguments} | {result} | {
         ast.unparse(part.annotation) for part in ast.walk(node) if isinstance(part, ast.AnnAssign)}
     body = [Inline(constants).visit(part) for part in copy.deepcopy(node).body[1:]]      # the first is the docstring
-    variables = Variables(body, arguments, results, bool(mentioned & {"double", "doubles"}))
+    called = results | {other: results[f"{other}_double"] for other in twice if f"{other}_double" in results}
+    variables = Variables(body, arguments, called, bool(mentioned & {"double", "doubles"}))
     statements = [Body(constants, variables, precise, twice).visit(part) for part in body]
     taken = ", ".join(f"{c_type(kind)} {argument}" for argument, kind in arguments)
     inner = f"loop_{name}" if kernel else name
@@ -308,6 +309,7 @@ def translated(folder: Path, modules: Sequence[str]) -> str:
         constants = constants_of(path, known)
         results |= {node.name: result_of(node, path.stem) for node in functions(path)}
         twice |= {node.name for node in functions(path) if is_real(node)}
+        twice |= {name for name in results if f"{name}_double" in results}
         for node in functions(path):
             for real in precisions(node):
                 text += function(node, constants, precise, results, real, twice if real == "double" else set())
