@@ -1,4 +1,4 @@
-"""What einops, matplotlib, pandas and tensorboardX are told of Tensors when they are imported (base/third_party.py).
+"""Support for Tensors in einops, matplotlib, pandas and tensorboardX, which base/third_party.py registers on import.
 
 May import: base, core, ops, nn. Read first: einops.py.
 """

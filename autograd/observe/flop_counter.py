@@ -23,7 +23,7 @@ from .profiler.flops import of_call, of_node, rule_of
 Key = str | type[Function]                           # "aten.mm", or a Function's class
 Formula = Callable[..., int]
 SUFFIXES = ("", "K", "M", "B", "T")
-flop_registry: dict[Key, Formula] = {}               # what register_flop_formula() was told
+flop_registry: dict[Key, Formula] = {}               # registered by register_flop_formula()
 
 
 def register_flop_formula(targets: Key | Iterable[Key], get_raw: bool = False) -> Callable[[Formula], Formula]:
