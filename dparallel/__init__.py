@@ -9,7 +9,6 @@ from .autograd import __version__ as __version__  # first of all: it says whose 
 
 # isort: split
 from . import distributed, hooks, metrics
-from .clipping import clip_grad_norm_
 from .comm import (
     CollectiveError,
     Communicator,
@@ -56,29 +55,30 @@ from .functions import (
 from .functions.replicated import CopyToPlaces, ReduceFromPlaces
 from .hooks.bucket_hook import GradBucket
 from .hooks.model_averaging import PeriodicModelAverager, PostLocalSGDOptimizer
-from .lr_scaling import linear_scaling
 from .model.data_parallel import DataParallel
 from .model.join import Join, Joinable, JoinHook
+from .model.lr_scaling import linear_scaling
 from .model.skipping import Step
+from .model.sync_batch_norm import SyncBatchNorm, convert_sync_batchnorm
 from .observe.logs import Logger
 from .pytree.coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced
 from .pytree.objects import all_gather_object, broadcast_object_list, gather_object, scatter_object_list
 from .pytree.scatter_gather import broadcast, gather, scatter, scatter_kwargs
+from .reduction.clipping import clip_grad_norm_
 from .replicas.local import data_parallel
 from .replicas.parallel_apply import parallel_apply
 from .replicas.replicate import replicate
 from .sharding import ZeroRedundancyOptimizer
-from .sync_batch_norm import SyncBatchNorm, convert_sync_batchnorm
 from .testing import check_adjoint
 
 if TYPE_CHECKING:
     from . import checkpoint
     from .checkpoint import load_all, save_all
+    from .comm.main_rank import main_process, on_main_process, print_once, rank_zero_only
     from .evaluation.gathering import gather_for_metrics
     from .integrations.estimators import NeuralNetClassifier, NeuralNetRegressor
     from .integrations.notebook import notebook_launcher
     from .integrations.trials import DistributedTrial
-    from .main_rank import main_process, on_main_process, print_once, rank_zero_only
     from .observe.prediction.predict import predict
     from .observe.timeline import timeline
     from .survival import survive
@@ -87,9 +87,9 @@ LAZY = {
     "DistributedTrial": ".integrations.trials", "NeuralNetClassifier": ".integrations.estimators",
     "NeuralNetRegressor": ".integrations.estimators", "gather_for_metrics": ".evaluation.gathering",
     "load_all": ".checkpoint",
-    "main_process": ".main_rank", "notebook_launcher": ".integrations.notebook", "on_main_process": ".main_rank",
-    "predict": ".prediction", "print_once": ".main_rank", "rank_zero_only": ".main_rank", "save_all": ".checkpoint",
-    "survive": ".survival", "timeline": ".observe.timeline",
+    "main_process": ".comm.main_rank", "notebook_launcher": ".integrations.notebook", "on_main_process": ".comm.main_rank",
+    "predict": ".prediction", "print_once": ".comm.main_rank", "rank_zero_only": ".comm.main_rank",
+    "save_all": ".checkpoint", "survive": ".survival", "timeline": ".observe.timeline",
 }
 
 

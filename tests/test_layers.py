@@ -23,9 +23,9 @@ ORDER = {
     "dparallel": """
         same_modules
         autograd
-        comm lr_scaling
-        functions sync_context clipping data consistency main_rank
-        pytree sync_batch_norm
+        comm
+        functions data consistency
+        pytree
         hooks replicas
         reduction
         sharding testing

@@ -13,7 +13,7 @@ from ..consistency.verification import verify
 from ..reduction.shared_parameters import refuse_taken, take_over
 from ..reduction.stats import LoggedModel
 from ..reduction.unused import UnusedParameters
-from ..sync_context import set_context
+from ..replicas.sync_context import set_context
 from .config import Config, compare_over_ranks, mark_ignored, takes
 from .forward import module_compute
 from .join import JoinableModel

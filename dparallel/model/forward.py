@@ -26,8 +26,8 @@ from ..reduction.weights import ForwardCall
 from ..replicas.local import on_devices
 from ..replicas.parallel_apply import parallel_apply
 from ..replicas.replicate import ModuleTree, replicate
+from ..replicas.sync_context import set_context
 from ..sharding import ShardedReducer
-from ..sync_context import set_context
 from .config import Config
 from .model_state import BufferSync, ModelWatch, graph
 from .nan_watch import NanWatch

@@ -1,4 +1,4 @@
 """Replicas of a model on local devices of one process, run in threads.
 
-May import: comm, consistency, functions, pytree, sync_context. Read first: local.py.
+May import: comm, consistency, functions, pytree. Read first: local.py.
 """

@@ -11,7 +11,7 @@ from autograd.core.parallel import Lane, run_lanes
 from autograd.core.random import Generator, branches, using_generator
 
 from ..comm import Communicator, Devices, RankFailure
-from ..sync_context import Replica, ReplicaGroup, set_context
+from .sync_context import Replica, ReplicaGroup, set_context
 
 
 class ReplicaError(RuntimeError):

@@ -1,6 +1,6 @@
 """Sharding over ranks: optimizer state, gradients and parameters in slices (ZeRO, Rajbhandari et al., arXiv 1910.02054).
 
-May import: clipping, comm, consistency, hooks, pytree, reduction. Read first: unit.py.
+May import: comm, consistency, hooks, pytree, reduction. Read first: unit.py.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from autograd.core.tensor import result
 from autograd.nn import Parameter
 
 from ..autograd import Tensor
-from ..clipping import norm_over_ranks
 from ..comm import Communicator
+from ..reduction.clipping import norm_over_ranks
 from .gradients import SliceArray, plain
 
 

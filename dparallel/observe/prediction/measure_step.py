@@ -27,10 +27,10 @@ from ...comm import Communicator
 from ...comm.environment import host_identity
 from ...comm.waiting import waiting
 from ...model.data_parallel import DataParallel
+from ...model.sync_batch_norm import SyncBatchNorm
 from ...reduction.buckets import MOST_BYTES, default_capacity
 from ...reduction.departure import Departure
 from ...sharding.wrapping import by_module
-from ...sync_batch_norm import SyncBatchNorm
 from .quiet import FEWEST, quietest, stolen
 from .simulate import STAGES
 from .steps import ParameterTrace, StepTrace, SyncTrace

@@ -17,10 +17,10 @@ from autograd.core.engine import current_pass
 from autograd.nn import SyncBatchNorm as AutogradSyncBatchNorm
 from autograd.ops.nn.normalization import total, update_running
 
-from .autograd import Tensor, as_tensor, stack
-from .comm import Communicator, Devices, communicator
-from .functions import Collective, as_tuple
-from .sync_context import BeforeCollective, LossWeight, SyncContext, current_context
+from ..autograd import Tensor, as_tensor, stack
+from ..comm import Communicator, Devices, communicator
+from ..functions import Collective, as_tuple
+from ..replicas.sync_context import BeforeCollective, LossWeight, SyncContext, current_context
 
 Array = np.ndarray[Any, Any]
 Observe = Callable[[Array, Array, float], None]      # mean, variance, count

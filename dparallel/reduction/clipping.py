@@ -11,8 +11,8 @@ from autograd.kernels.halves import converted
 from autograd.nn.utils import clip_grad_norm_ as clip_local_grad_norm_
 from autograd.nn.utils import clip_grads_with_norm_, get_total_norm
 
-from .autograd import Tensor, as_tensor
-from .comm import Communicator, communicator, on_all_ranks
+from ..autograd import Tensor, as_tensor
+from ..comm import Communicator, communicator, on_all_ranks
 
 
 def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float | str = 2.0,

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
-from .comm import CollectiveError, Communicator, communicator
+from .base import Communicator
+from .header import CollectiveError
+from .job import communicator
 
 F = TypeVar("F", bound=Callable[..., Any])
 

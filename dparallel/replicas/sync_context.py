@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autograd.core.parallel import outside_lanes
 
-from .comm import Communicator, RankFailure
+from ..comm import Communicator, RankFailure
 
 if TYPE_CHECKING:
     from threading import Condition
