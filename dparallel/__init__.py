@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from .autograd import __version__ as __version__  # first of all: it says whose `autograd` is here
 
 # isort: split
+from autograd.base.docstrings import attach_to_modules
+
 from . import distributed, hooks, metrics
 from .comm import (
     CollectiveError,
@@ -83,6 +85,9 @@ if TYPE_CHECKING:
     from .observe.timeline import timeline
     from .survival import survive
 
+attach_to_modules(*(f"{__name__}.{room}" for room in (              # rooms that are imported by now
+    "comm", "consistency", "data", "distributed", "evaluation", "hooks", "observe", "pytree", "replicas", "sharding",
+    "testing")))
 LAZY = {
     "DistributedTrial": ".integrations.trials", "NeuralNetClassifier": ".integrations.estimators",
     "NeuralNetRegressor": ".integrations.estimators", "gather_for_metrics": ".evaluation.gathering",

@@ -128,7 +128,7 @@ def test_examples_of_the_profiler_print_what_they_say():
 def test_what_the_build_writes_is_complete_and_current():
     done = subprocess.run([sys.executable, "-m", "tools.write", "--check"], cwd=ROOT, text=True, capture_output=True)
     assert done.returncode == 0, f"run python -m tools.write\n{done.stdout}{done.stderr}"
-    tracked = subprocess.run(["git", "ls-files", "*.pyi", "autograd/base/docstrings", "docs/operations.md"], cwd=ROOT, text=True,
+    tracked = subprocess.run(["git", "ls-files", "*.pyi", "autograd/base/docstrings", "*/_docstrings.py", "docs/operations.md"], cwd=ROOT, text=True,
                              capture_output=True)
     assert tracked.returncode or tracked.stdout.split() == ["autograd/base/docstrings/__init__.py"]
 
@@ -152,4 +152,7 @@ def test_a_checkout_that_was_not_built_has_all_names(tmp_path):
 def test_docstrings_are_there_before_anything_was_called():
     names = ["add", "Tensor.add_", "Tensor.T", "nn.functional.relu", "linalg.inv", "Tensor.max", "Tensor.shape"]
     code = "import autograd as ag\n" + "\n".join(f"assert 'Example:' in ag.{name}.__doc__, {name!r}" for name in names)
+    names = ["distributed.send", "Logger", "predict", "Checkpointer", "gather_for_metrics", "timeline"]
+    code += "\nimport dparallel, dparallel.checkpoint\ndparallel.Checkpointer = dparallel.checkpoint.Checkpointer\n" + "\n".join(
+        f"assert 'Example:' in dparallel.{name}.__doc__, {name!r}" for name in names)
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -53,10 +53,11 @@ def doors(stubs: list[Path]) -> dict[Path, str]:
 def files() -> tuple[dict[Path, str], list[str]]:
     """All files with their texts, and what the docstrings lack."""
     bare_autograd()
-    from . import docstrings, operations, stubs
+    from . import docstrings, operations, sections, stubs
     made, lacking = docstrings.files()
+    ours, unused = sections.files()
     pyi = stubs.files()
-    return {**families(), **made, **pyi, **operations.files(), **doors(list(pyi))}, lacking
+    return {**families(), **made, **ours, **pyi, **operations.files(), **doors(list(pyi))}, lacking + unused
 
 
 def replace(path: Path, text: str) -> None:
@@ -76,7 +77,7 @@ def main() -> None:
     made, lacking = files()
     changed = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     gone = {*DOORS.rglob("*.pyi"), *(ROOT / "autograd").rglob("*.pyi"),
-            *(ROOT / "autograd" / "base" / "docstrings").glob("[a-z]*.py")} - made.keys()
+            *(ROOT / "autograd" / "base" / "docstrings").glob("[a-z]*.py"), *(ROOT / "dparallel").glob("*/_docstrings.py")} - made.keys()
     if not check:
         for path in changed:
             replace(path, made[path])

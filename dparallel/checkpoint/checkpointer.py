@@ -47,50 +47,6 @@ class Checkpointer:
     Resumed on as many ranks as saved, a run is bitwise the one that was never stopped. On another number each sample of the
     epoch is still seen once if the loader's sampler is a GlobalBatchSampler or DistributedSampler, and weights agree to
     rounding, with reproducible=V bitwise; sharding may differ, too.
-
-    Args:
-        folder (str or PathLike): Shared by all ranks.
-        model: A Module, or a list or dict of several; so optimizer, scheduler and loader.
-        optimizer: One Optimizer, or several.
-        scheduler: One LRScheduler, or several.
-        loader: One DataLoader, or several.
-        scaler: A GradScaler.
-        comm (Communicator): The ranks, by default those of a DataParallel model, else world().
-        keep (int or Keep): How many complete checkpoints stay; None: all. Default: 2.
-        background (bool): Whether save() returns before all is written. Default: True.
-        memory (bool): Whether ranks keep copies in memory, see MemoryCopies. Default: False.
-        on_error (str): "raise"; or "continue": a save that fails is a warning, and training continues with the last good
-            checkpoint. Default: 'raise'.
-        **extra: dicts and lists (of what autograd.save takes), tensors, arrays, generators, and objects with state_dict()
-            and load_state_dict(), by name.
-
-    Raises:
-        CheckpointError: the folder can't be written, or is not the same for all ranks; on all ranks.
-        ValueError: on_error is neither of the two.
-
-    Example:
-        >>> import tempfile
-        >>> def run(folder, until):
-        ...     model, progress = ag.nn.Linear(2, 1), {"epoch": 0}
-        ...     with dparallel.checkpoint.Checkpointer(folder, model=model, progress=progress) as checkpoint:
-        ...         step = checkpoint.restore()              # 0 without a checkpoint
-        ...         print("begin at step", step, "epoch", progress["epoch"])
-        ...         while progress["epoch"] < until:
-        ...             step += 10                           # training
-        ...             progress["epoch"] += 1
-        ...             checkpoint.save(step)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     run(folder, until=2)
-        ...     run(folder, until=3)                         # after a stop
-        begin at step 0 epoch 0
-        begin at step 20 epoch 2
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     checkpoint = dparallel.checkpoint.Checkpointer(folder, model=ag.nn.Linear(2, 1), keep=None)
-        ...     saved = [checkpoint.every(step, steps=2) for step in range(1, 6)]
-        ...     checkpoint.wait()                            # for the save in the background
-        ...     print(saved, checkpoint.steps())
-        ...     checkpoint.close()
-        [False, True, False, True, False] [2, 4]
     """
 
     parts: dict[str, Part]
@@ -131,15 +87,6 @@ class Checkpointer:
 
         In the background it returns when the state has been copied; what goes wrong later is raised by the next save(),
         wait() or close(). An earlier save that is still running is waited for.
-
-        Args:
-            step (int): How many steps were made, 0 or more.
-            metric (float): For Keep(best=...). Default: None.
-            disk (bool): False, with memory=True: in memory only. Default: True.
-
-        Raises:
-            CheckpointError: it failed, or the one before (see on_error); on all ranks.
-            ValueError: step is no number of steps, or disk is False without memory=True.
         """
         check_step("save", step)
         if not disk and self._memory is None:
@@ -194,16 +141,6 @@ class Checkpointer:
         """save(step) if `step` is a multiple of `steps`, or if `seconds` have gone by since the last save on the clock of
         rank 0. Returns whether it saved. Called after each step; it communicates only to look at that clock, which it does
         rarely at first and more often as the time comes near.
-
-        Args:
-            step (int): How many steps were made.
-            steps (int): Save at multiples of it, 1 or more. Default: None.
-            seconds (float): Save when so many have gone by, more than 0. Default: None.
-            metric (float): For Keep(best=...). Default: None.
-
-        Raises:
-            CheckpointError: the save failed, or the one before (see on_error); on all ranks.
-            ValueError: step is no number of steps, or steps and seconds are both given or both not, or not above 0.
         """
         check_step("every", step)
         if (steps is None) == (seconds is None):
@@ -218,11 +155,7 @@ class Checkpointer:
         return due
 
     def wait(self) -> None:
-        """Wait until the newest save is complete; collective.
-
-        Raises:
-            CheckpointError: it failed (see on_error); on all ranks.
-        """
+        """Wait until the newest save is complete; collective."""
         try:
             self._finish()
         except CheckpointError as error:
@@ -284,14 +217,6 @@ class Checkpointer:
         """Load the newest complete state, or the newest of that step; returns its step, 0 without one. Collective.
 
         With memory=True the state is read from memory if that is as new.
-
-        Args:
-            step (int): Whose state. Default: None: the newest.
-
-        Raises:
-            CheckpointError: a file is damaged (it names the file; an older state is had by restore(step), see steps()) or
-                does not fit, or there is no complete state of that step; on all ranks.
-            ValueError: step is no number of steps.
         """
         if step is not None:
             check_step("restore", step)

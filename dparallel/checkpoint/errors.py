@@ -10,17 +10,7 @@ from ..comm import CollectiveError, Communicator
 
 
 class CheckpointError(RuntimeError):
-    """A checkpoint can't be written or read. The same text on all ranks; it names the folder or file.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     try:
-        ...         dparallel.load_all(folder, model=ag.nn.Linear(2, 1))
-        ...     except dparallel.checkpoint.CheckpointError as error:
-        ...         print(str(error)[:35])
-        load_all: no complete checkpoint is
-    """
+    """A checkpoint can't be written or read. The same text on all ranks; it names the folder or file."""
 
 
 class Ranks:

@@ -17,31 +17,7 @@ class Kept(NamedTuple):
 
 
 class Keep:
-    """Which complete checkpoints are not deleted.
-
-    Args:
-        newest (int): So many of the newest, 1 or more. Default: 2.
-        every (int): Those whose step is a multiple of this.
-        best (int): So many of the best by the metric that save(step, metric=...) was given. Default: 0.
-        mode (str): "min" if a smaller metric is better, "max" if a larger one is. Default: 'min'.
-
-    Raises:
-        ValueError: a number is too small, or mode is neither of the two.
-
-    Example:
-        >>> import tempfile
-        >>> from dparallel.checkpoint import Checkpointer, Keep
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with Checkpointer(folder, state=[1], keep=Keep(newest=1, every=20), background=False) as checkpoint:
-        ...         for step in (10, 20, 30, 40, 50):
-        ...             checkpoint.save(step)
-        ...         sorted(checkpoint.steps())
-        [20, 40, 50]
-        >>> from dparallel.checkpoint.keeping import Kept            # a checkpoint's number, step, metric and folder
-        >>> there = [Kept(1, 10, 0.5, "a"), Kept(2, 20, 0.7, "b"), Kept(3, 30, 0.6, "c")]
-        >>> [one.step for one in Keep(newest=1, best=1).superfluous(there)]
-        [20]
-    """
+    """Which complete checkpoints are not deleted."""
 
     def __init__(self, newest: int = 2, every: int | None = None, best: int = 0, mode: str = "min") -> None:
         for name, value, least in (("newest", newest, 1), ("best", best, 0), ("every", 1 if every is None else every, 1)):
@@ -55,11 +31,7 @@ class Keep:
         self.mode = mode
 
     def superfluous(self, there: Sequence[Kept]) -> list[Kept]:
-        """Those of the complete checkpoints that are to be deleted, the newest first.
-
-        Args:
-            there (Sequence[Kept]): The complete checkpoints.
-        """
+        """Those of the complete checkpoints that are to be deleted, the newest first."""
         by_number = sorted(there, reverse=True)
         stay = set(by_number[:self.newest])
         if self.every is not None:

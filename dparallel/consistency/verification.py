@@ -24,27 +24,6 @@ COMPARABLE = "biufcV"                # kinds of dtypes whose first different ele
 def assert_same_everywhere(obj: object, comm: Communicator | None = None) -> None:
     """Raise AssertionError, on every rank, unless all ranks have bitwise the same value. Collective; it returns at once if
     one process holds all ranks.
-
-    Args:
-        obj: A Module (names, shapes, dtypes, requires_grad, values of parameters and buffers; of a sharded DataParallel the
-            full parameters), an Optimizer (options, shapes, state), a Sampler or DataLoader (everything on which its order
-            depends; to compare the order itself pass list(sampler)), a Generator, an object with state_dict(), an iterable
-            of (name, Tensor), arrays, numbers, strings, and containers of all these.
-        comm (Communicator): The ranks. Default: world().
-
-    Raises:
-        AssertionError: the value differs; the text names the path of the first difference, the ranks and both values.
-        TypeError: obj has another type; on every rank.
-
-    Example:
-        >>> def compare(comm):
-        ...     dparallel.assert_same_everywhere({"lr": 0.1, "order": [2, 0, 1]}, comm)
-        ...     try:
-        ...         dparallel.assert_same_everywhere(ag.nn.Linear(2, 1), comm)     # random weights
-        ...     except AssertionError as error:
-        ...         return "weight" in str(error)
-        >>> dparallel.run_ranks(2, compare)
-        [True, True]
     """
     difference = first_difference(obj, comm)
     if difference:
@@ -56,25 +35,6 @@ def verify(obj: object, comm: Communicator | None = None, *, what: str = "", ign
 
     For a Module names, shapes, dtypes and requires_grad are compared, for an Optimizer its class, hyperparameters and the
     shapes of its parameters; values are not (assert_same_everywhere compares them).
-
-    Args:
-        obj (Module or Optimizer): The object to compare.
-        comm (Communicator): The ranks. Default: world().
-        what (str): Begins the message. Default: 'verify'.
-        ignored (collection of str): Names of parameters and buffers that may differ.
-
-    Raises:
-        CollectiveError: the structure differs; the text names the first difference.
-
-    Example:
-        >>> def compare(comm):
-        ...     dparallel.verify(ag.nn.Linear(2, 1), comm)
-        ...     try:
-        ...         dparallel.verify(ag.nn.Linear(2, 1 + comm.rank), comm)
-        ...     except dparallel.CollectiveError as error:
-        ...         return "expects the same model on all ranks" in str(error)
-        >>> dparallel.run_ranks(2, compare)
-        [True, True]
     """
     difference = first_difference(obj, comm, structure=True, ignored=ignored)
     if difference:

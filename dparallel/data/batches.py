@@ -20,30 +20,6 @@ class GlobalBatchSampler(Sampler[list[int]]):
     This rank gets consecutive rows of each batch, split as DataParallel(reproducible=shards) requires. The order is drawn
     from (seed, epoch); iterating again is the next epoch, unless set_epoch() sets another. Without drop_last a last batch of
     fewer rows than shards is merged with the one before it.
-
-    Args:
-        data_source: The dataset, or an object with a length.
-        batch_size (int): Rows of a global batch, at least `shards`.
-        comm (Communicator): The ranks. Default: world().
-        shards (int): Number of equal parts of a batch, a multiple of the number of ranks. Default: that number.
-        shuffle (bool): Draw a random order. Default: True.
-        seed (int): The seed of the order. Default: 0.
-        drop_last (bool): Drop an incomplete last batch. Default: False.
-
-    Raises:
-        ValueError: shards is not a multiple of the number of ranks; batch_size, or the number of rows, is below shards.
-
-    Example:
-        >>> def batches(comm):
-        ...     return list(dparallel.GlobalBatchSampler(range(8), 4, comm=comm, shuffle=False))
-        >>> dparallel.run_ranks(2, batches)
-        [[[0, 1], [4, 5]], [[2, 3], [6, 7]]]
-        >>> sampler = dparallel.GlobalBatchSampler(range(8), 4, comm=dparallel.Devices(1), shuffle=False)
-        >>> sampler.set_epoch(3)
-        >>> first, state = next(iter(sampler)), sampler.state_dict()
-        >>> sampler.load_state_dict(state)
-        >>> state, list(sampler)
-        ({'seed': 0, 'epoch': 3, 'sample': 4}, [[4, 5, 6, 7]])
     """
 
     def __init__(self, data_source: Sized, batch_size: int, *, comm: Communicator | None = None, shards: int | None = None,
@@ -91,11 +67,7 @@ class GlobalBatchSampler(Sampler[list[int]]):
         return slice(int(ends[first]), int(ends[first + self.share]))
 
     def set_epoch(self, epoch: int) -> None:
-        """Start the next iteration at the first batch of `epoch`.
-
-        Args:
-            epoch (int): Determines the order, with the seed.
-        """
+        """Start the next iteration at the first batch of `epoch`."""
         self.epoch, self.sample = epoch, 0
 
     def state_dict(self) -> dict[str, int]:
@@ -105,16 +77,7 @@ class GlobalBatchSampler(Sampler[list[int]]):
         return {"seed": self.seed, "epoch": self.epoch, "sample": self.sample}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Continue after the batch at which state_dict() was called, also on another number of ranks.
-
-        Args:
-            state (dict): The result of state_dict().
-
-        Raises:
-            KeyError: state lacks seed, epoch or sample.
-            TypeError: a value is not an integer.
-            ValueError: a value is out of range.
-        """
+        """Continue after the batch at which state_dict() was called, also on another number of ranks."""
         if "sample" not in state:                    # earlier states have the number of the batch, of this size
             state = {**state, "sample": self._batch_bounds(0)[state["batch"]]}
         check_place("GlobalBatchSampler", state, self.shuffle, len(self.data_source))

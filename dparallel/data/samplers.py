@@ -14,22 +14,6 @@ class DistributedSampler(data.DistributedSampler):
 
     By default items are repeated so that all ranks get equally many, as in PyTorch. With uneven=True each item is used once,
     and DataParallel weights ranks by rows; evaluation requires uneven=True, because repeated items would count twice.
-
-    Args:
-        dataset: The dataset, or an object with a length.
-        num_replicas (int): Number of ranks.
-        rank (int): The rank whose indices are drawn.
-        shuffle (bool): Draw a random order for each epoch. Default: True.
-        seed (int): With the epoch, determines the order, the same on all ranks. Default: 0.
-        drop_last (bool): Drop items at the end instead of repeating others. Default: False.
-        uneven (bool): Ranks may get different numbers of items. Default: False.
-        comm (Communicator): The ranks. Default: world().
-
-    Example:
-        >>> [list(dparallel.DistributedSampler(range(5), 2, rank, shuffle=False)) for rank in range(2)]
-        [[0, 2, 4], [1, 3, 0]]
-        >>> [list(dparallel.DistributedSampler(range(5), 2, rank, shuffle=False, uneven=True)) for rank in range(2)]
-        [[0, 2, 4], [1, 3]]
     """
 
     def __init__(self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,

@@ -110,31 +110,12 @@ is_ucc_available = is_xccl_available = is_nccl_available
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether a backend is available: "mpi" and "gloo" are.
-
-    Args:
-        backend (str): The name, in any case.
-
-    Example:
-        >>> dparallel.distributed.is_backend_available('gloo'), dparallel.distributed.is_backend_available('nccl')
-        (True, False)
-    """
+    """Whether a backend is available: "mpi" and "gloo" are."""
     return str(backend).lower() in ("mpi", "gloo")
 
 
 def get_default_backend_for_device(device: Any) -> str:
-    """The backend that PyTorch's init_process_group() would choose: "gloo" for the CPU. Here every backend uses MPI.
-
-    Args:
-        device (device): "cpu" or None, the result of autograd.accelerator.current_accelerator().
-
-    Raises:
-        ValueError: device is not the CPU.
-
-    Example:
-        >>> dparallel.distributed.get_default_backend_for_device('cpu')
-        'gloo'
-    """
+    """The backend that PyTorch's init_process_group() would choose: "gloo" for the CPU. Here every backend uses MPI."""
     if device is not None and str(device).split(":")[0] != "cpu":
         raise ValueError(f"Default backend not registered for device: {device}")
     return "gloo"
@@ -146,15 +127,7 @@ def is_torchelastic_launched() -> bool:
 
 
 def supports_complex(reduceOp: ReduceOp) -> bool:
-    """Whether complex numbers can be reduced by this operation: SUM, AVG, PRODUCT and PREMUL_SUM.
-
-    Args:
-        reduceOp (ReduceOp): The operation.
-
-    Example:
-        >>> dparallel.distributed.supports_complex(dparallel.distributed.ReduceOp.MAX)
-        False
-    """
+    """Whether complex numbers can be reduced by this operation: SUM, AVG, PRODUCT and PREMUL_SUM."""
     return reduceOp in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT, ReduceOp.PREMUL_SUM)
 
 

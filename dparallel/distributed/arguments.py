@@ -19,12 +19,7 @@ from .writes import check_output, overwritten, write
 
 
 class RedOpType(enum.Enum):
-    """The operation of a reduction. AVG: for floats and complex numbers; BAND, BOR, BXOR: for integers and bools.
-
-    Example:
-        >>> dparallel.distributed.ReduceOp.SUM
-        <RedOpType.SUM: 0>
-    """
+    """The operation of a reduction. AVG: for floats and complex numbers; BAND, BOR, BXOR: for integers and bools."""
 
     SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = range(9)
 
@@ -40,20 +35,7 @@ OP_NAMES = {ReduceOp.SUM: "sum", ReduceOp.AVG: "mean", ReduceOp.PRODUCT: "prod",
 
 
 class PremulSum:
-    """A reduction: the sum of all ranks' tensors, each multiplied by its rank's factor.
-
-    Args:
-        factor (Tensor or float): This rank's factor; a Tensor has one element.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.init_process_group()
-        >>> x = ag.ones(2)
-        >>> dist.all_reduce(x, op=dist._make_nccl_premul_sum(3.0))
-        >>> x
-        tensor([3., 3.])
-        >>> dist.destroy_process_group()
-    """
+    """A reduction: the sum of all ranks' tensors, each multiplied by its rank's factor."""
 
     def __init__(self, factor: Tensor | float) -> None:
         self.factor: float | Array = factor.item() if isinstance(factor, Tensor) else factor

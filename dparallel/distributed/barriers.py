@@ -16,24 +16,7 @@ from .work import Work
 
 def barrier(group: Group = None, async_op: bool = False, device_ids: object = None,
             timeout: timedelta | None = None) -> Work | None:
-    """Synchronize all ranks: block until every rank has called barrier().
-
-    Args:
-        group (ProcessGroup): The participating ranks. Default: the default group.
-        async_op (bool): Return a Work without waiting. Default: False.
-        device_ids: Ignored with the backend "nccl"; must be None with others.
-        timeout (timedelta): How long to wait. Default: the group's timeout.
-
-    Raises:
-        RuntimeError: device_ids is passed with another backend, or the timeout expires.
-        ValueError: there is no default group, or the group was destroyed.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.init_process_group()
-        >>> dist.barrier()
-        >>> dist.destroy_process_group()
-    """
+    """Synchronize all ranks: block until every rank has called barrier()."""
     pg = group_of_call(group, "barrier")
     if pg is None:
         return None
@@ -49,22 +32,7 @@ def barrier(group: Group = None, async_op: bool = False, device_ids: object = No
 
 
 def monitored_barrier(group: Group = None, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
-    """A barrier that raises, on all ranks, if a rank is late. The error names the rank; the late rank raises when it calls.
-
-    Args:
-        group (ProcessGroup): The participating ranks. Default: the default group.
-        timeout (timedelta): How long to wait. Default: the group's timeout.
-        wait_all_ranks (bool): Name all late ranks instead of the first. Default: False.
-
-    Raises:
-        RuntimeError: a rank did not call within the timeout.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.init_process_group()
-        >>> dist.monitored_barrier()
-        >>> dist.destroy_process_group()
-    """
+    """A barrier that raises, on all ranks, if a rank is late. The error names it; the late rank raises when it calls."""
     pg = group_of_call(group, "monitored_barrier")
     if pg is None:
         return
@@ -120,22 +88,6 @@ def coalescing_manager(group: Group = None, device: object = None, async_ops: bo
     """A block of collectives of one group, with append(work) and wait().
 
     PyTorch sends them together at the end of the block; here each is sent when it is called, with the same results.
-
-    Args:
-        group (ProcessGroup): The participating ranks. Default: the default group.
-        device: None or the CPU. Default: None.
-        async_ops (bool): Let wait() wait for the appended Works, instead of the end of the block. Default: False.
-
-    Raises:
-        ValueError: group is not a group.
-        NotImplementedError: device is not the CPU.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.init_process_group()
-        >>> with dist._coalescing_manager() as coalesced:
-        ...     coalesced.append(dist.all_reduce(ag.ones(1), async_op=True))
-        >>> dist.destroy_process_group()
     """
     is_member(group)
     on_cpu(device, "_coalescing_manager")

@@ -38,35 +38,7 @@ from .work import Work
 
 
 def all_reduce(tensor: Tensor, op: Op = ReduceOp.SUM, group: Group = None, async_op: bool = False) -> Work | None:
-    """Reduce the tensor data across all ranks so that every rank gets the result.
-
-    Args:
-        tensor (Tensor): Input and output, of the same shape and dtype on all ranks.
-        op (ReduceOp): SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, or _make_nccl_premul_sum(). Default: SUM.
-        group (ProcessGroup): The participating ranks. Default: the default group.
-        async_op (bool): Return a Work without waiting. Default: False.
-
-    Returns:
-        Work or None: The Work if async_op; None otherwise, and on ranks outside the group.
-
-    Raises:
-        TypeError: an argument is no Tensor or list of Tensors, or op is no ReduceOp.
-        ValueError: tensors have different dtypes, a rank is passed twice or not at all or is not in the group, the group
-            was destroyed, or there is no default group.
-        RuntimeError: a shape or a number of tensors is wrong, or the operation has no result in this dtype: AVG of
-            integers, BAND, BOR or BXOR of floats.
-        CollectiveError: the ranks' calls differ, for example in dtype, shape or operation.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     x = ag.tensor([1.0, 2.0]) * (1 + dist.get_rank())
-        ...     dist.all_reduce(x, op=dist.ReduceOp.AVG)
-        ...     return x.tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[1.5, 3.0], [1.5, 3.0]]
-    """
+    """Reduce the tensor data across all ranks so that every rank gets the result."""
     pg = group_of_call(group, "all_reduce")
     if pg is None:
         return None
@@ -81,19 +53,6 @@ def all_reduce_coalesced(tensors: Sequence[Tensor], op: Op = ReduceOp.SUM, group
     """Reduce several tensors of one dtype across all ranks, in one message.
 
     See all_reduce() for other arguments, the result and errors.
-
-    Args:
-        tensors (list of Tensor): Inputs and outputs, with the same shapes on all ranks.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     x, y = ag.ones(2), ag.full((1, 1), 3.0)
-        ...     dist.all_reduce_coalesced([x, y])
-        ...     return x.tolist(), y.tolist()
-        >>> dparallel.run_ranks(2, main)[0]
-        ([2.0, 2.0], [[6.0]])
     """
     pg = group_of_call(group, "all_reduce_coalesced")
     if pg is None:
@@ -114,21 +73,6 @@ def reduce(tensor: Tensor, dst: int | None = None, op: Op = ReduceOp.SUM, group:
     """Reduce the tensor data across all ranks onto rank dst.
 
     See all_reduce() for other arguments, the result and errors.
-
-    Args:
-        tensor (Tensor): Input, of the same shape and dtype on all ranks; on dst also the output.
-        dst (int): The global rank that gets the result.
-        group_dst (int): Its group rank, instead of dst. Default: None.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     x = ag.tensor([1, 2]) * (1 + dist.get_rank())
-        ...     dist.reduce(x, dst=0)                    # rank 1 keeps its own
-        ...     return x.tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[3, 6], [2, 4]]
     """
     pg = group_of_call(group, "reduce")
     if pg is None:
@@ -146,21 +90,6 @@ def broadcast(tensor: Tensor, src: int | None = None, group: Group = None, async
     """Broadcast the tensor of rank src to all ranks.
 
     See all_reduce() for other arguments, the result and errors.
-
-    Args:
-        tensor (Tensor): Sent on src, overwritten elsewhere; of the same dtype and number of elements on all ranks.
-        src (int): The global rank that sends.
-        group_src (int): Its group rank, instead of src. Default: None.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     x = ag.tensor([1.0, 2.0]) * dist.get_rank()
-        ...     dist.broadcast(x, src=1)
-        ...     return x.tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[1.0, 2.0], [1.0, 2.0]]
     """
     pg = group_of_call(group, "broadcast")
     if pg is None:
@@ -178,20 +107,6 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Group = None, a
     """Gather tensors from all ranks in a list: tensor_list[i] gets that of rank i.
 
     See all_reduce() for other arguments, the result and errors.
-
-    Args:
-        tensor_list (list of Tensor): Output, one tensor of this shape and dtype for each rank.
-        tensor (Tensor): Input, of the same shape and dtype on all ranks.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     found = [ag.zeros(2) for _ in range(2)]
-        ...     dist.all_gather(found, ag.full((2,), 5.0 + dist.get_rank()))
-        ...     return [x.tolist() for x in found]
-        >>> dparallel.run_ranks(2, main)[0]
-        [[5.0, 5.0], [6.0, 6.0]]
     """
     pg = group_of_call(group, "all_gather")
     if pg is None:
@@ -210,20 +125,6 @@ def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: G
     dimension.
 
     See all_reduce() for other arguments, the result and errors.
-
-    Args:
-        output_tensor (Tensor): Output, of input_tensor's dtype, with the number of elements of all ranks' inputs.
-        input_tensor (Tensor): Input, of the same shape and dtype on all ranks.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     found = ag.zeros(4)
-        ...     dist.all_gather_into_tensor(found, ag.full((2,), 5.0 + dist.get_rank()))
-        ...     return found.tolist()
-        >>> dparallel.run_ranks(2, main)[0]
-        [5.0, 5.0, 6.0, 6.0]
     """
     pg = group_of_call(group, "all_gather_into_tensor")
     if pg is None:
@@ -240,20 +141,6 @@ def all_gather_coalesced(output_tensor_lists: list[list[Tensor]], input_tensor_l
     """Gather several tensors of one dtype, in one message: output_tensor_lists[i] gets those of rank i.
 
     See all_reduce() for other arguments, the result and errors.
-
-    Args:
-        output_tensor_lists (list of list of Tensor): Output, for each rank tensors of the inputs' shapes.
-        input_tensor_list (list of Tensor): Input, of one dtype.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     found = [[ag.zeros(2), ag.zeros(1)] for _ in range(2)]
-        ...     dist.all_gather_coalesced(found, [ag.full((2,), 5.0 + dist.get_rank()), ag.ones(1)])
-        ...     return [[x.tolist() for x in row] for row in found]
-        >>> dparallel.run_ranks(2, main)[0]
-        [[[5.0, 5.0], [1.0]], [[6.0, 6.0], [1.0]]]
     """
     pg = group_of_call(group, "all_gather_coalesced")
     if pg is None:
@@ -280,25 +167,6 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
     """Gather tensors of all ranks in a list on rank dst.
 
     See all_reduce() for other arguments, the result and errors.
-
-    Args:
-        tensor (Tensor): Input, of the same shape and dtype on all ranks.
-        gather_list (list of Tensor): Output on dst, one tensor of this shape and dtype for each rank; None elsewhere.
-        dst (int): The global rank that gathers. Default: 0.
-        group_dst (int): Its group rank, instead of dst. Default: None.
-
-    Raises:
-        ValueError: gather_list is missing on dst or passed on another rank.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     found = [ag.zeros(1), ag.zeros(1)] if dist.get_rank() == 0 else None
-        ...     dist.gather(ag.ones(1) * dist.get_rank(), found, dst=0)
-        ...     return found and [x.tolist() for x in found]
-        >>> dparallel.run_ranks(2, main)
-        [[[0.0], [1.0]], None]
     """
     pg = group_of_call(group, "gather")
     if pg is None:
@@ -322,25 +190,6 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
     """Scatter a list of tensors of rank src: rank i gets scatter_list[i].
 
     See all_reduce() for other arguments, the result and errors.
-
-    Args:
-        tensor (Tensor): Output, of the same shape and dtype on all ranks.
-        scatter_list (list of Tensor): Input on src, one tensor of this shape and dtype for each rank; None elsewhere.
-        src (int): The global rank that sends. Default: 0.
-        group_src (int): Its group rank, instead of src. Default: None.
-
-    Raises:
-        ValueError: scatter_list is missing on src or passed on another rank.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     parts, x = [ag.tensor([1.0]), ag.tensor([2.0])], ag.zeros(1)
-        ...     dist.scatter(x, parts if dist.get_rank() == 0 else None, src=0)
-        ...     return x.tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[1.0], [2.0]]
     """
     pg = group_of_call(group, "scatter")
     if pg is None:
@@ -365,20 +214,6 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: Op = ReduceOp.S
     """Reduce, then scatter a list of tensors: rank i's output is the reduction of all ranks' input_list[i].
 
     See all_reduce() for other arguments, the result and errors.
-
-    Args:
-        output (Tensor): Output, of the same shape and dtype on all ranks.
-        input_list (list of Tensor): Input, one tensor of this shape and dtype for each rank.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     x = ag.zeros(1)
-        ...     dist.reduce_scatter(x, [ag.tensor([1.0]), ag.tensor([10.0])])
-        ...     return x.tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[2.0], [20.0]]
     """
     pg = group_of_call(group, "reduce_scatter")
     if pg is None:
@@ -397,20 +232,6 @@ def reduce_scatter_tensor(output: Tensor, input: Tensor, op: Op = ReduceOp.SUM, 
     """Reduce, then scatter a tensor: the result, flattened, is split evenly, and rank i gets part i.
 
     See all_reduce() for other arguments, the result and errors.
-
-    Args:
-        output (Tensor): Output, of the same shape and dtype on all ranks.
-        input (Tensor): Input, of output's dtype, with the number of elements of all ranks' outputs.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     x = ag.zeros(1)
-        ...     dist.reduce_scatter_tensor(x, ag.tensor([1.0, 10.0]))
-        ...     return x.tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[2.0], [20.0]]
     """
     pg = group_of_call(group, "reduce_scatter_tensor")
     if pg is None:
@@ -429,24 +250,6 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
     between pairs of ranks.
 
     See all_reduce() for other arguments, the result and errors.
-
-    Args:
-        output_tensor_list (list of Tensor): Output, for each rank a tensor of the number of elements that it sends.
-        input_tensor_list (list of Tensor): Input, one tensor for each rank, all of one dtype.
-
-    Raises:
-        ValueError: inputs and outputs have different dtypes.
-        RuntimeError: a rank sends another number of elements than the receiver's output has.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     found = [ag.zeros(1), ag.zeros(1)]
-        ...     dist.all_to_all(found, [ag.tensor([10.0 * dist.get_rank() + to]) for to in range(2)])
-        ...     return [x.item() for x in found]
-        >>> dparallel.run_ranks(2, main)
-        [[0.0, 10.0], [1.0, 11.0]]
     """
     pg = group_of_call(group, "all_to_all")
     if pg is None:
@@ -472,25 +275,6 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[in
     output.
 
     See all_reduce() for other arguments, the result and errors.
-
-    Args:
-        output (Tensor): Output, of input's dtype and of its shape except for the number of rows.
-        input (Tensor): Input, of at least one dimension.
-        output_split_sizes (list of int): Rows from each rank. Default: an even split.
-        input_split_sizes (list of int): Rows for each rank. Default: an even split.
-
-    Raises:
-        RuntimeError: the sizes do not sum to the rows, or a rank sends other rows than the receiver expects.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     found = ag.zeros(2)
-        ...     dist.all_to_all_single(found, ag.arange(2.0) + 10 * dist.get_rank())
-        ...     return found.tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[0.0, 10.0], [1.0, 11.0]]
     """
     pg = group_of_call(group, "all_to_all_single")
     if pg is None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from autograd.base.docstrings import attach_to_modules
+
 from ..autograd import Tensor
 from ..comm import Devices
 from ..functions import Broadcast, as_tuple
@@ -21,20 +23,7 @@ BUFFER_SIZE = 10485760
 
 def broadcast(tensor: Tensor, devices: Sequence[int] | None = None, *,
               out: Sequence[Tensor] | None = None) -> tuple[Tensor, ...]:
-    """A copy of the tensor for each device, or in each tensor of out.
-
-    Args:
-        tensor (Tensor): The tensor to copy.
-        devices (list of int): The devices; or pass out.
-        out (list of Tensor): Outputs of the same shape and dtype. Default: None.
-
-    Raises:
-        RuntimeError: neither or both of devices and out are passed.
-
-    Example:
-        >>> ag.nn.parallel.comm.broadcast(ag.ones(1), [0, 1])
-        (tensor([1.]), tensor([1.]))
-    """
+    """A copy of the tensor for each device, or in each tensor of out."""
     if (devices is None) == (out is None):
         raise RuntimeError(f"Exactly one of 'devices' and 'out' must be specified, but got devices={devices} and out={out}")
     if out is not None:
@@ -44,69 +33,24 @@ def broadcast(tensor: Tensor, devices: Sequence[int] | None = None, *,
 
 def broadcast_coalesced(tensors: Sequence[Tensor], devices: Sequence[int],
                         buffer_size: int = BUFFER_SIZE) -> tuple[list[Tensor], ...]:
-    """Copies of several tensors for each device, in few messages. Returns a list for each device.
-
-    Args:
-        tensors (list of Tensor): The tensors to copy.
-        devices (list of int): The devices.
-        buffer_size (int): Bytes of a message. Default: 10485760.
-
-    Example:
-        >>> ag.nn.parallel.comm.broadcast_coalesced([ag.ones(1), ag.zeros(1)], [0, 1])
-        ([tensor([1.]), tensor([0.])], [tensor([1.]), tensor([0.])])
-    """
+    """Copies of several tensors for each device, in few messages. Returns a list for each device."""
     return tuple(list(copies) for copies in _broadcast_coalesced(tensors, _devices(devices), buffer_size))
 
 
 def reduce_add(inputs: Sequence[Tensor], destination: int | None = None) -> Tensor:
-    """The sum of the devices' tensors.
-
-    Args:
-        inputs (list of Tensor): One for each device, of one shape and dtype.
-        destination (int): Without effect.
-
-    Example:
-        >>> ag.nn.parallel.comm.reduce_add([ag.ones(1), ag.ones(1)])
-        tensor([2.])
-    """
+    """The sum of the devices' tensors."""
     return _reduce_add(list(inputs), Devices(len(inputs)))
 
 
 def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], destination: int | None = None,
                          buffer_size: int = BUFFER_SIZE) -> tuple[Tensor, ...]:
-    """The sums over devices of several tensors, in few messages.
-
-    Args:
-        inputs (list of list of Tensor): For each device its tensors.
-        destination (int): Without effect.
-        buffer_size (int): Bytes of a message. Default: 10485760.
-
-    Example:
-        >>> ag.nn.parallel.comm.reduce_add_coalesced([[ag.ones(1), ag.ones(2)], [ag.ones(1), ag.ones(2)]])
-        (tensor([2.]), tensor([2., 2.]))
-    """
+    """The sums over devices of several tensors, in few messages."""
     return _reduce_add_coalesced([list(tensors) for tensors in inputs], Devices(len(inputs)), buffer_size)
 
 
 def scatter(tensor: Tensor, devices: Sequence[int] | None = None, chunk_sizes: Sequence[int] | None = None, dim: int = 0,
             streams: Any = None, *, out: Sequence[Tensor] | None = None) -> tuple[Tensor, ...]:
-    """Split the rows of a tensor along dim for the devices, or for the tensors of out.
-
-    Args:
-        tensor (Tensor): The tensor to split.
-        devices (list of int): The devices; or pass out.
-        chunk_sizes (list of int): The rows of each device. Default: an even split.
-        dim (int): The dimension to split. Default: 0.
-        streams: Ignored: the CPU has no streams.
-        out (list of Tensor): Outputs; their sizes along dim are those of the parts. Default: None.
-
-    Raises:
-        RuntimeError: neither or both of devices and out are passed, or chunk_sizes with out.
-
-    Example:
-        >>> ag.nn.parallel.comm.scatter(ag.arange(3), [0, 1], [1, 2])
-        (tensor([0]), tensor([1, 2]))
-    """
+    """Split the rows of a tensor along dim for the devices, or for the tensors of out."""
     if out is None:
         return as_tuple(Scatter.apply(_devices(devices).names, chunk_sizes, dim, tensor))
     if devices is not None or chunk_sizes is not None:
@@ -117,21 +61,7 @@ def scatter(tensor: Tensor, devices: Sequence[int] | None = None, chunk_sizes: S
 
 
 def gather(tensors: Sequence[Tensor], dim: int = 0, destination: Any = None, *, out: Tensor | None = None) -> Tensor:
-    """Concatenate the devices' tensors along dim, or write them into out.
-
-    Args:
-        tensors (list of Tensor): One for each device.
-        dim (int): The dimension of rows. Default: 0.
-        destination: Without effect.
-        out (Tensor): The output. Default: None.
-
-    Raises:
-        RuntimeError: both destination and out are passed.
-
-    Example:
-        >>> ag.nn.parallel.comm.gather([ag.zeros(1), ag.ones(2)])
-        tensor([0., 1., 1.])
-    """
+    """Concatenate the devices' tensors along dim, or write them into out."""
     joined: Tensor = Gather.apply(0, dim, *tensors)
     if out is None:
         return joined
@@ -147,4 +77,5 @@ def _devices(devices: Sequence[int] | None) -> Devices:
     return Devices(list(devices))
 
 
+attach_to_modules("dparallel.distributed")
 __all__ = ["broadcast", "broadcast_coalesced", "gather", "reduce_add", "reduce_add_coalesced", "scatter"]

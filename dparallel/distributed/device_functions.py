@@ -45,20 +45,7 @@ def __getattr__(name: str) -> Any:
 
 
 class Broadcast(Function):
-    """Copies of the inputs on each device: all inputs on the first one, then all on the second, and so on.
-
-    Args:
-        target_gpus (list of int): The devices.
-        *inputs (Tensor): Of any shapes and dtypes.
-
-    Example:
-        >>> from autograd.nn.parallel._functions import Broadcast
-        >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
-        >>> first, second = Broadcast.apply([0, 1], x)
-        >>> (first + 10 * second).sum().backward()       # applies ReduceAddCoalesced
-        >>> x.grad
-        tensor([11., 11.])
-    """
+    """Copies of the inputs on each device: all inputs on the first one, then all on the second, and so on."""
 
     @staticmethod
     def forward(ctx: Any, target_gpus: Sequence[int], *inputs: Tensor) -> tuple[Tensor, ...]:
@@ -79,18 +66,7 @@ class Broadcast(Function):
 
 
 class ReduceAddCoalesced(Function):
-    """The sums over devices of num_inputs tensors on each, ordered as Broadcast returns them.
-
-    Args:
-        destination (int): Without effect.
-        num_inputs (int): The number of tensors of each device.
-        *grads (Tensor): All tensors of the first device, then all of the second, and so on.
-
-    Example:
-        >>> from autograd.nn.parallel._functions import ReduceAddCoalesced
-        >>> ReduceAddCoalesced.apply(0, 2, ag.ones(1), ag.ones(2), 2 * ag.ones(1), 3 * ag.ones(2))
-        (tensor([3.]), tensor([4., 4.]))
-    """
+    """The sums over devices of num_inputs tensors on each, ordered as Broadcast returns them."""
 
     @staticmethod
     def forward(ctx: Any, destination: int, num_inputs: int, *grads: Tensor) -> tuple[Tensor, ...]:
@@ -109,18 +85,7 @@ class ReduceAddCoalesced(Function):
 
 
 class Gather(Function):
-    """Concatenate the tensors of all devices along dim. 0-d tensors become one vector, with a warning.
-
-    Args:
-        target_device (int or str): Without effect.
-        dim (int): The dimension of rows.
-        *inputs (Tensor): One for each device.
-
-    Example:
-        >>> from autograd.nn.parallel._functions import Gather
-        >>> Gather.apply(0, 0, ag.tensor([1.0]), ag.tensor([2.0, 3.0]))
-        tensor([1., 2., 3.])
-    """
+    """Concatenate the tensors of all devices along dim. 0-d tensors become one vector, with a warning."""
 
     @staticmethod
     def forward(ctx: Any, target_device: int | str, dim: int, *inputs: Tensor) -> Tensor:
@@ -143,20 +108,7 @@ class Gather(Function):
 
 
 class Scatter(Function):
-    """Split the rows of a tensor along dim for the devices.
-
-    Args:
-        target_gpus (list of int): The devices.
-        chunk_sizes (list of int): The rows of each device. None: as chunk() splits, which may give fewer parts than there
-            are devices: 6 rows on 4 of them are 2, 2 and 2.
-        dim (int): The dimension to split.
-        input (Tensor): The tensor to split.
-
-    Example:
-        >>> from autograd.nn.parallel._functions import Scatter
-        >>> Scatter.apply([0, 1], None, 0, ag.tensor([1.0, 2.0, 3.0]))
-        (tensor([1., 2.]), tensor([3.]))
-    """
+    """Split the rows of a tensor along dim for the devices."""
 
     @staticmethod
     def forward(ctx: Any, target_gpus: Sequence[int], chunk_sizes: Sequence[int] | None, dim: int,

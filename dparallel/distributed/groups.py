@@ -31,18 +31,7 @@ Group: TypeAlias = "ProcessGroup | int | None"       # None is the default group
 
 
 class Backend(str):
-    """The name of a backend, in lower case. All backends use MPI.
-
-    Args:
-        name (str): One of gloo, nccl, ucc, mpi and xccl, in any case.
-
-    Raises:
-        ValueError: PyTorch has no such backend.
-
-    Example:
-        >>> dparallel.distributed.Backend('GLOO'), dparallel.distributed.Backend.of('cpu:gloo,cuda:nccl')
-        ('gloo', 'gloo')
-    """
+    """The name of a backend, in lower case. All backends use MPI."""
 
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, FAKE = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl", "fake"
     backend_list: tuple[str, ...] = (GLOO, NCCL, UCC, MPI, XCCL)
@@ -57,14 +46,7 @@ class Backend(str):
 
     @classmethod
     def of(cls, name: str | None) -> Backend:
-        """The backend of an argument: that of the CPU in "cpu:gloo,cuda:nccl", "mpi" for None.
-
-        Args:
-            name (str): A backend, a list of device:backend, or None.
-
-        Raises:
-            ValueError: a name is no backend.
-        """
+        """The backend of an argument: that of the CPU in "cpu:gloo,cuda:nccl", "mpi" for None."""
         if name is None:
             return cls(cls.MPI)
         if not isinstance(name, str) or ":" not in name:
@@ -84,43 +66,17 @@ class _World(type):
 
 
 class group(metaclass=_World):                       # in lower case, as in PyTorch
-    """group.WORLD: the default group.
-
-    Example:
-        >>> dparallel.distributed.group.WORLD            # before init_process_group()
-    """
+    """group.WORLD: the default group."""
 
 
 class GroupMember(metaclass=_World):
-    """GroupMember.WORLD: the default group. NON_GROUP_MEMBER: the result of new_group() on ranks outside the group.
-
-    Example:
-        >>> dparallel.distributed.GroupMember.NON_GROUP_MEMBER
-        -100
-    """
+    """GroupMember.WORLD: the default group. NON_GROUP_MEMBER: the result of new_group() on ranks outside the group."""
 
     NON_GROUP_MEMBER = -100
 
 
 class ProcessGroup:
-    """Ranks that communicate with each other, created by init_process_group() and new_group().
-
-    Args:
-        comm (Communicator): Its communicator, the attribute `communicator`.
-        ranks (list of int): The members' global ranks, by group rank; the attribute `ranks`.
-        backend (Backend): The name that get_backend() returns.
-        name (str): group_name.
-        description (str): group_desc.
-        timeout (timedelta): How long monitored_barrier() waits.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.init_process_group()
-        >>> group = dist.new_group([0])
-        >>> group, group.rank(), group.size(), group.name()
-        (<ProcessGroup '1' of ranks [0]>, 0, 1, 'mpi')
-        >>> dist.destroy_process_group()
-    """
+    """Ranks that communicate with each other, created by init_process_group() and new_group()."""
 
     def __reduce__(self) -> Any:
         """The default group is that of the process that unpickles. RuntimeError for others."""
@@ -222,34 +178,6 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
     another launcher (torchrun, multiprocessing), with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the environment, or
     with init_method, rank and world_size, are joined to an MPI job by an mpirun that rank 0 starts. They must be on one
     host, and must not have started MPI.
-
-    Args:
-        backend (str): One of PyTorch's names, or one for each device as in "cpu:gloo,cuda:nccl"; all use MPI. Default:
-            "mpi".
-        init_method (str): How processes without an MPI launcher find each other: "env://", "tcp://HOST:PORT" or
-            "file://PATH". Default: "env://".
-        timeout (timedelta): How long a rank waits in one collective before the watchdog reports all ranks' states and ends
-            the job (dparallel.stall_limit). Default: it reports after 60 s and ends the job after 600 s.
-        world_size (int): The number of ranks, which must be MPI's. Default: MPI's.
-        rank (int): This process's rank. Default: MPI's.
-        store (Store): Where processes find each other, instead of init_method; requires rank and world_size.
-        group_name (str): The group's name. Default: "0".
-        pg_options: Ignored.
-        device_id: None or the CPU.
-        comm: A dparallel or mpi4py communicator instead of the job's.
-
-    Raises:
-        ValueError: there already is a default group, or an argument is invalid.
-        TypeError: timeout is not a timedelta.
-        RuntimeError: world_size is not MPI's, the ranks are not a permutation of MPI's, or the processes can't be joined.
-        NotImplementedError: device_id is not the CPU, or processes are to be joined on Windows.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.init_process_group("gloo")
-        >>> dist.get_rank(), dist.get_world_size()      # of all ranks that dprun has started; here one
-        (0, 1)
-        >>> dist.destroy_process_group()
     """
     if is_initialized():
         raise ValueError("trying to initialize the default process group twice!")
@@ -289,21 +217,7 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
 
 
 def destroy_process_group(group: Group = None) -> None:
-    """Free a group, or all groups. Collective over the group.
-
-    Args:
-        group (ProcessGroup): The group to free. Default: the default group and with it all groups.
-
-    Raises:
-        ValueError: it is not a group, or was freed.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.init_process_group()
-        >>> dist.destroy_process_group()
-        >>> dist.is_initialized()
-        False
-    """
+    """Free a group, or all groups. Collective over the group."""
     state = group_state()
     if group is None or group is state.world:
         default_group()
@@ -375,23 +289,7 @@ def member_of(group: Group, name: str) -> ProcessGroup | None:
 
 
 def get_rank(group: Group = None) -> int:
-    """This process's rank in the group; -1 if it is not a member.
-
-    Args:
-        group (ProcessGroup): The group. Default: the default group.
-
-    Raises:
-        ValueError: there is no default group, or the group was destroyed.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.init_process_group()
-        >>> dist.get_rank(), dist.get_world_size(), dist.get_backend(), dist.get_backend_config()
-        (0, 1, 'mpi', 'cpu:mpi')
-        >>> dist.get_process_group_ranks(), dist.get_group_rank(None, 0), dist.get_global_rank(None, 0)
-        ([0], 0, 0)
-        >>> dist.destroy_process_group()
-    """
+    """This process's rank in the group; -1 if it is not a member."""
     pg = _own_group(group)
     return -1 if pg is None else pg.rank()
 
@@ -426,24 +324,7 @@ def get_process_group_ranks(group: Group = None) -> list[int]:
 
 
 def get_group_rank(group: Group, global_rank: int) -> int:
-    """Translate a global rank into a group rank.
-
-    Args:
-        group (ProcessGroup): The group; None is the default group.
-        global_rank (int): A member's global rank.
-
-    Raises:
-        ValueError: it is not a member, or this rank is not in the group.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     group = dist.new_group([1, 0], sort_ranks=False)
-        ...     return dist.get_group_rank(group, 1), dist.get_global_rank(group, 1)
-        >>> dparallel.run_ranks(2, main)
-        [(0, 0), (0, 0)]
-    """
+    """Translate a global rank into a group rank."""
     ranks = _group_of(group).ranks
     if global_rank not in ranks:
         raise ValueError(f"Global rank {global_rank} is not part of group {group!r}")
@@ -451,22 +332,7 @@ def get_group_rank(group: Group, global_rank: int) -> int:
 
 
 def get_global_rank(group: Group, group_rank: int) -> int:
-    """Translate a group rank into a global rank.
-
-    Args:
-        group (ProcessGroup): The group; None is the default group.
-        group_rank (int): A member's rank in the group.
-
-    Raises:
-        ValueError: there is no such member, or this rank is not in the group.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.init_process_group()
-        >>> dist.get_global_rank(None, 0)
-        0
-        >>> dist.destroy_process_group()
-    """
+    """Translate a group rank into a global rank."""
     ranks = _group_of(group).ranks
     if not 0 <= group_rank < len(ranks):
         raise ValueError(f"Group rank {group_rank} is not part of group {group!r}")
@@ -492,18 +358,7 @@ def get_pg_count() -> int:
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """This process's rank on its host: LOCAL_RANK of the environment, set by dprun and torchrun, or fallback_rank.
-
-    Args:
-        fallback_rank (int): The result if the environment has no LOCAL_RANK. Default: None.
-
-    Raises:
-        RuntimeError: LOCAL_RANK is not set and fallback_rank is None.
-
-    Example:
-        >>> dparallel.distributed.get_node_local_rank(fallback_rank=0)
-        0
-    """
+    """This process's rank on its host: LOCAL_RANK of the environment, set by dprun and torchrun, or fallback_rank."""
     if "LOCAL_RANK" in environment:
         return int(environment.text("LOCAL_RANK"))
     if fallback_rank is not None:

@@ -47,32 +47,7 @@ def _raise_on_receiver(group: ProcessGroup, rank: int | None, group_rank: int | 
 
 
 def send(tensor: Tensor, dst: int | None = None, group: Group = None, tag: int = 0, group_dst: int | None = None) -> None:
-    """Send a copy of the tensor to rank dst.
-
-    Args:
-        tensor (Tensor): Of any shape and dtype.
-        dst (int): The global rank that receives.
-        group (ProcessGroup): The participating ranks. Default: the default group.
-        tag (int): At least 0; the receiver passes the same. Default: 0.
-        group_dst (int): The group rank that receives, instead of dst. Default: None.
-
-    Raises:
-        TypeError: tensor is not a Tensor.
-        ValueError: the other rank is passed twice or not at all, is this rank, or is not in the group.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     x = ag.full((2,), float(dist.get_rank()))
-        ...     if dist.get_rank() == 0:
-        ...         dist.send(x + 5, dst=1)
-        ...     else:
-        ...         dist.recv(x, src=0)
-        ...     return x.tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[0.0, 0.0], [5.0, 5.0]]
-    """
+    """Send a copy of the tensor to rank dst."""
     pg = group_of_call(group, "send")
     if pg is not None:
         with _raise_on_receiver(pg, dst, group_dst, tag, "send"):
@@ -96,27 +71,6 @@ def isend(tensor: Tensor, dst: int | None = None, group: Group = None, tag: int 
 def recv(tensor: Tensor, src: int | None = None, group: Group = None, tag: int = 0, group_src: int | None = None) -> int:
     """Receive the next message with this tag into the tensor. Returns the sender's global rank; -1 on ranks outside the
     group.
-
-    Args:
-        tensor (Tensor): Output, of the message's dtype and number of elements.
-        src (int): The global rank that sends. Default: any rank.
-        group (ProcessGroup): The participating ranks. Default: the default group.
-        tag (int): The sender's tag. Default: 0.
-        group_src (int): The group rank that sends, instead of src. Default: None.
-
-    Raises:
-        TypeError: tensor is not a Tensor.
-        ValueError: the sender is passed twice, is this rank, or is not in the group.
-        RuntimeError: the message has another dtype or number of elements.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     x = ag.zeros(2)
-        ...     return dist.send(ag.ones(2), dst=1) if comm.rank == 0 else (dist.recv(x), x.tolist())
-        >>> dparallel.run_ranks(2, main)
-        [None, (0, [1.0, 1.0])]
     """
     work = irecv(tensor, src, group, tag, group_src)
     return -1 if work is None else work.source_rank()
@@ -153,25 +107,7 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group = None, tag: int 
 
 
 class P2POp:
-    """One of the messages of batch_isend_irecv().
-
-    Args:
-        op: dist.isend or dist.irecv.
-        tensor (Tensor): Input of isend, or output of irecv.
-        peer (int): The other rank's global rank. Default: group_peer.
-        group (ProcessGroup): The participating ranks. Default: the default group.
-        tag (int): At least 0; sender and receiver pass the same. Default: 0.
-        group_peer (int): The other rank's group rank, instead of peer. Default: None.
-
-    Raises:
-        ValueError: op is neither isend nor irecv.
-        TypeError: tensor is not a Tensor.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.P2POp(dist.isend, ag.ones(2), peer=1)
-        P2POp(isend, peer=1, tag=0, (2,))
-    """
+    """One of the messages of batch_isend_irecv()."""
 
     def __init__(self, op: Callable[..., Any], tensor: Tensor, peer: int | None = None, group: Group = None, tag: int = 0,
                  group_peer: int | None = None) -> None:
@@ -190,24 +126,7 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
-    """Start all messages of a list and return their Works, one for each message of a group with this rank.
-
-    Args:
-        p2p_op_list (list of P2POp): The messages.
-
-    Raises:
-        ValueError: an item is not a P2POp, or has an invalid rank.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     x, sent, other = ag.zeros(1), ag.ones(1) * comm.rank, 1 - comm.rank
-        ...     works = dist.batch_isend_irecv([dist.P2POp(dist.isend, sent, other), dist.P2POp(dist.irecv, x, other)])
-        ...     return [work.wait() for work in works], x.item()
-        >>> dparallel.run_ranks(2, main)
-        [([True, True], 1.0), ([True, True], 0.0)]
-    """
+    """Start all messages of a list and return their Works, one for each message of a group with this rank."""
     if not isinstance(p2p_op_list, (list, tuple)) or not all(isinstance(op, P2POp) for op in p2p_op_list):
         raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``P2POp``.")
     works = [op.op(op.tensor, op.peer, op.group, op.tag, op.group_peer) for op in p2p_op_list]
@@ -217,26 +136,7 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
 # --- Python objects --------------------------------------------------------------------------------------------------------
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Group = None) -> None:
-    """Gather picklable objects from all ranks in a list.
-
-    Args:
-        object_list (list): Output, one item for each rank.
-        obj: Input, a picklable object.
-        group (ProcessGroup): The participating ranks. Default: the default group.
-
-    Raises:
-        ValueError: there is no default group, or the group was destroyed.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     found = [None, None]
-        ...     dist.all_gather_object(found, {'rank': dist.get_rank()})
-        ...     return found
-        >>> dparallel.run_ranks(2, main)[0]
-        [{'rank': 0}, {'rank': 1}]
-    """
+    """Gather picklable objects from all ranks in a list."""
     pg = group_of_call(group, "all_gather_object")
     if pg is not None:
         objects.all_gather_object(object_list, obj, pg.communicator)
@@ -244,26 +144,7 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Group = None) -> 
 
 def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: int | None = None, group: Group = None,
                   group_dst: int | None = None) -> None:
-    """Gather picklable objects of all ranks in a list on rank dst. For obj and group, see all_gather_object().
-
-    Args:
-        object_gather_list (list): Output on dst, one item for each rank; None elsewhere.
-        dst (int): The global rank that gathers. Default: 0.
-        group_dst (int): Its group rank, instead of dst. Default: None.
-
-    Raises:
-        ValueError: object_gather_list is passed on another rank than dst, or the rank is passed twice or not in the group.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     found = [None, None] if dist.get_rank() == 0 else None
-        ...     dist.gather_object('abc'[dist.get_rank()], found)
-        ...     return found
-        >>> dparallel.run_ranks(2, main)
-        [['a', 'b'], None]
-    """
+    """Gather picklable objects of all ranks in a list on rank dst. For obj and group, see all_gather_object()."""
     pg = group_of_call(group, "gather_object")
     if pg is None:
         return
@@ -276,29 +157,7 @@ def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: in
 
 def broadcast_object_list(object_list: list[Any], src: int | None = None, group: Group = None, device: object = None,
                           group_src: int | None = None) -> None:
-    """Broadcast the picklable objects in the list of rank src to all ranks.
-
-    Args:
-        object_list (list): Sent on src, overwritten elsewhere; of the same length on all ranks.
-        src (int): The global rank that sends. Default: 0.
-        group (ProcessGroup): The participating ranks. Default: the default group.
-        device: None or the CPU.
-        group_src (int): The group rank that sends, instead of src. Default: None.
-
-    Raises:
-        ValueError: the root is passed twice, or is not in the group.
-        NotImplementedError: device is not the CPU.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     found = ['a', {'b': 1}] if dist.get_rank() == 0 else [None, None]
-        ...     dist.broadcast_object_list(found, src=0)
-        ...     return found
-        >>> dparallel.run_ranks(2, main)
-        [['a', {'b': 1}], ['a', {'b': 1}]]
-    """
+    """Broadcast the picklable objects in the list of rank src to all ranks."""
     pg = group_of_call(group, "broadcast_object_list")
     if pg is None:
         return
@@ -312,20 +171,6 @@ def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_in
                         src: int | None = None, group: Group = None, group_src: int | None = None) -> None:
     """Scatter picklable objects of rank src: each rank gets its item. For src, group and errors, see
     broadcast_object_list().
-
-    Args:
-        scatter_object_output_list (list): Output: its first item is overwritten.
-        scatter_object_input_list (list): Input on src, one picklable item for each rank; None elsewhere.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     found = [None]
-        ...     dist.scatter_object_list(found, ['a', 'b'] if dist.get_rank() == 0 else None)
-        ...     return found
-        >>> dparallel.run_ranks(2, main)
-        [['a'], ['b']]
     """
     pg = group_of_call(group, "scatter_object_list")
     if pg is None:
@@ -337,30 +182,7 @@ def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_in
 
 def send_object_list(object_list: list[Any], dst: int | None = None, group: Group = None, device: object = None,
                      group_dst: int | None = None, use_batch: bool = False) -> None:
-    """Send copies of the list's picklable items to rank dst.
-
-    Args:
-        object_list (list): The objects.
-        dst (int): The global rank that receives.
-        group (ProcessGroup): The participating ranks. Default: the default group.
-        device: None or the CPU.
-        group_dst (int): The group rank that receives, instead of dst. Default: None.
-        use_batch (bool): Ignored, because sends do not block.
-
-    Raises:
-        ValueError: the other rank is passed twice or not at all, is this rank, or is not in the group.
-        NotImplementedError: device is not the CPU.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     found = [None, None]
-        ...     dist.send_object_list(['a', 1], dst=1) if comm.rank == 0 else dist.recv_object_list(found, src=0)
-        ...     return found
-        >>> dparallel.run_ranks(2, main)
-        [[None, None], ['a', 1]]
-    """
+    """Send copies of the list's picklable items to rank dst."""
     pg = group_of_call(group, "send_object_list")
     if pg is None:
         return
@@ -374,23 +196,6 @@ def recv_object_list(object_list: list[Any], src: int | None = None, group: Grou
                      group_src: int | None = None, use_batch: bool = False) -> int:
     """Receive objects from send_object_list() into the list. Returns the sender's global rank; -1 on ranks outside the
     group. For src and group, see recv(); for device and use_batch, see send_object_list().
-
-    Args:
-        object_list (list): Output, of as many items as are sent.
-
-    Raises:
-        ValueError: the sender is passed twice, is this rank, or is not in the group.
-        RuntimeError: another number of items is received.
-        NotImplementedError: device is not the CPU.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     found = [None]
-        ...     return dist.send_object_list(['a'], dst=1) if comm.rank == 0 else (dist.recv_object_list(found), found)
-        >>> dparallel.run_ranks(2, main)
-        [None, (0, ['a'])]
     """
     pg = group_of_call(group, "recv_object_list")
     if pg is None:

@@ -32,18 +32,6 @@ def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
 
     Each tensor is split separately; 0-d tensors and other objects go to every device. The number of parts is the smallest of
     all tensors', which for a small batch is below the number of devices.
-
-    Args:
-        inputs: Tensors in tuples, lists and dicts.
-        target_gpus (list of int): The devices; a communicator or a number of devices as for dparallel.scatter.
-        dim (int): The dimension of rows. Default: 0.
-
-    Returns:
-        list: One tree for each part; for a tensor a tuple of tensors.
-
-    Example:
-        >>> [part.shape for part in ag.nn.parallel.scatter(ag.ones(6, 2), [0, 1, 2, 3])]
-        [Size([2, 2]), Size([2, 2]), Size([2, 2])]
     """
     if isinstance(target_gpus, (Communicator, int)):
         return trees.scatter(inputs, target_gpus, dim)
@@ -68,16 +56,6 @@ def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, targe
     """scatter() of a call's arguments. Returns a tuple of positional and a tuple of keyword arguments for each part.
 
     Parts without positional or keyword arguments get an empty tuple or dict.
-
-    Args:
-        inputs (tuple): Positional arguments.
-        kwargs (dict): Keyword arguments.
-        target_gpus (list of int): The devices.
-        dim (int): The dimension of rows. Default: 0.
-
-    Example:
-        >>> ag.nn.parallel.scatter_kwargs((ag.arange(2),), {"train": True}, [0, 1])
-        (((tensor([0]),), (tensor([1]),)), ({'train': True}, {'train': True}))
     """
     if isinstance(target_gpus, (Communicator, int)):
         return trees.scatter_kwargs(inputs, kwargs, target_gpus, dim)
@@ -90,16 +68,6 @@ def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, targe
 class DataParallel(Wrapper[Wrapped_co]):
     """dparallel.DataParallel, with its arguments, under PyTorch's names of parameters, buffers and states, which begin with
     "module.".
-
-    Raises:
-        NotImplementedError: shard= is passed; use dparallel.DataParallel.
-
-    Example:
-        >>> model = ag.nn.DataParallel(ag.nn.Linear(3, 2), devices=2)
-        >>> model(ag.ones(4, 3)).shape               # two rows on each of two local devices
-        Size([4, 2])
-        >>> list(model.state_dict())
-        ['module.weight', 'module.bias']
     """
 
     if TYPE_CHECKING:

@@ -34,77 +34,23 @@ SEVERAL = ("get", "wait", "check")                   # requests with any number 
 
 
 class DistError(RuntimeError):
-    """The base class of communication errors.
-
-    Example:
-        >>> issubclass(dparallel.distributed.DistStoreError, dparallel.distributed.DistError)
-        True
-    """
+    """The base class of communication errors."""
 
 
 class DistNetworkError(DistError):
-    """A store's server can't be reached.
-
-    Example:
-        >>> from datetime import timedelta
-        >>> try:
-        ...     dparallel.distributed.TCPStore('localhost', 1, timeout=timedelta(0))
-        ... except dparallel.distributed.DistNetworkError as error:
-        ...     print(str(error)[:33])
-        TCPStore: no server at localhost:
-    """
+    """A store's server can't be reached."""
 
 
 class DistStoreError(DistError):
-    """A key was not set within the timeout.
-
-    Example:
-        >>> from datetime import timedelta
-        >>> store = dparallel.distributed.HashStore()
-        >>> store.set_timeout(timedelta(0))
-        >>> try:
-        ...     store.get('key')
-        ... except dparallel.distributed.DistStoreError as error:
-        ...     print(error)
-        wait timeout after 0 s, keys not set: key
-    """
+    """A key was not set within the timeout."""
 
 
 class DistBackendError(DistError):
-    """For except clauses of PyTorch's scripts only: collectives raise dparallel.CollectiveError.
-
-    Example:
-        >>> issubclass(dparallel.distributed.DistBackendError, RuntimeError)
-        True
-    """
+    """For except clauses of PyTorch's scripts only: collectives raise dparallel.CollectiveError."""
 
 
 class Store(ABC):
-    """The base class of stores. A subclass defines _request().
-
-    Args:
-        timeout (timedelta): How long get() and wait() wait for keys. Default: 300 s.
-        key (str): A key, in all methods.
-        keys (sequence of str): Keys, in all methods.
-        value (str or bytes): A value, in all methods.
-
-    Raises:
-        TypeError: timeout is not a timedelta.
-
-    Example:
-        >>> store = dparallel.distributed.HashStore()                    # or another subclass
-        >>> store.set('key', 'value')
-        >>> store.get('key'), store.add('count', 2), store.num_keys()
-        (b'value', 2, 2)
-        >>> store.append('key', '!')
-        >>> store.check(['key']), store.compare_set('key', 'value!', 'new'), store.delete_key('key')
-        (True, b'new', True)
-        >>> store.multi_set(['a', 'b'], ['1', '2'])
-        >>> store.wait(['a', 'b'])
-        >>> store.multi_get(['a', 'b'])
-        [b'1', b'2']
-        >>> store.set_timeout(store.timeout)
-    """
+    """The base class of stores. A subclass defines _request()."""
 
     def __init__(self, timeout: timedelta = timedelta(seconds=300)) -> None:
         self.set_timeout(timeout)
@@ -115,11 +61,7 @@ class Store(ABC):
         return self._timeout
 
     def set_timeout(self, timeout: timedelta) -> None:
-        """Set the timeout of get() and wait().
-
-        Raises:
-            TypeError: timeout is not a timedelta.
-        """
+        """Set the timeout of get() and wait()."""
         if not isinstance(timeout, timedelta):
             raise TypeError(f"a store's timeout must be a datetime.timedelta, not {timeout!r}")
         self._timeout = timeout
@@ -137,14 +79,7 @@ class Store(ABC):
         return self._request("get", [key], timeout=self._timeout.total_seconds())[0]
 
     def add(self, key: str, amount: int) -> int:
-        """Add to the number of a key, initially 0, and return the sum.
-
-        Args:
-            amount (int): The summand.
-
-        Raises:
-            ValueError: the key's value is not a number.
-        """
+        """Add to the number of a key, initially 0, and return the sum."""
         return int(self._request("add", [key], [str(int(amount)).encode()])[0])
 
     def append(self, key: str, value: str | bytes) -> None:
@@ -155,19 +90,11 @@ class Store(ABC):
         """Set a key if it has the expected value, or if it is not set and the expected value is empty.
 
         Returns the key's value afterwards (`expected_value` if it is not set).
-
-        Args:
-            expected_value (str or bytes): The value to compare with.
-            desired_value (str or bytes): The new value.
         """
         return self._request("compare_set", [key], [_bytes(expected_value), _bytes(desired_value)])[0]
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
-        """Wait until all keys are set. DistStoreError after the timeout.
-
-        Args:
-            timeout (timedelta): Overrides the store's.
-        """
+        """Wait until all keys are set. DistStoreError after the timeout."""
         self._request("wait", list(keys), timeout=(self._timeout if timeout is None else timeout).total_seconds())
 
     def check(self, keys: Sequence[str]) -> bool:
@@ -187,14 +114,7 @@ class Store(ABC):
         return self._request("get", list(keys), timeout=self._timeout.total_seconds())
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
-        """Set several keys. ValueError if the numbers of keys and values differ.
-
-        Args:
-            values (sequence): A value for each key.
-
-        Raises:
-            ValueError: the numbers of keys and values differ.
-        """
+        """Set several keys. ValueError if the numbers of keys and values differ."""
         if len(keys) != len(values):
             raise ValueError(f"multi_set: {len(keys)} keys, but {len(values)} values")
         self._request("set", list(keys), [_bytes(value) for value in values])
@@ -271,14 +191,7 @@ def apply_request(data: dict[str, bytes], request: str, keys: Sequence[str], val
 
 
 class HashStore(Store):
-    """A store for threads of one process.
-
-    Example:
-        >>> store = dparallel.distributed.HashStore()
-        >>> store.set('key', 'value')
-        >>> store.get('key')
-        b'value'
-    """
+    """A store for threads of one process."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -289,23 +202,7 @@ class HashStore(Store):
 
 
 class FileStore(Store):
-    """A store in a file shared by processes, on a file system with locks.
-
-    Args:
-        file_name (str): The path; the file is created if it does not exist.
-        world_size (int): Ignored.
-
-    Raises:
-        NotImplementedError: the system has no flock(), as Windows.
-        OSError: the file can't be opened, or is a link, FIFO, socket, device or folder.
-
-    Example:
-        >>> import os, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     dparallel.distributed.FileStore(os.path.join(folder, 'keys')).set('key', 'value')
-        ...     dparallel.distributed.FileStore(os.path.join(folder, 'keys')).get('key')
-        b'value'
-    """
+    """A store in a file shared by processes, on a file system with locks."""
 
     def __init__(self, file_name: str, world_size: int = -1) -> None:
         super().__init__()
@@ -338,18 +235,7 @@ class FileStore(Store):
 
 
 class PrefixStore(Store):
-    """Another store with a prefix before each key. num_keys() counts all keys of that store.
-
-    Args:
-        prefix (str): Put before each key, with a "/".
-        store (Store): The underlying store.
-
-    Example:
-        >>> store = dparallel.distributed.HashStore()
-        >>> dparallel.distributed.PrefixStore('run1', store).set('key', 'value')
-        >>> store.get('run1/key')
-        b'value'
-    """
+    """Another store with a prefix before each key. num_keys() counts all keys of that store."""
 
     def __init__(self, prefix: str, store: Store) -> None:
         super().__init__(store.timeout)

@@ -28,32 +28,6 @@ def new_group(ranks: Sequence[int] | None = None, timeout: timedelta | None = No
     """Create a group of the listed global ranks. Collective over all ranks, which pass the same list.
 
     Returns the group, and GroupMember.NON_GROUP_MEMBER on ranks outside it.
-
-    Args:
-        ranks (list of int): Global ranks. Default: all.
-        timeout (timedelta): How long a rank waits in one collective; the longest of all groups' applies to all. Default: the
-            watchdog's limit, and 30 minutes in monitored_barrier().
-        backend (str): One of PyTorch's names; all use MPI. Default: the default group's.
-        pg_options: Ignored.
-        use_local_synchronization (bool): Not implemented.
-        group_desc (str): A description. Default: "undefined".
-        device_id: Ignored.
-        sort_ranks (bool): Number the members in ascending order of global ranks; False: in the order of the list. Default:
-            True.
-
-    Raises:
-        ValueError: ranks do not exist or are listed twice, or there is no default group.
-        CollectiveError: the ranks' lists differ.
-        TypeError: timeout is not a timedelta.
-        NotImplementedError: use_local_synchronization is True.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     return dist.get_rank(dist.new_group([1]))
-        >>> dparallel.run_ranks(2, main)
-        [-1, 0]
     """
     world = default_group()
     with world.raise_on_all_ranks("new_group"):
@@ -107,23 +81,6 @@ def new_subgroups(group_size: int | None = None, group: Group = None, timeout: t
     """Create groups of group_size consecutive ranks. Collective. For other arguments, see new_group().
 
     Returns this rank's group, and the list of all groups, with NON_GROUP_MEMBER for groups without this rank.
-
-    Args:
-        group_size (int): The number of ranks in each group, a divisor of the world size.
-        group (ProcessGroup): None or the default group.
-
-    Raises:
-        ValueError: group_size is missing, not positive, or not a divisor of the world size.
-        NotImplementedError: group is not the default group.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     mine, groups = dist.new_subgroups(group_size=1)
-        ...     return mine.ranks, len(groups)
-        >>> dparallel.run_ranks(2, main)
-        [([0], 2), ([1], 2)]
     """
     with default_group().raise_on_all_ranks("new_subgroups"):
         size = get_world_size(group)
@@ -148,22 +105,6 @@ def new_subgroups_by_enumeration(ranks_per_subgroup_list: Sequence[Sequence[int]
     """Create groups of the listed global ranks. Collective. For other arguments, see new_group().
 
     Returns this rank's group (None if it is in none), and the list of all groups.
-
-    Args:
-        ranks_per_subgroup_list (list of list of int): The global ranks of each group.
-
-    Raises:
-        ValueError: the list is empty, or a rank is in two groups or does not exist.
-        CollectiveError: the ranks' lists differ.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     mine, groups = dist.new_subgroups_by_enumeration([[0], [1]])
-        ...     return mine.ranks
-        >>> dparallel.run_ranks(2, main)
-        [[0], [1]]
     """
     with default_group().raise_on_all_ranks("new_subgroups_by_enumeration"):
         flat = [rank for ranks in ranks_per_subgroup_list for rank in ranks]
@@ -181,25 +122,6 @@ def split_group(parent_pg: Group = None, split_ranks: Sequence[Sequence[int]] | 
     """Split a group into parts, listed by group ranks. Collective over the group. For other arguments, see new_group().
 
     Returns this rank's part; None if it is in none.
-
-    Args:
-        parent_pg (ProcessGroup): The group to split. Default: the default group.
-        split_ranks (list of list of int): The group ranks of each part.
-        pg_options: Not implemented.
-
-    Raises:
-        ValueError: split_ranks is empty, or a rank is in two parts or does not exist.
-        CollectiveError: the ranks' lists differ.
-        TypeError: timeout is not a timedelta.
-        NotImplementedError: pg_options is passed.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     return dist.split_group(split_ranks=[[0], [1]]).ranks
-        >>> dparallel.run_ranks(2, main)
-        [[0], [1]]
     """
     parent = member_of(parent_pg, "split_group")
     if parent is None:

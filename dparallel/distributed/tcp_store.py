@@ -42,32 +42,6 @@ class TCPStore(Store):
     """A store that one process (is_master) serves to others at host_name:port.
 
     The server listens at the address of host_name only, and serves only processes that have its token.
-
-    Args:
-        host_name (str): The host of the server.
-        port (int): Its port; 0: a free port, see the attribute port.
-        world_size (int): The number of processes, including itself, whose connections the server waits for. Default: none.
-        is_master (bool): This process is the server. Default: False.
-        timeout (timedelta): How long get() and wait() wait for keys, and a client for the server. Default: 300 s.
-        wait_for_workers (bool): Wait for world_size processes. Default: True.
-        multi_tenant (bool): Use a server that already listens at this port. Default: False.
-        master_listen_fd: Not implemented.
-        use_libuv (bool): Ignored.
-        token (str): A secret shared by the processes; "": none, as in PyTorch, so that every process that can connect may
-            read and write. Default: DPARALLEL_TOKEN, which `dprun` draws for each job; without it a random word in the
-            user's cache folder.
-
-    Raises:
-        DistNetworkError: the server can't listen at the port, can't be reached, or has another token.
-        DistStoreError: not all processes have connected within the timeout.
-        NotImplementedError: master_listen_fd is passed.
-
-    Example:
-        >>> server = dparallel.distributed.TCPStore('localhost', 0, is_master=True)
-        >>> client = dparallel.distributed.TCPStore('localhost', server.port)
-        >>> client.set('key', 'value')
-        >>> server.get('key')
-        b'value'
     """
 
     def __init__(self, host_name: str, port: int, world_size: int | None = None, is_master: bool = False,

@@ -11,24 +11,7 @@ from ..comm import Handle
 
 
 class Work:
-    """A pending operation. Before wait() its input tensors must not be changed, and its output tensors must not be read.
-
-    Args:
-        handle (Handle): The communicator's pending operation.
-        write: A function that writes the handle's value into the output tensors and returns them.
-        source: A function that returns the sender's global rank, for a receive. Default: None.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.init_process_group()
-        >>> x = ag.ones(2)
-        >>> work = dist.all_reduce(x, async_op=True)
-        >>> work.when_done(lambda: print("done"))
-        >>> work.wait()
-        done
-        True
-        >>> dist.destroy_process_group()
-    """
+    """A pending operation. Before wait() its input tensors must not be changed, and its output tensors must not be read."""
 
     def __init__(self, handle: Handle, write: Callable[[Any], list[Any]], source: Callable[[], int] | None = None) -> None:
         self._handle, self._write, self._source = handle, write, source
@@ -50,26 +33,14 @@ class Work:
             callback()
 
     def when_done(self, callback: Callable[[], None]) -> None:
-        """Call the callback at the end of complete(), or now if the operation has completed.
-
-        Args:
-            callback (callable): Called without arguments.
-        """
+        """Call the callback at the end of complete(), or now if the operation has completed."""
         if self._write is None:
             callback()
         else:
             self._callbacks.append(callback)
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """Block until the tensors are written, and return True. After a timeout wait() may be called again.
-
-        Args:
-            timeout (timedelta): How long; None: without limit.
-
-        Raises:
-            RuntimeError: the operation has not completed within the timeout.
-            Exception: the error with which the operation ended.
-        """
+        """Block until the tensors are written, and return True. After a timeout wait() may be called again."""
         if timeout is not None and timeout > timedelta(0):
             deadline = time.monotonic() + timeout.total_seconds()
             while not self.is_completed():
@@ -126,21 +97,6 @@ class Future:
     """The result of a Work that may be pending: the tensors it writes, or what then() computes from them.
 
     then() and add_done_callback() run their function on the thread that waits; there is no background thread.
-
-    Args:
-        work (Work): The operation.
-        function: Computes the value from `before`. Default: None: the value is the work's tensors.
-        before (Future): The argument of function. Default: None.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.init_process_group()
-        >>> future = dist.all_reduce(ag.ones(2), async_op=True).get_future()
-        >>> future.add_done_callback(lambda future: print("done"))
-        >>> future.then(lambda done: done.value()[0] / 2).wait()
-        done
-        tensor([0.5000, 0.5000])
-        >>> dist.destroy_process_group()
     """
 
     def __init__(self, work: Work, function: Callable[[Future], Any] | None = None, before: Future | None = None) -> None:
@@ -170,21 +126,13 @@ class Future:
         return self.wait()
 
     def then(self, function: Callable[[Future], Any]) -> Future:
-        """A Future of function(this Future), which is called when the operation is waited for.
-
-        Args:
-            function (callable): Called with this Future.
-        """
+        """A Future of function(this Future), which is called when the operation is waited for."""
         following = Future(self._work, function, self)
         self._work.when_done(lambda: _run(following))
         return following
 
     def add_done_callback(self, function: Callable[[Future], Any]) -> None:
-        """Call function(this Future) when the operation is waited for.
-
-        Args:
-            function (callable): Called with this Future.
-        """
+        """Call function(this Future) when the operation is waited for."""
         self.then(function)
 
 

@@ -38,24 +38,7 @@ def classes_of(name: str, output: ArrayLike, target: ArrayLike, threshold: float
 
 
 class ConfusionMatrix(Metric):
-    """The number of rows of class i predicted as class j: compute() is an int array [i, j].
-
-    Args:
-        num_classes (int): The number of classes.
-        comm (Communicator): The ranks. Default: those of evaluate(), or world().
-        ignore_index (int): A target that is ignored.
-        threshold (float): A probability above it is class 1. Default: 0.5.
-
-    Raises:
-        ValueError: num_classes is below 2; in update(), an invalid class, or shapes that do not match.
-
-    Example:
-        >>> matrix = dparallel.metrics.ConfusionMatrix(2)
-        >>> matrix.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]]), ag.tensor([0, 1, 1]))
-        >>> matrix.compute()
-        array([[1, 0],
-               [1, 1]])
-    """
+    """The number of rows of class i predicted as class j: compute() is an int array [i, j]."""
 
     def __init__(self, num_classes: int, comm: Communicator | None = None, *, ignore_index: int | None = None,
                  threshold: float = 0.5) -> None:
@@ -66,16 +49,7 @@ class ConfusionMatrix(Metric):
         super().__init__(comm)
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
-        """Count rows.
-
-        Args:
-            output (Tensor or array): Scores (n, classes, ...), probabilities of class 1 (n, ...), or integer classes (n,
-                ...).
-            target (Tensor or array): The true classes (n, ...), integers.
-
-        Raises:
-            ValueError: the shapes do not match, or a class is negative or at least num_classes.
-        """
+        """Count a batch of rows."""
         found, right = classes_of(type(self).__name__, output, target, self.threshold)
         if self.ignore_index is not None:
             found, right = found[right != self.ignore_index], right[right != self.ignore_index]
@@ -86,11 +60,7 @@ class ConfusionMatrix(Metric):
         self.totals += np.bincount(right * self.num_classes + found, minlength=self.count)
 
     def result(self, totals: Array) -> Any:
-        """The counts as a matrix (num_classes, num_classes), int64.
-
-        Args:
-            totals (array): The sum of all ranks' counts, (num_classes**2,).
-        """
+        """The counts as a matrix (num_classes, num_classes), int64."""
         return totals.reshape(self.num_classes, self.num_classes).astype(np.int64)
 
 
@@ -105,13 +75,7 @@ class _OfCounts(ConfusionMatrix):
         super().__init__(num_classes, comm, ignore_index=ignore_index, threshold=threshold)
 
     def score(self, hits: Array, found: Array, right: Array) -> Array:
-        """Each class's score, 0 where nothing counts; result() calls it.
-
-        Args:
-            hits (array): The number of right predictions of each class.
-            found (array): The number of predictions of each class.
-            right (array): The number of rows of each class.
-        """
+        """Each class's score, 0 where nothing counts; result() calls it."""
         raise NotImplementedError
 
     def result(self, totals: Array) -> Any:
@@ -135,22 +99,7 @@ def ratio(a: Array, b: Array) -> Array:
 
 
 class Precision(_OfCounts):
-    """The fraction of the predictions of a class that are correct.
-
-    Args:
-        num_classes (int): The number of classes.
-        comm (Communicator): The ranks. Default: those of evaluate(), or world().
-        average (str): "macro", the mean over classes that occur; "micro"; "weighted" by their rows; None: one for each
-            class. Default: 'macro'.
-        ignore_index (int): A target that is ignored.
-        threshold (float): A probability above it is class 1. Default: 0.5.
-
-    Example:
-        >>> precision = dparallel.metrics.Precision(2, average=None)
-        >>> precision.update(ag.tensor([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]]), ag.tensor([0, 1, 1]))
-        >>> precision.compute()
-        array([0.5, 1. ])
-    """
+    """The fraction of the predictions of a class that are correct."""
 
     def score(self, hits: Array, found: Array, right: Array) -> Array:
         """Right predictions of all predictions."""
@@ -178,20 +127,6 @@ class AUROC(Metric):
     another, ties counted half.
 
     Exact: all scores are gathered, 8 bytes per row and class. compute() is nan if a class has no rows, or no others.
-
-    Args:
-        comm (Communicator): The ranks. Default: those of evaluate(), or world().
-        average (str): Over classes, each against the others: "macro", "weighted" or None. Default: 'macro'.
-        ignore_index (int): A target that is ignored.
-
-    Raises:
-        ValueError: average is none of these.
-
-    Example:
-        >>> area = dparallel.metrics.AUROC()
-        >>> area.update(ag.tensor([0.1, 0.4, 0.35, 0.8]), ag.tensor([0, 0, 1, 1]))
-        >>> area.compute()
-        0.75
     """
 
     count = 0
@@ -210,15 +145,7 @@ class AUROC(Metric):
         self.targets: list[Array] = []
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
-        """Add rows.
-
-        Args:
-            output (Tensor or array): Scores (n,) or (n, 1) of class 1, or (n, classes); kept as float64.
-            target (Tensor or array): The true classes (n,) or (n, 1), integers.
-
-        Raises:
-            ValueError: the shapes do not match, or a target is not one of the classes.
-        """
+        """Add a batch of rows."""
         scores, right = np.asarray(values_of(output), np.float64), values_of(target).astype(np.int64)
         if scores.ndim == 2 and scores.shape[1] == 1:
             scores = scores[:, 0]
@@ -234,14 +161,7 @@ class AUROC(Metric):
         self.targets.append(right[keep])
 
     def compute(self, comm: Communicator | None = None) -> Any:
-        """The area over all rows of all ranks, on every rank. Collective.
-
-        Args:
-            comm (Communicator): Used if the metric was created without one. Default: None: world().
-
-        Raises:
-            ValueError: updates, here or on other ranks, had scores of different numbers of classes.
-        """
+        """The area over all rows of all ranks, on every rank. Collective."""
         comm = communicator(self.comm or comm)
         widths = {part.shape[1:] for part in self.scores} if comm.alone else {
             shape for shapes in comm.allgather_object([[part.shape[1:] for part in self.scores]]) for shape in shapes}
@@ -265,11 +185,7 @@ class AUROC(Metric):
         return {"scores": list(self.scores), "targets": list(self.targets)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the scores and targets.
-
-        Args:
-            state (dict): The result of state_dict().
-        """
+        """Restore the scores and targets."""
         self.scores = [np.array(getattr(x, "array", x), np.float64) for x in state["scores"]]
         self.targets = [np.array(getattr(x, "array", x), np.int64) for x in state["targets"]]
 
@@ -285,58 +201,25 @@ def area(scores: Array, positive: Array) -> float:
 
 
 class MeanSquaredError(Metric):
-    """The mean of the squared differences, over all elements.
-
-    Args:
-        comm (Communicator): The ranks. Default: those of evaluate(), or world().
-        squared (bool): False: its root. Default: True.
-
-    Example:
-        >>> error = dparallel.metrics.MeanSquaredError(squared=False)
-        >>> error.update(ag.tensor([1.0, 2.0]), ag.tensor([4.0, 6.0]))
-        >>> error.compute()
-        3.53...
-    """
+    """The mean of the squared differences, over all elements."""
 
     def __init__(self, comm: Communicator | None = None, *, squared: bool = True) -> None:
         self.squared = squared
         super().__init__(comm)
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
-        """Add rows; both of one shape.
-
-        Args:
-            output (Tensor or array): The predictions; they may have an additional last dimension of size 1.
-            target (Tensor or array): The true values.
-
-        Raises:
-            ValueError: the shapes differ.
-        """
+        """Add rows; both of one shape."""
         difference = _difference(type(self).__name__, output, target)
         self.totals += (difference**2).sum(), difference.size
 
     def result(self, totals: Array) -> float:
-        """The mean, or its root; nan of no rows.
-
-        Args:
-            totals (array): The sum of all ranks' squares, and of their numbers of elements.
-        """
+        """The mean, or its root; nan of no rows."""
         mean = super().result(totals)
         return mean if self.squared else float(np.sqrt(mean))
 
 
 class MeanAbsoluteError(Metric):
-    """The mean of the absolute differences, over all elements.
-
-    Args:
-        comm (Communicator): The ranks, by default those of evaluate(), or world().
-
-    Example:
-        >>> error = dparallel.metrics.MeanAbsoluteError()
-        >>> error.update(ag.tensor([1.0, 2.0]), ag.tensor([1.5, 4.0]))
-        >>> error.compute()
-        1.25
-    """
+    """The mean of the absolute differences, over all elements."""
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
         """Add rows: see MeanSquaredError.update(). ValueError if the shapes differ."""
@@ -350,20 +233,6 @@ class R2Score(Metric):
 
     For equal targets it is 1 if they are predicted exactly and else 0, as in scikit-learn; for less than two rows nan. Means
     and squared deviations of the ranks are combined as in Chan, Golub and LeVeque 1983: no cancellation.
-
-    Args:
-        comm (Communicator): The ranks. Default: those of evaluate(), or world().
-        multioutput (str): For targets (n, columns): "uniform_average", "variance_weighted", or "raw_values", one for each
-            column. Default: 'uniform_average'.
-
-    Raises:
-        ValueError: multioutput is none of these; in update(), shapes, or numbers of columns, differ.
-
-    Example:
-        >>> score = dparallel.metrics.R2Score()
-        >>> score.update(ag.tensor([1.0, 2.0, 4.0]), ag.tensor([1.0, 2.0, 3.0]))
-        >>> score.compute()
-        0.5
     """
 
     def __init__(self, comm: Communicator | None = None, *, multioutput: str = "uniform_average") -> None:
@@ -377,15 +246,7 @@ class R2Score(Metric):
         self.totals = np.zeros((0, 4))               # of each column: rows, mean, squared deviations from it, squared errors
 
     def update(self, output: ArrayLike, target: ArrayLike) -> None:
-        """Add rows; both of one shape.
-
-        Args:
-            output (Tensor or array): The predictions; they may have an additional last dimension of size 1.
-            target (Tensor or array): The true values, (n,) or (n, columns).
-
-        Raises:
-            ValueError: the shapes differ, or the number of columns differs from that of earlier rows.
-        """
+        """Add rows; both of one shape."""
         difference, right = _difference("R2Score", output, target), np.asarray(values_of(target), np.float64)
         if right.size:
             difference, right = (x.reshape(len(x) if x.ndim else 1, -1) for x in (difference, right))
@@ -396,14 +257,7 @@ class R2Score(Metric):
             self.totals = combined(self.totals, np.stack([np.full_like(mean, len(right)), mean, *squares], 1))
 
     def compute(self, comm: Communicator | None = None) -> Any:
-        """The score over all rows of all ranks, on every rank. Collective.
-
-        Args:
-            comm (Communicator): Used if the metric was created without one. Default: None: world().
-
-        Raises:
-            ValueError: ranks have targets of different numbers of columns.
-        """
+        """The score over all rows of all ranks, on every rank. Collective."""
         comm = communicator(self.comm or comm)
         parts = [self.totals] if comm.alone else comm.allgather_object([self.totals])
         totals = np.zeros((0, 4))
@@ -414,11 +268,7 @@ class R2Score(Metric):
         return self.result(totals)
 
     def result(self, totals: Array) -> Any:
-        """The score of the totals of all ranks.
-
-        Args:
-            totals (array): Rows, their mean, squared deviations from it, and squared errors of each column: (columns, 4).
-        """
+        """The score of the totals of all ranks."""
         if not len(totals) or totals[0, 0] < 2:
             return np.full(len(totals), np.nan) if self.multioutput == "raw_values" else float("nan")
         squares, errors = totals[:, 2], totals[:, 3]

@@ -26,27 +26,6 @@ def evaluate(model: Module, source: data.Dataset[Any] | Iterable[Any], metrics: 
     The buffers of a DataParallel are synchronized first (DataParallel.synchronise_buffers()); with another comm, such as
     Devices(1) on one rank, this rank's own are used. An exception on one rank is a CollectiveError on the others. The
     parameters of a model with shard="parameters" are gathered on each rank meanwhile.
-
-    Args:
-        model (Module): The model, also a DataParallel.
-        source: A Dataset of (input, target) rows, the same on every rank, which is split across ranks; or an iterable of
-            this rank's (inputs, targets) batches (a DataLoader), whose numbers may differ between ranks.
-        metrics (dict): By name, functions of (output, target) that return a mean over the batch's rows (0-d) or one value
-            for each row, averaged over all rows; or Metric objects, which are reset first.
-        batch_size (int): Rows of a batch, if source is a Dataset. Default: 256.
-        comm (Communicator): The ranks. Default: that of a DataParallel, or world().
-
-    Raises:
-        TypeError: metrics is not a dict.
-        CollectiveError: ranks pass different metrics, or another rank failed.
-        ValueError: the loader's sampler repeats rows.
-
-    Example:
-        >>> rows = ag.utils.data.TensorDataset(ag.tensor([[1.0], [2.0], [3.0]]), ag.tensor([[1.0], [2.0], [0.0]]))
-        >>> def squared(comm):
-        ...     return dparallel.evaluate(ag.nn.Identity(), rows, {"loss": ag.nn.functional.mse_loss}, comm=comm)
-        >>> dparallel.run_ranks(2, squared)
-        [{'loss': 3.0}, {'loss': 3.0}]
     """
     if not isinstance(metrics, Mapping):
         raise TypeError(f"evaluate(metrics={metrics!r}): pass a dict of functions and Metric objects by name")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd.base.docstrings import attach_to_modules
 from autograd.core.tensor import result
 from autograd.utils.data import DataLoader, DistributedSampler
 
@@ -20,24 +21,6 @@ def gather_for_metrics(data: Any, loader: DataLoader[Any] | None = None, *, comm
     A DistributedSampler repeats rows so that all ranks get equally many; if its loader is passed, repeated rows are dropped
     from the last batch, as in Accelerate. Without a loader nothing is dropped (a sampler with uneven=True, or a
     GlobalBatchSampler, repeats no rows). Ranks may have different numbers of rows, including none.
-
-    Args:
-        data: Tensors, arrays and numbers in lists, tuples, dicts and dataclasses, with the batch in the first dimension (0-d
-            ones become a vector with one element for each rank); or any picklable object: lists are concatenated, other
-            objects become a list of one for each rank.
-        loader (DataLoader): The loader of this batch, inside the loop over it.
-        comm (Communicator): The ranks. Default: world().
-
-    Raises:
-        TypeError: loader is not a DataLoader.
-        CollectiveError: ranks pass different structures, or shapes that differ beyond the first dimension; on all ranks.
-
-    Example:
-        >>> def rows(comm):
-        ...     predicted, right = ag.tensor([comm.rank]), ag.tensor([comm.rank ** 2])
-        ...     return dparallel.gather_for_metrics((predicted, right), comm=comm)
-        >>> dparallel.run_ranks(3, rows)[0]
-        (tensor([0, 1, 2]), tensor([0, 1, 4]))
     """
     comm = communicator(comm)
     repeated = 0 if loader is None else repeated_rows(loader)
@@ -77,4 +60,5 @@ def repeated_rows(loader: DataLoader[Any]) -> int:
     return int(last >= len(sampler.dataset))
 
 
+attach_to_modules("dparallel.evaluation")
 __all__ = ["gather_for_metrics"]

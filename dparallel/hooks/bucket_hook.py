@@ -103,11 +103,7 @@ class GradBucket:
         return [as_tensor(view) for view in unflatten(self.array, [p.array.shape for p in self._bucket.params])]
 
     def over(self, process_group: Communicator | None) -> Communicator:
-        """The communicator over which a hook averages.
-
-        Args:
-            process_group (Communicator): The hook's process group; None: the model's communicator.
-        """
+        """The communicator over which a hook averages."""
         return self.comm if process_group is None else communicator(process_group)
 
     def parameters(self) -> list[Tensor]:
@@ -119,14 +115,7 @@ class GradBucket:
         return self._last
 
     def set_buffer(self, buffer: Tensor) -> None:
-        """Replace the buffer, for hooks that call another hook's function. The gradients become what the hook returns.
-
-        Args:
-            buffer (Tensor): Of the same number of elements.
-
-        Raises:
-            ValueError: it has another number of elements.
-        """
+        """Replace the buffer, for hooks that call another hook's function. The gradients become what the hook returns."""
         if buffer.array.size != self._bucket.gradients.size:
             raise ValueError(f"set_buffer: the bucket has {self._bucket.gradients.size} elements, the new buffer "
                              f"{buffer.array.size}")

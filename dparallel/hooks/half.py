@@ -45,18 +45,6 @@ def _mean(process_group: Communicator | None, bucket: GradBucket, codec: Codec) 
 def fp16_compress_wrapper(hook: Hook) -> Hook:
     """Wrap a hook so that allreduce and start_allreduce of bucket.comm send floats as float16. Returns a hook with the same
     state.
-
-    Args:
-        hook (callable): hook(state, bucket).
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
-        ...     model.register_comm_hook(None, dparallel.hooks.fp16_compress_wrapper(dparallel.hooks.allreduce_hook))
-        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
-        ...     return model.module.weight.grad.tolist()
-        >>> dparallel.run_ranks(2, train)[0]
-        [[1.5, 1.5]]
     """
     return _wrapper(hook, Float16(), "fp16")
 

@@ -11,19 +11,7 @@ from .bucket_hook import GradBucket, requires_state
 
 
 class HierarchicalState:
-    """The state of hierarchical_hook. Its communicators are created in the first step, collectively.
-
-    Args:
-        process_group (Communicator): Ranks of the mean. Default: the model's.
-        ranks_per_node (int): The number of consecutive ranks that form a node. Default: the ranks of a host.
-
-    Raises:
-        ValueError: ranks_per_node is below 1.
-
-    Example:
-        >>> dparallel.hooks.HierarchicalState(ranks_per_node=4).ranks_per_node
-        4
-    """
+    """The state of hierarchical_hook. Its communicators are created in the first step, collectively."""
 
     def __init__(self, process_group: Communicator | None = None, ranks_per_node: int | None = None) -> None:
         if ranks_per_node is not None and ranks_per_node < 1:
@@ -44,19 +32,6 @@ class HierarchicalState:
 def hierarchical_hook(state: HierarchicalState, bucket: GradBucket) -> Handle:
     """Average over ranks in two levels: within nodes, and between their first ranks. For bucket and the result, see
     allreduce_hook().
-
-    Args:
-        state (HierarchicalState): Defines the nodes.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
-        ...     state = dparallel.hooks.HierarchicalState(ranks_per_node=1)
-        ...     model.register_comm_hook(state, dparallel.hooks.hierarchical_hook)
-        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
-        ...     return model.module.weight.grad.tolist()
-        >>> dparallel.run_ranks(2, train)[0]
-        [[1.5, 1.5]]
     """
     comm = bucket.over(state.process_group)
     node, leaders = state.levels(comm)

@@ -13,23 +13,7 @@ from .plain import start_mean
 
 
 class PostLocalSGDState:
-    """The state of post_localSGD_hook.
-
-    Args:
-        process_group (Communicator): Ranks of the mean. Default: the model's.
-        subgroup (Communicator): Ranks (comm.split) over which gradients are averaged later. Default: none; PyTorch's
-            default is the ranks of one machine.
-        start_localSGD_iter (int): Number of first steps with means over all ranks. Default: 1000.
-        post_local_gradient_allreduce (bool): Average gradients over subgroup afterwards. Default: True.
-
-    Example:
-        >>> state = dparallel.hooks.PostLocalSGDState(start_localSGD_iter=100)
-        >>> state.iter, state.start_localSGD_iter
-        (0, 100)
-        >>> state.load_state_dict({"iter": 7})
-        >>> state.state_dict()
-        {'iter': 7}
-    """
+    """The state of post_localSGD_hook."""
 
     def __init__(self, process_group: Communicator | None = None, subgroup: Communicator | None = None,
                  start_localSGD_iter: int = 1000, post_local_gradient_allreduce: bool = True) -> None:
@@ -44,11 +28,7 @@ class PostLocalSGDState:
         return {"iter": self.iter}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the number of steps.
-
-        Args:
-            state (dict): The result of state_dict().
-        """
+        """Restore the number of steps."""
         self.iter = int(state["iter"])
 
 
@@ -58,19 +38,6 @@ def post_localSGD_hook(state: PostLocalSGDState, bucket: GradBucket) -> Handle |
     allreduce_hook().
 
     Ranks then have different gradients and weights, until a PeriodicModelAverager averages the weights.
-
-    Args:
-        state (PostLocalSGDState): Counts the steps.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
-        ...     state = dparallel.hooks.PostLocalSGDState(start_localSGD_iter=0)
-        ...     model.register_comm_hook(state, dparallel.hooks.post_localSGD_hook)
-        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
-        ...     return model.module.weight.grad.tolist()
-        >>> dparallel.run_ranks(2, train)[0]
-        [[1.0, 1.0]]
     """
     over_all_ranks = state.iter < state.start_localSGD_iter
     state.iter += bucket.is_last()

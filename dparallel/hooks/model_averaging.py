@@ -17,29 +17,7 @@ from ..pytree.flat_arrays import map_flattened
 
 
 class PeriodicModelAverager:
-    """Averages parameters over ranks in every `period`-th step after `warmup_steps`.
-
-    Args:
-        period (int): Steps between two averages, at least 1.
-        warmup_steps (int): First steps without averages. Default: 0.
-        process_group (Communicator): The ranks. Default: world().
-
-    Raises:
-        ValueError: period is below 1, or warmup_steps negative.
-
-    Example:
-        >>> def train(comm):
-        ...     weight = ag.nn.Parameter(ag.tensor([float(comm.rank)]))
-        ...     averager = dparallel.PeriodicModelAverager(period=2, process_group=comm)
-        ...     values = []
-        ...     for step in range(3):
-        ...         weight.data += comm.rank             # instead of optimizer.step()
-        ...         averager.average_parameters([weight])
-        ...         values.append(weight.item())
-        ...     return values
-        >>> dparallel.run_ranks(2, train)
-        [[1.0, 1.0, 2.0], [1.0, 2.0, 2.0]]
-    """
+    """Averages parameters over ranks in every `period`-th step after `warmup_steps`."""
 
     def __init__(self, period: int, warmup_steps: int = 0, process_group: Communicator | None = None) -> None:
         if warmup_steps < 0:
@@ -52,11 +30,7 @@ class PeriodicModelAverager:
         self.step: int = 0
 
     def average_parameters(self, params: Iterable[Tensor | dict[str, Any]]) -> None:
-        """Count a step, and average in every `period`-th.
-
-        Args:
-            params (iterable): Tensors, or an optimizer's param_groups; the same on all ranks.
-        """
+        """Count a step, and average in every `period`-th."""
         if self.step >= self.warmup_steps and (self.step - self.warmup_steps) % self.period == 0:
             average_parameters(params, self.process_group)
         self.step += 1
@@ -79,24 +53,6 @@ class PostLocalSGDOptimizer(Optimizer):
 
     Use it with post_localSGD_hook: the averager's warmup_steps should equal the hook's start_localSGD_iter. state_dict()
     includes the averager's step.
-
-    Args:
-        optim (Optimizer): The optimizer of the steps.
-        averager (PeriodicModelAverager): Averages after them.
-
-    Raises:
-        TypeError: optim is not an Optimizer.
-
-    Example:
-        >>> def train(comm):
-        ...     weight = ag.nn.Parameter(ag.zeros(1))
-        ...     optimizer = dparallel.PostLocalSGDOptimizer(ag.optim.SGD([weight], 1.0, 0.9),
-        ...                                                 dparallel.PeriodicModelAverager(1, process_group=comm))
-        ...     weight.grad = ag.tensor([float(comm.rank)])
-        ...     optimizer.step()
-        ...     return weight.item(), len(optimizer.state)
-        >>> dparallel.run_ranks(3, train)
-        [(-1.0, 1), (-1.0, 1), (-1.0, 1)]
     """
 
     def __init__(self, optim: Optimizer, averager: PeriodicModelAverager) -> None:
@@ -116,11 +72,7 @@ class PostLocalSGDOptimizer(Optimizer):
         return repr(self.optim)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Run the wrapped optimizer's step, then the averager's. Returns the closure's loss, or None.
-
-        Args:
-            closure (callable): Recomputes the loss and the gradients. Default: None.
-        """
+        """Run the wrapped optimizer's step, then the averager's. Returns the closure's loss, or None."""
         loss = self.optim.step(closure)
         self.averager.average_parameters(self.optim.param_groups)
         return loss
@@ -130,29 +82,17 @@ class PostLocalSGDOptimizer(Optimizer):
         return {**self.optim.state_dict(), "step": self.averager.step}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore both; the averager starts at step 0 if the dict has no "step".
-
-        Args:
-            state_dict (dict): The result of state_dict().
-        """
+        """Restore both; the averager starts at step 0 if the dict has no "step"."""
         self.optim.load_state_dict({key: value for key, value in state_dict.items() if key != "step"})
         self.averager.step = state_dict.get("step", 0)
         self.param_groups = self.optim.param_groups
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Clear the gradients of the wrapped optimizer's parameters.
-
-        Args:
-            set_to_none (bool): Set gradients to None; False: fill them with zeros. Default: True.
-        """
+        """Clear the gradients of the wrapped optimizer's parameters."""
         self.optim.zero_grad(set_to_none)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add a parameter group to the wrapped optimizer.
-
-        Args:
-            param_group (dict): "params" and the settings that differ from the defaults.
-        """
+        """Add a parameter group to the wrapped optimizer."""
         self.optim.add_param_group(param_group)
 
 

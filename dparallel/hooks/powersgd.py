@@ -23,32 +23,7 @@ log: logging.Logger = logging.getLogger(__name__)
 
 
 class PowerSGDState:
-    """The state of powerSGD_hook and batched_powerSGD_hook, with PyTorch's arguments and defaults.
-
-    Args:
-        process_group (Communicator): Ranks of the mean. Default: the model's.
-        matrix_approximation_rank (int): Columns of P and Q. Default: 1.
-        start_powerSGD_iter (int): Number of first steps with plain means; above 1 with error feedback or a warm start.
-            Default: 1000.
-        min_compression_rate (float): A matrix (n, m) is compressed if (n + m) * rank * min_compression_rate < n * m.
-            Default: 2.
-        use_error_feedback (bool): Add errors to the next step's gradients. Default: True.
-        warm_start (bool): Keep Q from step to step. Default: True.
-        orthogonalization_epsilon (float): 0: orthonormalize P by a QR decomposition; else by Gram-Schmidt with this added
-            to each norm. Default: 0.
-        random_seed (int): The seed of Q, the same on all ranks. Default: 0.
-        compression_stats_logging_frequency (int): Steps between two lines in the log. Default: 10000.
-        batch_tensors_with_same_shape (bool): Ignored.
-
-    Raises:
-        ValueError: matrix_approximation_rank is below 1, or start_powerSGD_iter below 2 with error feedback or a warm start.
-
-    Example:
-        >>> state = dparallel.hooks.PowerSGDState(matrix_approximation_rank=4, start_powerSGD_iter=10)
-        >>> state.load_state_dict(dparallel.hooks.PowerSGDState().state_dict())
-        >>> state.compression_stats()                        # nothing was compressed yet
-        (0.0, 0, 0)
-    """
+    """The state of powerSGD_hook and batched_powerSGD_hook, with PyTorch's arguments and defaults."""
 
     total_numel_before_compression: int
     total_numel_after_compression: int
@@ -105,11 +80,7 @@ class PowerSGDState:
                 "residuals": self.residuals.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the state.
-
-        Args:
-            state (dict): The result of state_dict() on this rank.
-        """
+        """Restore the state."""
         self.iter = int(state["iter"])
         self.qs = {name: np.array(getattr(q, "array", q)) for name, q in state["qs"].items()}
         self.residuals.load_state_dict(state["residuals"])
@@ -138,19 +109,6 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
     the result, see allreduce_hook().
 
     Vectors, and matrices that compression would not make much smaller, are sent uncompressed.
-
-    Args:
-        state (PowerSGDState): Settings, errors, and Q.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(8, 8, bias=False), comm=comm)
-        ...     state = dparallel.hooks.PowerSGDState(start_powerSGD_iter=0, use_error_feedback=False, warm_start=False)
-        ...     model.register_comm_hook(state, dparallel.hooks.powerSGD_hook)
-        ...     model(ag.full((1, 8), 1.0 + comm.rank)).sum().backward()           # a gradient of rank 1: exact
-        ...     return ag.allclose(model.module.weight.grad, ag.full((8, 8), 1.5))
-        >>> dparallel.run_ranks(2, train)
-        [True, True]
     """
     segments, start = [], 0
     for name, p in zip(bucket.names, bucket.parameters(), strict=True):

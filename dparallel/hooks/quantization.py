@@ -13,23 +13,7 @@ from .error_feedback import Residuals, in_single_precision
 
 
 class QuantizationState:
-    """The state of quantization_hook.
-
-    Args:
-        process_group (Communicator): Ranks of the mean. Default: the model's.
-        chunk (int): The number of elements that share a scale (4 bytes). Default: 512.
-        use_error_feedback (bool): Add rounding errors, of the gradients and of the sum that this rank computes, to the next
-            step's gradients. Default: True.
-
-    Raises:
-        ValueError: chunk is below 1.
-
-    Example:
-        >>> state = dparallel.hooks.QuantizationState(chunk=256)
-        >>> state.load_state_dict(dparallel.hooks.QuantizationState().state_dict())
-        >>> state.state_dict()
-        {'residuals': {}}
-    """
+    """The state of quantization_hook."""
 
     def __init__(self, process_group: Communicator | None = None, chunk: int = 512, use_error_feedback: bool = True) -> None:
         if chunk < 1:
@@ -44,11 +28,7 @@ class QuantizationState:
         return {"residuals": self.residuals.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the state.
-
-        Args:
-            state (dict): The result of state_dict() on this rank.
-        """
+        """Restore the state."""
         self.residuals.load_state_dict(state["residuals"])
 
 
@@ -56,18 +36,6 @@ class QuantizationState:
 def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
     """Average over ranks, sent as int8: a quarter of float32's bytes. Sums are computed in float32, so they do not overflow.
     For bucket and the result, see allreduce_hook().
-
-    Args:
-        state (QuantizationState): Settings and errors.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
-        ...     model.register_comm_hook(dparallel.hooks.QuantizationState(), dparallel.hooks.quantization_hook)
-        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
-        ...     return [[round(g, 1) for g in row] for row in model.module.weight.grad.tolist()]
-        >>> dparallel.run_ranks(2, train)[0]
-        [[1.5, 1.5]]
     """
     comm = bucket.over(state.process_group)
     codec = Int8(state.chunk)
@@ -92,18 +60,6 @@ def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
 def quantization_perchannel_hook(process_group: Communicator | None, bucket: GradBucket, bucket_size: int = 512) -> Handle:
     """quantization_hook without error feedback, with a scale for each `bucket_size` elements. For bucket and the result, see
     allreduce_hook().
-
-    Args:
-        bucket_size (int): The number of elements that share a scale. Default: 512.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
-        ...     model.register_comm_hook(None, dparallel.hooks.quantization_perchannel_hook)
-        ...     model(ag.full((1, 2), 1.0 + comm.rank)).sum().backward()
-        ...     return [[round(g, 1) for g in row] for row in model.module.weight.grad.tolist()]
-        >>> dparallel.run_ranks(2, train)[0]
-        [[1.5, 1.5]]
     """
     return quantization_hook(QuantizationState(process_group, bucket_size, use_error_feedback=False), bucket)
 

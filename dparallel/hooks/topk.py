@@ -17,23 +17,7 @@ Array = np.ndarray[Any, Any]
 
 
 class TopKState:
-    """The state of topk_hook.
-
-    Args:
-        ratio (float): The fraction of a bucket's elements that each rank sends, at least one. Default: 0.01.
-        process_group (Communicator): Ranks of the mean. Default: the model's.
-        use_error_feedback (bool): Add unsent elements to the next step's gradients; False: drop them. Default: True.
-        start_iter (int): Number of first steps with plain means. Default: 0.
-
-    Raises:
-        ValueError: ratio is not above 0 and at most 1.
-
-    Example:
-        >>> state = dparallel.hooks.TopKState(0.05, start_iter=100)
-        >>> state.load_state_dict(dparallel.hooks.TopKState().state_dict())
-        >>> state.state_dict()
-        {'iter': 0, 'residuals': {}}
-    """
+    """The state of topk_hook."""
 
     def __init__(self, ratio: float = 0.01, process_group: Communicator | None = None, use_error_feedback: bool = True,
                  start_iter: int = 0) -> None:
@@ -51,11 +35,7 @@ class TopKState:
         return {"iter": self.iter, "residuals": self.residuals.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the state.
-
-        Args:
-            state (dict): The result of state_dict() on this rank.
-        """
+        """Restore the state."""
         self.iter = int(state["iter"])
         self.residuals.load_state_dict(state["residuals"])
 
@@ -64,19 +44,6 @@ class TopKState:
 def topk_hook(state: TopKState, bucket: GradBucket) -> Handle:
     """Average over ranks of each rank's largest elements, sent as (position, float32) pairs of 8 bytes. For bucket and the
     result, see allreduce_hook().
-
-    Args:
-        state (TopKState): Settings and unsent elements.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(4, 1, bias=False), comm=comm)
-        ...     model.register_comm_hook(dparallel.hooks.TopKState(ratio=0.25), dparallel.hooks.topk_hook)
-        ...     x = ag.tensor([[1.0, 2.0, 3.0, 8.0]]) if comm.rank == 0 else ag.tensor([[4.0, 1.0, 1.0, 1.0]])
-        ...     model(x).sum().backward()
-        ...     return model.module.weight.grad.tolist()         # each rank's largest element; the others are sent later
-        >>> dparallel.run_ranks(2, train)[0]
-        [[2.0, 0.0, 0.0, 4.0]]
     """
     comm = bucket.over(state.process_group)
     plain = state.iter < state.start_iter

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograd.base.docstrings import attach_to_modules
 from autograd.kernels.choose import rows_alike
 from autograd.nn import CrossEntropyLoss, HuberLoss, L1Loss, Module, MSELoss, NLLLoss, SmoothL1Loss
 from autograd.nn import functional as F
@@ -65,22 +66,11 @@ class NeuralNet(BaseEstimator):
         return {name: value for name, value in vars(self).items() if name.startswith(PREFIXES)}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's arguments, those with prefixes too.
-
-        Args:
-            deep (bool): For scikit-learn, which passes it; both values give the same. Default: True.
-        """
+        """The constructor's arguments, those with prefixes too."""
         return {**{name: getattr(self, name) for name in self._get_param_names()}, **self._prefixed()}
 
     def set_params(self, **params: Any) -> Any:
-        """Set some of the constructor's arguments. Returns self.
-
-        Args:
-            **params: The arguments by name, those with prefixes too.
-
-        Raises:
-            ValueError: the constructor has no such argument.
-        """
+        """Set some of the constructor's arguments. Returns self."""
         for name, value in params.items():
             if name not in self._get_param_names() and not name.startswith(PREFIXES):
                 raise ValueError(f"Invalid parameter {name!r} for estimator {type(self).__name__}. Valid parameters are: "
@@ -96,12 +86,6 @@ class NeuralNet(BaseEstimator):
     def initialize(self, x: ag.Tensor) -> None:
         """Make the module (or a copy of the one given), the criterion and the optimiser. A module whose layers learn their
         sizes (LazyLinear) sees some rows first. fit() calls it.
-
-        Args:
-            x (Tensor): Rows, of which the module is given the first two.
-
-        Raises:
-            TypeError: there are module__* arguments for a module that is made, or criterion__* for a criterion that is.
         """
         if self.random_state is not None:
             ag.manual_seed(int(self._seed()))
@@ -278,33 +262,12 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
     _criterion = CrossEntropyLoss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train from the start (with warm_start, continue). Returns self.
-
-        Args:
-            X (array or Tensor): Rows (n, columns), or of more dimensions; used as float32.
-            y (array or Tensor): The rows' classes (n,), of any kind.
-            sample_weight (array): How much each row's loss counts (n,), relative to their mean. Default: None: equally.
-
-        Raises:
-            TypeError: sample_weight is given, and the criterion has no reduction; or as initialize().
-            ValueError: scikit-learn refuses rows or classes, there is one class only, the module has fewer outputs than
-                there are classes, weights are negative or all 0, or batch_size or max_epochs can't be.
-        """
+        """Train from the start (with warm_start, continue). Returns self."""
         self._train(X, y, None, sample_weight, self.max_epochs, go_on=self.warm_start)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Train one epoch more. Returns self.
-
-        Args:
-            X (array or Tensor): Rows, as fit() takes them.
-            y (array or Tensor): The rows' classes (n,).
-            classes (array): At the first call all that there will be. Default: None: those of y.
-            sample_weight (array): As fit() takes it. Default: None.
-
-        Raises:
-            ValueError: y has other classes than training began with; else as fit().
-        """
+        """Train one epoch more. Returns self."""
         self._train(X, y, classes, sample_weight, 1, go_on=True)
         return self
 
@@ -337,15 +300,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         return output
 
     def predict_proba(self, X: Any) -> Array:
-        """The probability of each class for each row: softmax of the outputs; exp of the log-probabilities of NLLLoss.
-
-        Args:
-            X (array or Tensor): Rows, as fit() takes them.
-
-        Raises:
-            NotFittedError: fit() was not called.
-            ValueError: scikit-learn refuses the rows, or the module has fewer outputs than there are classes.
-        """
+        """The probability of each class for each row: softmax of the outputs; exp of the log-probabilities of NLLLoss."""
         def probabilities(outputs: ag.Tensor) -> ag.Tensor:
             if outputs.shape[-1] < len(self.classes_):
                 raise ValueError(MSG_FEW.format(outputs=outputs.shape[-1], classes=len(self.classes_)))
@@ -355,75 +310,23 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         return self._outputs(X, probabilities).numpy()
 
     def predict(self, X: Any) -> Array:
-        """The class with the largest score for each row.
-
-        Args:
-            X (array or Tensor): Rows, as fit() takes them.
-        """
+        """The class with the largest score for each row."""
         best = self.predict_proba(X).argmax(-1)
         return self.classes_[best]
 
 
 class NeuralNetRegressor(RegressorMixin, NeuralNet):
-    """A module whose outputs are numbers, as a regressor of scikit-learn. Attributes and errors are NeuralNetClassifier's.
-
-    Args:
-        module: A Module, of which fit() trains a copy, or a class or function that makes one of module__* arguments; it has
-            one output, or as many as y has columns.
-        criterion: The class of the loss, or a loss that is made. Default: nn.MSELoss.
-        optimizer: The class of the optimiser. Default: optim.SGD.
-        lr (float): The learning rate. Default: 0.01.
-        max_epochs (int): Epochs of one fit(). Default: 10.
-        batch_size (int): Rows of a batch, of all ranks together. Default: 128.
-        shuffle (bool): Whether each epoch has another order. Default: True.
-        warm_start (bool): Whether fit() continues from the current state. Default: False.
-        verbose (int): Not 0: print each epoch's loss. Default: 0.
-        random_state: Seed of weights and order.
-        comm (Communicator): The ranks, by default world().
-        **kwargs: module__*, optimizer__*, criterion__*: arguments of these, which set_params() and grids may change.
-
-    Example:
-        >>> x = np.linspace(-1, 1, 40, dtype=np.float32)[:, None]
-        >>> net = dparallel.NeuralNetRegressor(ag.nn.Linear(1, 1), lr=0.5, batch_size=8, random_state=0)
-        >>> net.fit(x, 3 * x[:, 0] + 1).predict(np.array([[2.0]], np.float32)).round(2).tolist()
-        [7.0]
-        >>> len(net.partial_fit(x, 3 * x[:, 0] + 1).history_)
-        11
-        >>> import sklearn
-        >>> with sklearn.config_context(enable_metadata_routing=True):       # who is given sample_weight, in a pipeline
-        ...     asked = net.set_fit_request(sample_weight=True).set_partial_fit_request(sample_weight=True)
-        ...     asked = net.set_score_request(sample_weight=False)
-    """
+    """A module whose outputs are numbers, as scikit-learn's regressor. Attributes and errors are NeuralNetClassifier's."""
 
     _criterion = MSELoss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train from the start (with warm_start, continue). Returns self.
-
-        Args:
-            X (array or Tensor): Rows (n, columns), or of more dimensions; used as float32.
-            y (array or Tensor): The rows' numbers (n,), or (n, outputs); used as float32.
-            sample_weight (array): How much each row's loss counts (n,), relative to their mean. Default: None: equally.
-
-        Raises:
-            TypeError: sample_weight is given, and the criterion has no reduction; or as initialize().
-            ValueError: scikit-learn refuses rows or numbers, y is (n, outputs) and the module has another number of
-                outputs, weights are negative or all 0, or batch_size or max_epochs can't be.
-        """
+        """Train from the start (with warm_start, continue). Returns self."""
         self._train(X, y, sample_weight, self.max_epochs, go_on=self.warm_start)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train one epoch more. Returns self.
-
-        Args:
-            X (array or Tensor): Rows, as fit() takes them.
-            y (array or Tensor): The rows' numbers, as fit() takes them.
-            sample_weight (array): As fit() takes it. Default: None.
-
-        Raises:
-            ValueError: as fit().
-        """
+        """Train one epoch more. Returns self."""
         self._train(X, y, sample_weight, 1, go_on=True)
         return self
 
@@ -452,13 +355,10 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
         return output
 
     def predict(self, X: Any) -> Array:
-        """The outputs for each row; of a module with one output a vector.
-
-        Args:
-            X (array or Tensor): Rows, as fit() takes them.
-        """
+        """The outputs for each row; of a module with one output a vector."""
         outputs = self._outputs(X)
         return (outputs.squeeze(-1) if outputs.ndim == 2 and outputs.shape[1] == 1 else outputs).numpy()
 
 
+attach_to_modules("dparallel.integrations")
 __all__ = ["NeuralNetClassifier", "NeuralNetRegressor"]

@@ -23,6 +23,7 @@ from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
 
 import dprun
+from autograd.base.docstrings import attach_to_modules
 
 from ..comm import RankFailure, launched_size
 from ..comm.environment import environment
@@ -57,36 +58,6 @@ def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] 
     For notebooks, and interactive sessions: a script is started with dprun. The function may be one that a cell has defined;
     what it uses of the notebook travels with it, and what it changes there does not come back. In it dparallel.world() is of
     n ranks. Their output appears as it is written. Interrupting the cell ends the ranks. Needs the package cloudpickle.
-
-    Args:
-        function (Callable): What to call; it, its arguments and its result are pickled.
-        n (int): The number of ranks.
-        args (Sequence): Positional arguments.
-        kwargs (Mapping[str, Any]): Keyword arguments.
-        threads (int): For each rank, as dprun's --threads.
-        timeout (float): Seconds after which the job is ended.
-        options (Sequence[str]): More of dprun's, such as ["--bind", "core"].
-
-    Returns:
-        What the function returned on rank 0.
-
-    Raises:
-        Exception: what a rank has raised, first, with that rank's traceback as its cause.
-        RankFailure: a rank ended otherwise, or with an exception that can't be pickled.
-        TimeoutError: the job took longer than timeout.
-        RuntimeError: this process is itself a rank.
-        TypeError: what can't be pickled, or n is no number of ranks.
-        ModuleNotFoundError: cloudpickle is not installed.
-
-    Example:
-        >>> def train(lr):
-        ...     return dparallel.world().size * lr
-        >>> train(0.5)                               # here; dparallel.notebook_launcher(train, 2, (0.5,)) returns 1.0
-        0.5
-        >>> dparallel.notebook_launcher(train, 0.5)
-        Traceback (most recent call last):
-        ...
-        TypeError: notebook_launcher(function, n=0.5): n is the number of ranks; arguments are given as args=(...)
     """
     if launched_size():
         raise RuntimeError(f"notebook_launcher() in a process that is one of {launched_size()} MPI ranks: ranks start no "
@@ -188,4 +159,5 @@ def read(name: str, pipe: IO[bytes] | None, queue: SimpleQueue[tuple[str, str] |
     queue.put(None)
 
 
+attach_to_modules("dparallel.integrations")
 __all__ = ["RankTraceback", "notebook_launcher"]

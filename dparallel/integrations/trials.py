@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autograd.base.docstrings import attach_to_modules
+
 from ..comm import CollectiveError, Communicator, communicator
 
 LOCAL = ("report", "set_user_attr")                  # what rank 0 does alone, and the others wait for
@@ -17,44 +19,6 @@ class DistributedTrial:
     suggest_float, suggest_int, suggest_categorical, report, should_prune, set_user_attr and the properties number, params,
     distributions, user_attrs, system_attrs, datetime_start are those of optuna.Trial. What fails on rank 0 (a value of
     another kind, say) raises the same exception there and a CollectiveError on the others.
-
-    Args:
-        trial (optuna.Trial): Optuna's on rank 0, None on the others.
-        comm (Communicator): The ranks, by default world().
-
-    Raises:
-        TypeError: rank 0 has no trial; on all ranks.
-
-    Example:
-        >>> class Trial:                                 # instead of Optuna's
-        ...     def suggest_float(self, name, low, high, **how):
-        ...         return (low + high) / 2
-        ...     suggest_int = suggest_float
-        ...     def suggest_categorical(self, name, choices):
-        ...         return choices[-1]
-        ...     def report(self, value, step):
-        ...         print("step", step, "value", value)
-        ...     def should_prune(self):
-        ...         return False
-        ...     def set_user_attr(self, key, value):
-        ...         print(key, value)
-        >>> class Study:
-        ...     def optimize(self, objective, n_trials, timeout, catch):
-        ...         print([objective(Trial()) for _ in range(n_trials)])
-        >>> def run(comm):
-        ...     trial = dparallel.DistributedTrial(Trial() if comm.rank == 0 else None, comm)
-        ...     return trial.suggest_float("lr", 0.0, 1.0)
-        >>> dparallel.run_ranks(2, run)
-        [0.5, 0.5]
-        >>> def objective(trial):
-        ...     layers, kind = trial.suggest_int("layers", 2, 4), trial.suggest_categorical("kind", ["relu", "tanh"])
-        ...     trial.set_user_attr("kind", kind)
-        ...     trial.report(0.5 * layers, step=1)
-        ...     return "pruned" if trial.should_prune() else layers
-        >>> dparallel.DistributedTrial.optimize(Study(), objective, n_trials=1)
-        kind tanh
-        step 1 value 1.5
-        [3.0]
     """
 
     def __init__(self, trial: Any = None, comm: Communicator | None = None) -> None:
@@ -86,45 +50,19 @@ class DistributedTrial:
         return self._answer(name, lambda: getattr(self.trial, name)(*args, **kwargs))
 
     def suggest_float(self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False) -> float:
-        """A number between low and high, the same on all ranks.
-
-        Args:
-            name (str): Of the parameter.
-            low (float): The smallest value.
-            high (float): The largest value.
-            step (float): Values are low and multiples of step above it. Default: None: all values.
-            log (bool): Whether the logarithm is uniform. Default: False.
-        """
+        """A number between low and high, the same on all ranks."""
         return self._call("suggest_float", name, low, high, step=step, log=log)
 
     def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int:
-        """A whole number between low and high, the same on all ranks.
-
-        Args:
-            name (str): Of the parameter.
-            low (int): The smallest value.
-            high (int): The largest value.
-            step (int): Values are low and multiples of step above it. Default: 1.
-            log (bool): Whether the logarithm is uniform. Default: False.
-        """
+        """A whole number between low and high, the same on all ranks."""
         return self._call("suggest_int", name, low, high, step=step, log=log)
 
     def suggest_categorical(self, name: str, choices: Any) -> Any:
-        """One of the choices, the same on all ranks.
-
-        Args:
-            name (str): Of the parameter.
-            choices (Sequence): The values, as Optuna takes them.
-        """
+        """One of the choices, the same on all ranks."""
         return self._call("suggest_categorical", name, choices)
 
     def report(self, value: float, step: int) -> None:
-        """Tell the study an intermediate value, rank 0's: give the mean over ranks (metrics.Mean) where they differ.
-
-        Args:
-            value (float): The intermediate value.
-            step (int): The step that it is of.
-        """
+        """Tell the study an intermediate value, rank 0's: give the mean over ranks (metrics.Mean) where they differ."""
         self._call("report", float(value), int(step))
 
     def should_prune(self) -> bool:
@@ -132,12 +70,7 @@ class DistributedTrial:
         return self._call("should_prune")
 
     def set_user_attr(self, key: str, value: Any) -> None:
-        """Note something with the trial, rank 0's.
-
-        Args:
-            key (str): The name of the note.
-            value: What JSON can hold.
-        """
+        """Note something with the trial, rank 0's."""
         self._call("set_user_attr", key, value)
 
     def __getattr__(self, name: str) -> Any:
@@ -149,22 +82,7 @@ class DistributedTrial:
     @staticmethod
     def optimize(study: Any, objective: Callable[[Any], Any], n_trials: int | None = None, timeout: float | None = None, *,
                  catch: Any = (), comm: Communicator | None = None) -> None:
-        """study.optimize() of an objective that runs on all ranks. Collective; pruned trials count.
-
-        Args:
-            study (optuna.Study): Optuna's on rank 0; ignored on the others, which may pass None.
-            objective (callable): Called on all ranks with a DistributedTrial; rank 0's result is the trial's value.
-            n_trials (int): The most trials. Default: None: no limit.
-            timeout (float): Seconds after which no trial begins. Default: None: no limit.
-            catch (exception class, or several): Exceptions after which the study continues, if all ranks raise them.
-                Default: ().
-            comm (Communicator): The ranks, by default world().
-
-        Raises:
-            ValueError: neither n_trials nor timeout is given.
-            CollectiveError: on a rank whose objective went on while another's failed.
-            Exception: what the objective raises.
-        """
+        """study.optimize() of an objective that runs on all ranks. Collective; pruned trials count."""
         comm = communicator(comm)
         if n_trials is None and timeout is None:
             raise ValueError("DistributedTrial.optimize: pass n_trials, timeout or both: ranks stop together")
@@ -227,4 +145,5 @@ class _Trials:
                     raise
 
 
+attach_to_modules("dparallel.integrations")
 __all__ = ["DistributedTrial"]

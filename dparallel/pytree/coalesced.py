@@ -24,17 +24,6 @@ def broadcast_coalesced(tensors: Iterable[Tensor], comm: Places = None, buffer_s
                         devices: Places = None) -> list[tuple[Tensor, ...]]:
     """Send root's tensors to every rank, in messages of about buffer_size bytes. Returns a tuple of copies for each local
     rank.
-
-    Args:
-        tensors (iterable of Tensor): Of any shapes and dtypes; other ranks pass tensors of the same ones.
-        comm (Communicator or int or ints): The ranks; a number of local devices, or their list. Default: world().
-        buffer_size (int): Bytes of a message. Default: 10485760.
-        root (int): The rank that sends. Default: 0.
-        devices: PyTorch's name for comm.
-
-    Example:
-        >>> dparallel.broadcast_coalesced([ag.tensor([1.0]), ag.tensor([2, 3])], 2)
-        [(tensor([1.]), tensor([2, 3])), (tensor([1.]), tensor([2, 3]))]
     """
     comm = places_of(comm if devices is None else devices)
     listed = _as_list(tensors)
@@ -49,19 +38,7 @@ def broadcast_coalesced(tensors: Iterable[Tensor], comm: Places = None, buffer_s
 
 def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None, root: int = 0, *,
                destination: int | None = None) -> Tensor:
-    """The sum of all ranks' tensors on root; an empty tensor on other ranks.
-
-    Args:
-        inputs (sequence of Tensor): One tensor for each local rank, of one shape.
-        comm (Communicator or int): The ranks, or the number of a local device, with as many devices as inputs. Default:
-            world().
-        root (int): The rank that receives. Default: 0.
-        destination (int): PyTorch's name for comm.
-
-    Example:
-        >>> dparallel.reduce_add([ag.tensor([1.0]), ag.tensor([2.0])], 0)
-        tensor([3.])
-    """
+    """The sum of all ranks' tensors on root; an empty tensor on other ranks."""
     inputs = trees_per_place(inputs)
     comm, root = gather_target(len(inputs), comm if destination is None else destination, root)
     total: Tensor = Reduce.apply(*inputs, comm=comm, root=root)
@@ -73,15 +50,6 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator 
                          destination: int | None = None) -> tuple[Tensor, ...]:
     """The sums of all ranks' lists of tensors on root, in messages of about buffer_size bytes; empty tensors on other ranks.
     For comm, root and destination, see reduce_add().
-
-    Args:
-        inputs (sequence of sequences of Tensor): One list of tensors for each local rank; a process with one local rank may
-            pass the list itself.
-        buffer_size (int): Bytes of a message. Default: 10485760.
-
-    Example:
-        >>> dparallel.reduce_add_coalesced([[ag.tensor([1.0]), ag.tensor([2])], [ag.tensor([10.0]), ag.tensor([20])]], 0)
-        (tensor([11.]), tensor([22]))
     """
     comm = comm if destination is None else destination
     inputs = [_as_list(tensors) for tensors in _as_lists(trees_per_place(inputs), comm)]

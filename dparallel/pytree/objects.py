@@ -25,24 +25,7 @@ def _is_list(obj: object, length: int) -> bool:
 
 
 def broadcast_object_list(object_list: list[Any], src: int = 0, group: Communicator | None = None) -> None:
-    """Overwrite the list's items with copies of src's.
-
-    Args:
-        object_list (list): Of the same length on all ranks, with picklable items on src.
-        src (int): The rank that sends. Default: 0.
-        group (Communicator): The ranks. Default: world().
-
-    Raises:
-        CollectiveError: the lists' lengths differ; on all ranks.
-
-    Example:
-        >>> def settings(comm):
-        ...     values = [{"lr": 0.1}, "adam"] if comm.rank == 0 else [None, None]
-        ...     dparallel.broadcast_object_list(values, 0, comm)
-        ...     return values
-        >>> dparallel.run_ranks(2, settings)
-        [[{'lr': 0.1}, 'adam'], [{'lr': 0.1}, 'adam']]
-    """
+    """Overwrite the list's items with copies of src's."""
     comm = _group_of_ranks(group)
     if not isinstance(object_list, list):
         comm.refuse(f"broadcast_object_list: object_list is {object_list!r} here, not a list")
@@ -56,24 +39,7 @@ def broadcast_object_list(object_list: list[Any], src: int = 0, group: Communica
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Communicator | None = None) -> None:
-    """Overwrite the list with copies of all ranks' obj.
-
-    Args:
-        object_list (list): Output, one item for each rank.
-        obj: Picklable.
-        group (Communicator): The ranks. Default: world().
-
-    Raises:
-        CollectiveError: object_list is not a list of one item for each rank; on all ranks.
-
-    Example:
-        >>> def names(comm):
-        ...     found = [None] * comm.size
-        ...     dparallel.all_gather_object(found, f"rank {comm.rank}", comm)
-        ...     return found
-        >>> dparallel.run_ranks(2, names)[1]
-        ['rank 0', 'rank 1']
-    """
+    """Overwrite the list with copies of all ranks' obj."""
     comm = _group_of_ranks(group)
     if not _is_list(object_list, comm.size):
         comm.refuse(f"all_gather_object: object_list is {object_list!r} here, but must be a list with an item "
@@ -83,23 +49,7 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Communicator | No
 
 def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: int = 0,
                   group: Communicator | None = None) -> None:
-    """Overwrite dst's list with copies of all ranks' obj. For obj and group, see all_gather_object().
-
-    Args:
-        object_gather_list (list): Output on dst, one item for each rank; None elsewhere.
-        dst (int): The rank that receives. Default: 0.
-
-    Raises:
-        CollectiveError: dst passes no list of one item for each rank; on all ranks.
-
-    Example:
-        >>> def names(comm):
-        ...     found = [None] * comm.size if comm.rank == 0 else None
-        ...     dparallel.gather_object(f"rank {comm.rank}", found, 0, comm)
-        ...     return found
-        >>> dparallel.run_ranks(2, names)
-        [['rank 0', 'rank 1'], None]
-    """
+    """Overwrite dst's list with copies of all ranks' obj. For obj and group, see all_gather_object()."""
     comm = _group_of_ranks(group)
     if comm.rank == dst and not _is_list(object_gather_list, comm.size):
         comm.refuse(f"gather_object: rank {dst} must pass object_gather_list with an item for each of {comm.size} ranks, "
@@ -113,21 +63,6 @@ def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_in
                         src: int = 0, group: Communicator | None = None) -> None:
     """Overwrite the first item of each rank's output list with a copy of that rank's item of src's input list. For src and
     group, see broadcast_object_list().
-
-    Args:
-        scatter_object_output_list (list): Of at least one item.
-        scatter_object_input_list (list): On src one picklable item for each rank; ignored elsewhere.
-
-    Raises:
-        CollectiveError: a rank's output list is empty, or src has not one item for each rank; on all ranks.
-
-    Example:
-        >>> def share(comm):
-        ...     mine = [None]
-        ...     dparallel.scatter_object_list(mine, ["a", {"b": 1}] if comm.rank == 0 else None, 0, comm)
-        ...     return mine
-        >>> dparallel.run_ranks(2, share)
-        [['a'], [{'b': 1}]]
     """
     comm = _group_of_ranks(group)
     if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:

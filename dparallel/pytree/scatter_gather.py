@@ -37,21 +37,6 @@ def scatter(inputs: PyTree, comm: Places = None, dim: int = 0, *, root: int = 0,
     """Split root's tree of tensors along dim. Returns a list with one tree for each local rank. All ranks call it.
 
     0-d tensors and leaves that are not tensors are copied.
-
-    Args:
-        inputs: Tensors (..., rows, ...) in tuples, lists, dicts and dataclasses; only root's are used.
-        comm (Communicator or int or ints): The ranks; a number of local devices, or their list. Default: world().
-        dim (int): The dimension of rows. Default: 0.
-        root (int): The rank that sends. Default: 0.
-        sizes (sequence of int): Rows of each rank. Default: an even split, larger shares first.
-        target_gpus: PyTorch's name for comm.
-
-    Raises:
-        ValueError: two tensors have different numbers of rows; the text names both.
-
-    Example:
-        >>> dparallel.scatter({"x": ag.arange(3), "scale": 2.0}, 2)
-        [{'x': tensor([0, 1]), 'scale': 2.0}, {'x': tensor([2]), 'scale': 2.0}]
     """
     comm = places_of(comm if target_gpus is None else target_gpus)
     problem = mismatched_rows(inputs, dim) if root in comm.held else ""
@@ -63,16 +48,6 @@ def scatter(inputs: PyTree, comm: Places = None, dim: int = 0, *, root: int = 0,
 def broadcast(inputs: PyTree, comm: Places = None, root: int = 0, *, devices: Places = None) -> list[PyTree]:
     """Copy root's tree to every rank. Root's gradients are the sums of all copies' gradients. For other arguments, see
     scatter().
-
-    Args:
-        devices: PyTorch's name for comm.
-
-    Example:
-        >>> w = ag.tensor([1.0, 2.0], requires_grad=True)
-        >>> first, second = dparallel.broadcast({"w": w}, 2)
-        >>> (first["w"] + 10 * second["w"]).sum().backward()
-        >>> w.grad
-        tensor([11., 11.])
     """
     comm = places_of(comm if devices is None else devices)
     return _distribute("broadcast", inputs, comm, root, "", lambda x, splits: as_tuple(
@@ -83,14 +58,6 @@ def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm:
                    root: int = 0, target_gpus: Places = None) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
     """scatter() of a call's arguments. Returns a tuple of positional, and a tuple of keyword arguments for each local rank.
     For other arguments, see scatter().
-
-    Args:
-        inputs (tuple): Positional arguments; only root's are used.
-        kwargs (dict): Keyword arguments.
-
-    Example:
-        >>> dparallel.scatter_kwargs((ag.arange(2),), {"train": True}, 2)
-        (((tensor([0]),), (tensor([1]),)), ({'train': True}, {'train': True}))
     """
     both = scatter((tuple(inputs or ()), dict(kwargs or {})), comm, dim, root=root, target_gpus=target_gpus)
     return tuple(args for args, _ in both), tuple(named for _, named in both)
@@ -102,22 +69,6 @@ def gather(outputs: Sequence[PyTree], comm: Communicator | int | None = None, di
 
     Tensors are concatenated along dim on root (0-d tensors to a vector), and are empty on other ranks. None, numbers and
     strings must be equal on all ranks, and are kept.
-
-    Args:
-        outputs (sequence): One tree for each local rank.
-        comm (Communicator or int): The ranks, or the number of a local device, with as many devices as outputs. Default:
-            world().
-        dim (int): The dimension of rows. Default: 0.
-        root (int): The rank that receives. Default: 0.
-        target_device (int): PyTorch's name for comm.
-
-    Raises:
-        ValueError: the trees' structures differ.
-        TypeError: a leaf is not a tensor, None, a number or a string.
-
-    Example:
-        >>> dparallel.gather([(ag.tensor([1.0]), "a"), (ag.tensor([2.0]), "a")], 0)
-        (tensor([1., 2.]), 'a')
     """
     outputs = trees_per_place(outputs)
     comm, root = gather_target(len(outputs), comm if target_device is None else target_device, root)

@@ -23,21 +23,6 @@ def data_parallel(module: Module, inputs: PyTree, device_ids: Devices | Sequence
                   output_device: int | None = None, dim: int = 0, module_kwargs: dict[str, Any] | None = None) -> PyTree:
     """Call module(*inputs, **module_kwargs) with tensors split along dim over local devices, and concatenate the outputs
     along dim.
-
-    Args:
-        module (Module): The model.
-        inputs: A tuple of arguments; any other object is the only argument.
-        device_ids (int or ints or Devices): A number of local devices, or their list. Default: one for each core that this
-            process may use.
-        output_device (int): The device that gets the outputs. Default: the first.
-        dim (int): The dimension of rows. Default: 0.
-        module_kwargs (dict): Keyword arguments, split in the same way.
-
-    Example:
-        >>> net = ag.nn.Linear(2, 1)
-        >>> x = ag.arange(6.0).reshape(3, 2)
-        >>> ag.allclose(dparallel.data_parallel(net, x, 2), net(x))
-        True
     """
     comm = device_ids if isinstance(device_ids, Devices) else Devices(usable_cores() if device_ids is None else device_ids)
     args = inputs if isinstance(inputs, tuple) else () if inputs is None else (inputs,)

@@ -21,24 +21,7 @@ class ReplicaError(RuntimeError):
 def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
                    kwargs_tup: Sequence[dict[str, Any]] | None = None,
                    devices: Communicator | Sequence[int] | None = None) -> list[Any]:
-    """Call modules[i](*inputs[i], **kwargs_tup[i]) in parallel, in the caller's gradient modes. Returns the list of outputs.
-
-    Args:
-        modules (sequence of callables): Each is called in a thread.
-        inputs (sequence): For each a tuple of arguments; any other object is the only argument.
-        kwargs_tup (sequence of dict): For each the keyword arguments.
-        devices (Devices or ints): Devices, with the cores that threads are bound to, or the devices' numbers for messages.
-            Default: 0, 1, and so on.
-
-    Raises:
-        ValueError: there is not one input, one kwargs or one device for each module.
-        Exception: the first one of a module, with its own type and traceback and a message that names the device; also one
-            of the backward pass.
-
-    Example:
-        >>> dparallel.parallel_apply([ag.exp, ag.neg], [ag.zeros(1), (ag.ones(2),)])
-        [tensor([1.]), tensor([-1., -1.])]
-    """
+    """Outputs of modules[i](*inputs[i], **kwargs_tup[i]), called in parallel in the caller's gradient modes."""
     kwargs = [{} for _ in modules] if kwargs_tup is None else list(kwargs_tup)
     local = devices if isinstance(devices, Devices) else None
     places = list(range(len(modules)) if devices is None else local.names if local else

@@ -68,23 +68,6 @@ def replicate(network: Module, comm: Places = None, detach: bool = False, root: 
     On local devices the replicas' parameters share the module's memory, and only the first replica may write to them (the
     others raise ValueError, "read-only"). The first replica also shares the module's buffers, so that its forward's writes
     to them are kept.
-
-    Args:
-        network (Module): The model.
-        comm (Communicator or int or ints): The ranks; a number of local devices, or their list. Default: world().
-        detach (bool): Replicas' gradients are not returned to root. Default: False.
-        root (int): The rank that sends. Default: 0.
-        devices: PyTorch's name for comm.
-
-    Raises:
-        TypeError: network is not a Module.
-
-    Example:
-        >>> net = ag.nn.Linear(2, 1)
-        >>> first, second = dparallel.replicate(net, 2)
-        >>> (first(ag.ones(1, 2)) + 10 * second(ag.ones(1, 2))).sum().backward()
-        >>> net.weight.grad
-        tensor([[11., 11.]])
     """
     return ModuleTree(network).replicate(places_of(comm if devices is None else devices), detach, root)
 

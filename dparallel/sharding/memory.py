@@ -23,25 +23,6 @@ def model_memory(parameters: Iterable[Any], optimizer: Optimizer | None = None, 
     These are "parameters", "gradient buckets" (with all gradients; "gradients" on one rank) and "optimizer state". A rank
     has one `world_size`-th of sharded values, rounded up. Other memory of a step (activations, units gathered in stage 3,
     whole gradients before they are sent) is not included: model.predict_memory() measures it.
-
-    Args:
-        parameters (iterable of Parameter): Of the whole model, or the slices of a sharded one. Tied parameters count once,
-            and frozen ones only with their values.
-        optimizer (Optimizer): Created with any of these, stepped or not. Default: None, no state.
-        world_size (int): The number of ranks. Default: 1.
-        shard (str or int): As for DataParallel. Default: None.
-
-    Returns:
-        dict: Bytes by use.
-
-    Raises:
-        ValueError: world_size is less than 1, or shard is invalid.
-
-    Example:
-        >>> net = ag.nn.Linear(100, 10)
-        >>> adam = ag.optim.Adam(net.parameters())       # a number of steps for each parameter, too
-        >>> dparallel.sharding.model_memory(net.parameters(), adam, world_size=8, shard="optimizer")
-        {'parameters': 4040, 'gradient buckets': 4040, 'optimizer state': 1011}
     """
     if world_size < 1:
         raise ValueError(f"world_size={world_size} must be the number of ranks, at least 1")

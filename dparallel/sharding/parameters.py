@@ -50,14 +50,6 @@ class Shard(NamedTuple):
     """The elements of a ParameterSlice: start to stop of the flattened parameter `name` of shape `shape`.
 
     A quantity of a whole parameter or model, such as a norm, must be summed over the ranks of `comm`.
-
-    Example:
-        >>> def part(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(3, 2), comm=comm, shard='optimizer')
-        ...     shard = next(iter(model.parameters())).shard
-        ...     return shard.name, shard.shape, shard.start, shard.stop
-        >>> dparallel.run_ranks(2, part)
-        [('weight', (2, 3), 0, 4), ('weight', (2, 3), 4, 6)]
     """
 
     name: str
@@ -71,19 +63,6 @@ class ParameterSlice(Parameter):
     """This rank's elements of a parameter, maybe none, of shape (elements, 1, ...): as many dimensions as the parameter.
 
     Clearing .grad also clears the whole parameter's gradient on this rank.
-
-    Args:
-        array: The 1-d array of the elements.
-        shard (Shard): Which elements they are.
-        whole (Parameter): The parameter.
-        owner: Notified of an optimizer's steps.
-
-    Example:
-        >>> def part(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(3, 2), comm=comm, shard='optimizer')
-        ...     return [tuple(p.shape) for p in model.parameters()]
-        >>> dparallel.run_ranks(2, part)
-        [[(4, 1), (0,)], [(2, 1), (2,)]]
     """
 
     __slots__ = ()
@@ -151,20 +130,11 @@ class ParameterSlice(Parameter):
         self.tracked: bool = bool(flag)
 
     def norm_over_ranks(self, here: float | None, order: float) -> float:
-        """The norm of all ranks' elements, from that of this rank's. Collective.
-
-        Args:
-            here (float): The norm of this rank's elements; None: it has none.
-            order (float): The order of the norm.
-        """
+        """The norm of all ranks' elements, from that of this rank's. Collective."""
         return norm_over_ranks(here, order, self.shard.comm)
 
     def joins(self, optimizer: Any) -> None:
-        """An optimizer was created with this slice.
-
-        Args:
-            optimizer (Optimizer): The optimizer.
-        """
+        """An optimizer was created with this slice."""
         self.owner.stepped_by(optimizer)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:

@@ -42,52 +42,14 @@ STAGES: dict[str | int | None, int] = {None: 0, "optimizer": 1, "gradients": 2, 
 
 
 def stage_of(shard: Any) -> int:
-    """The stage for DataParallel(shard=...); 0 for none.
-
-    Args:
-        shard: None, 'optimizer' or 1, 'gradients' or 2, 'parameters' or 3.
-
-    Raises:
-        ValueError: shard is anything else.
-
-    Example:
-        >>> from dparallel.sharding import stage_of
-        >>> stage_of(None), stage_of('optimizer'), stage_of('parameters')
-        (0, 1, 3)
-    """
+    """The stage for DataParallel(shard=...); 0 for none."""
     if not isinstance(shard, (str, int, type(None))) or isinstance(shard, bool) or shard not in STAGES:
         raise ValueError(f"shard={shard!r} is None, 'optimizer' or 1, 'gradients' or 2, 'parameters' or 3")
     return STAGES[shard]
 
 
 class ShardedReducer(Reducer):
-    """The units of one module on one rank.
-
-    Args:
-        module (Module): The model.
-        comm (Communicator): The ranks.
-        cap_mb (float): Size of messages in MiB.
-        average (str): How ranks are weighted, as for DataParallel.
-        stage (int): What is sharded: see stage_of().
-        units: What is gathered together: see wrapping.by_module (stage 3 only). Default: None.
-        ignored: Names of parameters that are not sharded. Default: ().
-        unused (UnusedParameters): Detects unused parameters. Default: None.
-        wire (str): Dtype of gradients in messages. Default: "", their own.
-        check (WeightCheck): Compares the weights of all ranks in some passes, in stages 1 and 2. In stage 3 each element is
-            on one rank only. Default: None.
-
-    Raises:
-        ValueError: units in another stage than 3.
-        NotImplementedError: a parameter is not a plain Parameter, or has float16.
-
-    Example:
-        >>> def train(comm):                         # DataParallel creates it
-        ...     model = dparallel.DataParallel(ag.nn.Linear(3, 2), comm=comm, shard='gradients')
-        ...     model(ag.ones(4, 3)).sum().backward()
-        ...     return sum(p.grad.numel() for p in model.parameters())
-        >>> dparallel.run_ranks(2, train)
-        [4, 4]
-    """
+    """The units of one module on one rank."""
 
     stashes_gradients = False                               # sums are in the slices
     slices: dict[int, ParameterSlice]

@@ -23,30 +23,6 @@ class ZeroRedundancyOptimizer(Optimizer):
     params, gradients and the result of a step are whole on every rank; a step updates this rank's elements and gathers the
     others'. Every rank takes every step. From now on parameters are in flat buffers. consolidate_state_dict(to=0), on all
     ranks, gathers the state on one rank, whose state_dict() is then whole.
-
-    Args:
-        params: Parameters, or parameter groups, the same on every rank.
-        optimizer_class (type): Such as optim.AdamW; its step must be elementwise.
-        process_group (Communicator): The ranks. Default: all.
-        parameters_as_bucket_view (bool): Always True.
-        overlap_with_ddp (bool): Not implemented.
-        **defaults: Arguments of optimizer_class.
-
-    Raises:
-        NotImplementedError: overlap_with_ddp, or an optimizer_class that requires whole parameters (LAMB, LARS, Adafactor,
-            Muon, LBFGS).
-        TypeError: optimizer_class is not a class of optimizers, or process_group is not a communicator.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(3, 1), comm=comm)
-        ...     optimizer = dparallel.ZeroRedundancyOptimizer(model.parameters(), ag.optim.AdamW, comm, lr=1e-3)
-        ...     model(ag.ones(2, 3)).mean().backward()
-        ...     optimizer.step()
-        ...     optimizer.consolidate_state_dict(to=0)
-        ...     return len(optimizer.local_state()["state"]), comm.rank == 0 and len(optimizer.state_dict()["state"])
-        >>> dparallel.run_ranks(2, train)
-        [(2, 2), (2, False)]
     """
 
     def __init__(self, params: Any, optimizer_class: type[Optimizer], process_group: Communicator | None = None,
@@ -69,11 +45,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._take_options()
 
     def stepped_by(self, optimizer: Any) -> None:
-        """The optimizer over slices was created. NotImplementedError if it requires whole parameters.
-
-        Args:
-            optimizer (Optimizer): The optimizer over slices.
-        """
+        """The optimizer over slices was created. NotImplementedError if it requires whole parameters."""
         check_elementwise(optimizer, LBFGS)
 
     def _sliced(self, group: dict[str, Any]) -> dict[str, Any]:
@@ -91,11 +63,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         return {**group, "params": [self.slices[id(p)] for p in group["params"]]}
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add a parameter group.
-
-        Args:
-            param_group (dict): "params" and the settings that differ from the defaults; the same on every rank.
-        """
+        """Add a parameter group."""
         super().add_param_group(param_group)
         if self.optim is not None:
             self.optim.add_param_group(self._sliced(self.param_groups[-1]))
@@ -110,14 +78,7 @@ class ZeroRedundancyOptimizer(Optimizer):
             theirs.update({name: value for name, value in mine.items() if name not in ("params", "param_names")})
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update this rank's elements, and gather all. Collective. Returns the closure's loss, or None.
-
-        Args:
-            closure (callable): Recomputes the loss and the gradients. Default: None.
-
-        Raises:
-            RuntimeError: a parameter's memory was replaced, by .data = or a cast.
-        """
+        """Update this rank's elements, and gather all. Collective. Returns the closure's loss, or None."""
         loss = evaluate(closure)
         self._give_options()
         for unit in self.units:
@@ -146,11 +107,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         return local_state(self.optim)
 
     def consolidate_state_dict(self, to: int = 0) -> None:
-        """Gather the whole state on rank `to`, for state_dict() there. All ranks call it together.
-
-        Args:
-            to (int): The rank. Default: 0.
-        """
+        """Gather the whole state on rank `to`, for state_dict() there. All ranks call it together."""
         packed = full_state(self.optim, self.local_state(), to)
         self._full = packed if self.comm.rank == to else None
 
@@ -165,11 +122,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         return self._full
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load this rank's share of a whole state, saved on any number of ranks, or by optimizer_class itself.
-
-        Args:
-            state_dict (dict): The whole state.
-        """
+        """Load this rank's share of a whole state, saved on any number of ranks, or by optimizer_class itself."""
         self.optim.load_state_dict(cut_state(self.optim, state_dict))
         self._take_options()
         self._full = None

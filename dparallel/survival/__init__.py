@@ -5,6 +5,9 @@ May import: checkpoint, comm, model, sharding. Read first: run.py, then memory.p
 
 from __future__ import annotations
 
+from autograd.base.docstrings import attach_to_modules
+
 from .run import Run, survive
 
+attach_to_modules("dparallel.survival")
 __all__ = ["Run", "survive"]

@@ -80,19 +80,6 @@ class Run:
         """Say what the state is, before the loop; returns how many steps are finished. Collective.
 
         What the survivors of a loss have is put back, else what the Checkpointer finds on the disk.
-
-        Args:
-            checkpoint (Checkpointer): One that has the parts. Default: None.
-            **parts: Those of a Checkpointer: model, optimizer, scheduler, loader, scaler, and others by name (alike on all
-                ranks, but for random streams).
-
-        Raises:
-            CheckpointError: the Checkpointer's restore() failed, or under `--grow` a part is nothing that a Checkpointer can
-                save.
-            RuntimeError: keep() was called before in this call of the function; a part was made for other ranks, or before
-                the function, with a communicator; an optimizer trains what is not kept; or state that lies in slices can't
-                be copied into memory that the ranks of a host share.
-            TypeError: both a Checkpointer and parts are given, or a part is called random or can't be saved.
         """
         if checkpoint is not None and parts:
             raise TypeError(f"keep() takes a Checkpointer, which has its parts, or parts ({', '.join(parts)}), not both")
@@ -120,10 +107,6 @@ class Run:
     def step(self) -> int:
         """Say that a step is finished; returns how many are. To be called after optimizer.step() and what changes the state
         with it (a schedule, a scaler, counters).
-
-        Raises:
-            RuntimeError: since the last step something has changed that keep() did not get, or a schedule has stepped after
-                run.step().
         """
         if self._watch is not None:
             self._watch.finish_step()
@@ -169,20 +152,7 @@ class Run:
         self._parts, self._copies = {}, None
 
     def end(self, returned: bool = False) -> None:
-        """Stop watching the function, which has ended. survive() calls this.
-
-        Args:
-            returned (bool): Whether the function has returned, so that missing steps are reported. Default: False.
-
-        Example:
-            >>> from autograd import nn
-            >>> @dparallel.survive
-            ... def train(run):
-            ...     model = nn.Linear(1, 1)
-            ...     run.keep(model=model)
-            ...     run.step()
-            >>> train()                                  # ends with run.end(returned=True)
-        """
+        """Stop watching the function, which has ended. survive() calls this."""
         watch, self._watch = self._watch, None
         if watch is not None:
             (watch.finish if returned else watch.end)()
@@ -278,29 +248,6 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
     arguments: world() is now of those that are left (with --grow a spare takes the place), and run.keep() puts back the
     state after the last finished step. So a death costs the step that it came in, and the samples of that step are in the
     next one. Whatever communicates is made in the function. What it returns is returned on all ranks.
-
-    Args:
-        function (Callable): function(run, ...): run declares the state, and the end of each step.
-
-    Returns:
-        A function of the other arguments.
-
-    Example:
-        >>> @dparallel.survive
-        ... def train(run, epochs):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1))
-        ...     optimizer = ag.optim.SGD(model.parameters(), lr=0.1)
-        ...     progress = {"epoch": 0}
-        ...     run.keep(model=model, optimizer=optimizer, progress=progress)
-        ...     while progress["epoch"] < epochs:
-        ...         optimizer.zero_grad()
-        ...         model(ag.ones(1, 1)).mean().backward()
-        ...         optimizer.step()
-        ...         progress["epoch"] += 1
-        ...         run.step()
-        ...     return progress
-        >>> train(3)                                     # under `dprun --survive` also if ranks die
-        {'epoch': 3}
     """
     @functools.wraps(function)
     def call(*args: Any, **settings: Any) -> T:

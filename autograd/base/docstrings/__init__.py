@@ -2,8 +2,8 @@
 and where pickle finds them.
 
 The build writes the other modules (tools/docstrings.py): TEXTS, the docstring of each name ("add", "Tensor.add_",
-"linalg.norm"), one module for each room of ops, which is imported with the first use of the room. In a checkout that was
-not built, functions have the docstrings of the code.
+"linalg.norm"), one module for each room of ops, which is imported with the first use of the room. dparallel's lie in rooms,
+with paths such as "dparallel.comm.job:world". In a checkout that was not built, functions have the docstrings of the code.
 """
 
 from __future__ import annotations
@@ -34,6 +34,24 @@ def attach(functions: Mapping[str, Any], room: str, *prefixes: str) -> None:
             if prefix + name in texts:
                 function.__doc__ = texts[prefix + name]
                 break
+
+
+def attach_to_modules(*rooms: str) -> None:
+    """Set the docstrings that ROOM._docstrings has, for each room, of functions and classes in modules that are imported."""
+    for room in rooms if sys.flags.optimize < 2 else ():
+        try:
+            texts: dict[str, str] = import_module(f"{room}._docstrings").TEXTS
+        except ModuleNotFoundError:
+            continue
+        for path, text in texts.items():
+            module, _, name = path.partition(":")
+            if module in sys.modules:
+                owner: Any = sys.modules[module]
+                *classes, last = name.split(".")
+                for part in classes:
+                    owner = getattr(owner, part)
+                found = vars(owner)[last]
+                getattr(found, "__func__", found).__doc__ = text
 
 
 def is_found(function: Any) -> bool:

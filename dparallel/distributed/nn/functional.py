@@ -22,21 +22,7 @@ def _group_and_comm(group: Group, name: str) -> tuple[ProcessGroup, Communicator
 
 
 def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Group = None) -> Tensor:
-    """The reduction of the tensors of all ranks, on each rank.
-
-    Args:
-        tensor (Tensor): Of the same shape and dtype on all ranks.
-        op (ReduceOp): The operation. Default: SUM.
-        group (ProcessGroup): The participating ranks. Default: the default group.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     return dist.nn.all_reduce(ag.tensor([1.0 + comm.rank])).tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[3.0], [3.0]]
-    """
+    """The reduction of the tensors of all ranks, on each rank."""
     pg, comm = _group_and_comm(group, "all_reduce")
     with pg.raise_on_all_ranks("all_reduce"):
         array_of(tensor, "tensor")
@@ -47,17 +33,6 @@ def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Group = None)
 def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: Group = None) -> Tensor:
     """The reduction of the tensors of all ranks, on rank dst; on other ranks the detached tensor. For op and group, see
     all_reduce().
-
-    Args:
-        dst (int): The global rank that receives.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     return dist.nn.reduce(ag.tensor([1.0 + comm.rank]), dst=0).tolist()
-        >>> dparallel.run_ranks(2, main)[0]
-        [3.0]
     """
     pg, comm = _group_and_comm(group, "reduce")
     with pg.raise_on_all_ranks("reduce"):
@@ -68,19 +43,7 @@ def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: Group =
 
 
 def broadcast(tensor: Tensor, src: int, group: Group = None) -> Tensor:
-    """The tensor of rank src, on each rank. For group, see all_reduce().
-
-    Args:
-        src (int): The global rank that sends.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     return dist.nn.broadcast(ag.tensor([1.0 + comm.rank]), src=1).tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[2.0], [2.0]]
-    """
+    """The tensor of rank src, on each rank. For group, see all_reduce()."""
     pg, comm = _group_and_comm(group, "broadcast")
     with pg.raise_on_all_ranks("broadcast"):
         array_of(tensor, "tensor")
@@ -89,19 +52,7 @@ def broadcast(tensor: Tensor, src: int, group: Group = None) -> Tensor:
 
 
 def gather(tensor: Tensor, dst: int = 0, group: Group = None) -> tuple[Tensor, ...]:
-    """The tensors of all ranks, on rank dst; tensors of zeros on other ranks. For group, see all_reduce().
-
-    Args:
-        dst (int): The global rank that receives. Default: 0.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     return [x.item() for x in dist.nn.gather(ag.tensor([1.0 + comm.rank]))]
-        >>> dparallel.run_ranks(2, main)
-        [[1.0, 2.0], [0.0, 0.0]]
-    """
+    """The tensors of all ranks, on rank dst; tensors of zeros on other ranks. For group, see all_reduce()."""
     pg, comm = _group_and_comm(group, "gather")
     with pg.raise_on_all_ranks("gather"):
         array_of(tensor, "tensor")
@@ -113,18 +64,6 @@ def gather(tensor: Tensor, dst: int = 0, group: Group = None) -> tuple[Tensor, .
 def scatter(tensors: list[Tensor], src: int = 0, group: Group = None) -> Tensor:
     """This rank's tensor in the list of rank src. Other ranks' lists are ignored, and get zero gradients. For group, see
     all_reduce().
-
-    Args:
-        tensors (list of Tensor): One for each rank, of one shape and dtype on all ranks.
-        src (int): The global rank that sends. Default: 0.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     return dist.nn.scatter([ag.tensor([1.0]), ag.tensor([2.0])]).tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[1.0], [2.0]]
     """
     pg, comm = _group_and_comm(group, "scatter")
     with pg.raise_on_all_ranks("scatter"):
@@ -143,20 +82,7 @@ def all_gather(tensor: Tensor, group: Group = None) -> tuple[Tensor, ...]:
 
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: ReduceOp = ReduceOp.SUM, group: Group = None) -> Tensor:
-    """The reduction of all ranks' input_list[i], on rank i. `output` is not written. For op and group, see all_reduce().
-
-    Args:
-        output (Tensor): Has the result's shape.
-        input_list (list of Tensor): One for each rank, of output's shape and dtype.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     return dist.nn.reduce_scatter(ag.zeros(1), [ag.tensor([1.0]), ag.tensor([2.0])]).tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[2.0], [4.0]]
-    """
+    """The reduction of all ranks' input_list[i], on rank i. `output` is not written. For op and group, see all_reduce()."""
     pg, comm = _group_and_comm(group, "reduce_scatter")
     with pg.raise_on_all_ranks("reduce_scatter"):
         arrays_of(input_list, "input_list", comm.size)
@@ -167,19 +93,6 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: ReduceOp = Redu
 def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: Group = None) -> tuple[Tensor, ...]:
     """Every rank's tensor for this rank, in the shapes of output_tensor_list, which is not written. For group, see
     all_reduce().
-
-    Args:
-        output_tensor_list (list of Tensor): One for each rank, of the result's shape.
-        input_tensor_list (list of Tensor): A tensor for each rank, of one dtype.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     result = dist.nn.all_to_all([ag.zeros(1)] * 2, [ag.tensor([10.0 * comm.rank + i]) for i in range(2)])
-        ...     return [x.item() for x in result]
-        >>> dparallel.run_ranks(2, main)
-        [[0.0, 10.0], [1.0, 11.0]]
     """
     pg, comm = _group_and_comm(group, "all_to_all")
     with pg.raise_on_all_ranks("all_to_all"):
@@ -196,20 +109,6 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[in
                       input_split_sizes: list[int] | None = None, group: Group = None) -> Tensor:
     """The rows that all ranks send to this rank, in rank order, in the shape of `output`, which is not written. For group,
     see all_reduce().
-
-    Args:
-        output (Tensor): Has the result's shape.
-        input (Tensor): Its rows are sent.
-        output_split_sizes (list of int): Rows from each rank. Default: an even split.
-        input_split_sizes (list of int): Rows for each rank. Default: an even split.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> def main(comm):
-        ...     dist.init_process_group(comm=comm)
-        ...     return dist.nn.all_to_all_single(ag.zeros(2), ag.tensor([1.0, 2.0]) + 10 * comm.rank).tolist()
-        >>> dparallel.run_ranks(2, main)
-        [[1.0, 11.0], [2.0, 12.0]]
     """
     pg, comm = _group_and_comm(group, "all_to_all_single")
     with pg.raise_on_all_ranks("all_to_all_single"):

@@ -56,46 +56,6 @@ class Logger(Joinable):
     last   rank 0's latest value
 
     A rank without a batch calls log(), or log(loss=..., rows=0), whose values do not count. Sums are float64.
-
-    Args:
-        every (int): Steps of a line. Default: 50.
-        reduce (Mapping[str, str]): "mean", "sum" or "last", by name.
-        console (bool): Whether lines are written to standard output. Default: True.
-        jsonl (str or PathLike): A file that gets an object a line; it is appended to.
-        tensorboard (str or PathLike): A directory.
-        wandb: True, or the arguments of wandb.init(). Default: False.
-        mlflow: True, or the arguments of mlflow.start_run(); a run that has begun on rank 0 is used. Default: False.
-        outputs (Sequence[Output]): Objects with write(step, time, values) and close().
-        step (int): The number of steps that are done, of a run that goes on. Default: 0.
-        comm (Communicator): The ranks, by default world().
-
-    Raises:
-        TypeError: an argument has a wrong type.
-        ValueError: reduce names another kind, or every or step is too small.
-        CollectiveError: ranks pass different settings, or rank 0 could not open an output, whose exception it raises.
-
-    Example:
-        >>> class Lines:
-        ...     def write(self, step, time, values):
-        ...         print(step, values)
-        ...     def close(self):
-        ...         print("end")
-        >>> with dparallel.Logger(every=2, reduce={"tokens": "sum"}, console=False, outputs=[Lines()]) as log:
-        ...     for loss in (0.5, 0.25, 0.25, 0.125):
-        ...         log(loss=loss, tokens=10)
-        2 {'loss': 0.375, 'tokens': 20.0}
-        4 {'loss': 0.1875, 'tokens': 20.0}
-        end
-        >>> log = dparallel.Logger(every=10, console=False, outputs=[Lines()])
-        >>> log.add(loss=1.0)                            # the step goes on
-        >>> log(loss=0.5)
-        >>> log.flush()                                  # before 10 steps are done
-        1 {'loss': 0.75}
-        >>> log.now(test_loss=2.0)                       # written, and returned
-        1 {'test_loss': 2.0}
-        {'test_loss': 2.0}
-        >>> log.close()
-        end
     """
 
     def __init__(self, *, every: int = 50, reduce: Mapping[str, str] | None = None, console: bool = True,
@@ -170,19 +130,7 @@ class Logger(Joinable):
             self._receive(wait=False)
 
     def add(self, values: Mapping[str, Value] | None = None, /, *, rows: float = 1, **named: Value) -> None:
-        """Values of the step that is under way; the next log() ends it.
-
-        Args:
-            values (Mapping): Numbers, or tensors of one element, by name, where names are no identifiers. Default: None.
-            rows (float): How many rows they are means over, 0 or more. Default: 1.
-            **named: Values by name.
-
-        Raises:
-            RuntimeError: the Logger is closed.
-            TypeError: a value is no number, or a name is both in values and a keyword.
-            ValueError: a value has more than one element, a name is no text, is empty, "step" or "time", rows is negative
-                or infinite, or there are more than 64 names since the last line.
-        """
+        """Values of the step that is under way; the next log() ends it."""
         if self._closed:
             raise RuntimeError("this Logger is closed")
         named = merged(values, named)
@@ -274,22 +222,6 @@ class Logger(Joinable):
         """Reduce these values over ranks and write them, as a line of this step; returns them, on every rank. Collective.
 
         For what is computed now and then, such as the loss over a test set. What log() has gathered is not touched.
-
-        Args:
-            values (Mapping): Numbers, or tensors of one element, by name, where names are no identifiers. Default: None.
-            rows (float): How many rows they are means over, 0 or more. Default: 1.
-            **named: Values by name.
-
-        Raises:
-            RuntimeError: the Logger is closed.
-            TypeError, ValueError: as add(), on the rank whose values are wrong.
-            CollectiveError: other ranks' values are wrong, or ranks have logged different names.
-            OSError: on rank 0, the file of `jsonl` can't be written; the error names it.
-
-        Example:
-            >>> with dparallel.Logger(console=False) as log:
-            ...     log.now(test_loss=0.5, rows=100)
-            {'test_loss': 0.5}
         """
         if self._closed:
             raise RuntimeError("this Logger is closed")
@@ -309,13 +241,7 @@ class Logger(Joinable):
         return result
 
     def flush(self) -> None:
-        """Write what was logged since the last line. Collective. A rank that has made fewer steps catches up.
-
-        Raises:
-            RuntimeError: the Logger is closed.
-            CollectiveError: ranks have logged different names.
-            OSError: on rank 0, the file of `jsonl` can't be written; the error names it.
-        """
+        """Write what was logged since the last line. Collective. A rank that has made fewer steps catches up."""
         if self._closed:
             raise RuntimeError("this Logger is closed")
         self._settle()
@@ -359,11 +285,7 @@ class Logger(Joinable):
     # --- in Join([model, log]): a rank that has run out of batches goes on with the others' steps -------------------------
 
     def join_hook(self, **kwargs: Any) -> JoinHook:
-        """Makes an empty step for each of the others; called by Join.
-
-        Args:
-            **kwargs: Those of Join; none is used.
-        """
+        """Makes an empty step for each of the others; called by Join."""
         return EmptySteps(self)
 
     @property

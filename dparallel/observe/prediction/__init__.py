@@ -7,6 +7,8 @@ script (script.py).
 Read first: simulate.py, then network.py.
 """
 
+from autograd.base.docstrings import attach_to_modules
+
 from .hook_programs import HookProgram
 from .measuring import measure_network
 from .network import Network
@@ -14,4 +16,5 @@ from .predict import Point, Prediction, predict
 from .simulate import Option
 from .steps import StepTrace
 
+attach_to_modules("dparallel.observe")
 __all__ = ["HookProgram", "Network", "Option", "Point", "Prediction", "StepTrace", "measure_network", "predict"]

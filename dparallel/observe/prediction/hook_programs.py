@@ -113,21 +113,7 @@ def events_of(comm: Any, hook: CommHook, group: Sequence[ParameterTrace], repeat
 
 
 class HookProgram:
-    """What a comm hook does with a bucket, for predict(hooks={name: HookProgram}).
-
-    Args:
-        hook (Callable): hook(state, bucket).
-        make_state (Callable): Makes the state of one rank. Default: None: hooks without a state.
-
-    Example:
-        >>> from dparallel.prediction import HookProgram
-        >>> from dparallel.observe.prediction.steps import ParameterTrace
-        >>> program = HookProgram(dparallel.hooks.fp16_compress_hook)
-        >>> group = [ParameterTrace("weight", (100, 10), "float32", used=0.0, ready=0.1)]
-        >>> leaving, awaited = program.tasks(group, ranks=8, label="bucket 0")
-        >>> [(task.collective, task.nbytes) for task in leaving if task.kind == "start"]     # 1000 elements of 2 bytes
-        [('alltoall', 2000.0)]
-    """
+    """What a comm hook does with a bucket, for predict(hooks={name: HookProgram})."""
 
     def __init__(self, hook: Callable[..., Any], make_state: Callable[[], Any] | None = None) -> None:
         self.hook: Callable[..., Any] = hook
@@ -155,16 +141,7 @@ class HookProgram:
         return self._known[key]
 
     def tasks(self, group: Sequence[ParameterTrace], ranks: int, label: str) -> tuple[list[Task], list[Task]]:
-        """The tasks of a bucket when it leaves, and when it is waited for: two lists of Task.
-
-        Args:
-            group (Sequence[ParameterTrace]): The bucket's parameters.
-            ranks (int): How many ranks there would be.
-            label (str): With which the tasks' names begin.
-
-        Raises:
-            NotImplementedError: the hook starts other collectives on other numbers of ranks.
-        """
+        """The tasks of a bucket when it leaves, and when it is waited for: two lists of Task."""
         parts: tuple[list[Task], list[Task]] = ([], [])
         part = 0
         for event, power in zip(*self._events(group), strict=True):

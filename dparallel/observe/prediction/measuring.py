@@ -40,23 +40,7 @@ MSG_HOSTS = ("the network between hosts: all ranks were on one host ({}); assume
 
 
 def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | None = None) -> Network:
-    """The network between the ranks of `comm`, as tables of seconds by bytes. Collective; it takes one or two seconds.
-
-    Args:
-        comm (Communicator): The ranks.
-        largest (int): Bytes of the longest vector. Default: 32 MiB.
-        base (Network): A description, of which the topology is kept, and where all ranks are on one host also the links
-            between hosts. Default: None: Network().
-
-    Returns:
-        A Network; its `assumed` says what was not measured.
-
-    Example:
-        >>> from dparallel.prediction import Network, measure_network
-        >>> network = measure_network(dparallel.world(), base=Network(latency=5e-6))     # of one rank: no link
-        >>> network.latency, network.copy > 0
-        (5e-06, True)
-    """
+    """The network between the ranks of `comm`, as tables of seconds by bytes. Collective; it takes one or two seconds."""
     described, base = base is not None, base or Network()
     identities = comm.allgather_object([host_identity()])
     hosts = len(set(identities))

@@ -61,44 +61,7 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True)
 class Network:
-    """A cluster. Times in seconds, rates in bytes a second; parse() takes units.
-
-    Args:
-        latency (float): From one host to another, half a round trip of a small message (Hockney's alpha). Default: 10e-6.
-        bandwidth (float): Of a host's link. Default: 25e9 / 8.
-        overhead (float): Of latency: what a processor does for a message itself (LogGP's o, both ends together).
-            Default: 1e-6.
-        ranks_per_host (int): Consecutive ranks share a host, and its link. Default: 1.
-        cores_per_host (int): With fewer cores than ranks, ranks take turns. Default: None: enough.
-        local_latency (float): Between ranks of one host. Default: 1e-6.
-        local_bandwidth (float): Between ranks of one host. Default: 4e9.
-        reduction (float): How fast one rank adds up. Default: 8e9.
-        copy (float): How fast one rank copies what is not in its cache. Default: 4e9.
-        call (float): Seconds of this library's own work for a collective, beside its messages. Default: 20e-6.
-        calls (Mapping[str, float]): The same for single collectives, as measured; "meet": the comparison of calls before a
-            checked one. Default: {}.
-        topology (str): "fat-tree" (full bisection), "torus" (three dimensions), "unknown". Default: 'unknown'.
-        mpi (str): Whose algorithms: "openmpi", "mpich"; "nccl" takes rings throughout. Default: 'openmpi'.
-        exchange (Sequence): (bytes, seconds), measured, of two ranks that send each other as much. Default: ().
-        measured (Mapping): {collective: {ranks: [Point]}}: the library's collectives over all of so many ranks, without the
-            meet before them; "sum": a bucket's. Default: {}.
-        assumed (Sequence[str]): A sentence for each thing that was neither measured nor described. Default: ().
-
-    Raises:
-        ValueError: a number or a name can't be.
-
-    Example:
-        >>> from dparallel.prediction import Network
-        >>> network = Network.parse("latency=10us,bandwidth=8Gbit/s,ranks_per_host=4,topology=fat-tree")
-        >>> network.bandwidth, network.hosts(10), round(network.pair_exchange(1e6), 5)
-        (1000000000.0, 3, 0.00101)
-        >>> network.cost("allreduce", 16, 1e6).seconds > network.cost("allreduce", 4, 1e6).seconds   # 4 share a host
-        True
-        >>> Network.from_dict({"latency": "10us", "bandwidth": 1e9, "ranks_per_host": 4, "topology": "fat-tree"}) == network
-        True
-        >>> Network.from_dict(network.as_dict()).as_dict() == network.as_dict()
-        True
-    """
+    """A cluster. Times in seconds, rates in bytes a second; parse() takes units."""
 
     latency: float = 10e-6
     bandwidth: float = 25e9 / 8
@@ -144,14 +107,7 @@ class Network:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Network:
-        """A Network from what as_dict() returned, or from a hand-written dict.
-
-        Args:
-            data (Mapping): The arguments by name; times and rates are numbers, or texts with units.
-
-        Raises:
-            ValueError: a name is not known, or a value can't be.
-        """
+        """A Network from what as_dict() returned, or from a hand-written dict."""
         known = {f.name for f in fields(cls)}
         if not isinstance(data, Mapping):
             raise ValueError(f"network: a description is a JSON object of names and values, not {data!r:.60}")
@@ -171,16 +127,7 @@ class Network:
 
     @classmethod
     def parse(cls, text: str) -> Network:
-        """A Network from a line of text, or from a JSON file.
-
-        Args:
-            text (str): As "latency=10us,bandwidth=25Gbit/s,ranks_per_host=8,topology=fat-tree", or the path of a .json
-                file.
-
-        Raises:
-            ValueError: the file can't be read, a part is no NAME=VALUE, a name is there twice or not known, or a value
-                can't be.
-        """
+        """A Network from a line of text, or from a JSON file."""
         if text.endswith(".json"):
             try:
                 return cls.from_dict(json.loads(Path(text).read_text(encoding="utf-8")))
@@ -199,24 +146,13 @@ class Network:
     # --- what collectives cost ------------------------------------------------------------------------------------------
 
     def hosts(self, ranks: int) -> int:
-        """How many hosts so many ranks are on.
-
-        Args:
-            ranks (int): How many ranks.
-        """
+        """How many hosts so many ranks are on."""
         return -(-ranks // self.ranks_per_host)
 
     def cost(self, collective: str, ranks: int, nbytes: float, algorithm: str | None = None) -> Cost:
         """What a collective over `ranks` takes: from the table of that many ranks, where one was measured, else from its
         schedule. Returns a tuple (seconds, low, high, cpu, source): the bounds, the share of it that computation loses
         meanwhile, and how it is known.
-
-        Args:
-            collective (str): "allreduce", "allgather", "reduce_scatter", "alltoall", "broadcast"; "sum", that of a bucket;
-                "meet", the comparison of calls that begins every checked collective; "copy", a rank's own work.
-            ranks (int): The number of ranks.
-            nbytes (float): Bytes of a rank's vector; of an allgather those of the result.
-            algorithm (str): Of the schedule. Default: None: the one that `mpi` chooses.
         """
         if collective == "copy":
             return Cost(nbytes / self.copy, nbytes / self.copy, nbytes / self.copy, 1.0, "measured")
@@ -261,12 +197,7 @@ class Network:
         return self.calls.get(collective, self.call)
 
     def calls_of(self, tables: Mapping[str, Sequence[Point]], ranks: int) -> dict[str, float]:
-        """`calls` from tables of so many ranks: the time of the shortest vectors less that of the schedule.
-
-        Args:
-            tables (Mapping[str, Sequence[Point]]): By collective, as measured.
-            ranks (int): How many ranks they were measured on.
-        """
+        """`calls` from tables of so many ranks: the time of the shortest vectors less that of the schedule."""
         found = {}
         for collective, table in tables.items():
             least = table[0]
@@ -276,12 +207,7 @@ class Network:
         return found
 
     def round_seconds(self, r: Round, ranks: int) -> float:
-        """Seconds of one kind of round, without contention between hosts.
-
-        Args:
-            r (Round): Of a schedule.
-            ranks (int): The number of ranks.
-        """
+        """Seconds of one kind of round, without contention between hosts."""
         per_host = min(self.ranks_per_host, ranks)
         if ranks <= per_host or (r.xor and per_host % (2 * r.distance) == 0):
             crossing = 0
@@ -296,11 +222,7 @@ class Network:
         return r.times * (max(far, local if crossing < per_host else 0.0) + reduction)
 
     def pair_exchange(self, nbytes: float) -> float:
-        """Seconds in which two ranks of different hosts send each other nbytes.
-
-        Args:
-            nbytes (float): Bytes of one message.
-        """
+        """Seconds in which two ranks of different hosts send each other nbytes."""
         if self.exchange:
             return interpolated(self.exchange, nbytes)
         return self.latency + nbytes / self.bandwidth

@@ -29,27 +29,7 @@ ALIKE = 0.02                         # of options that are slower than the faste
 
 @dataclass(frozen=True)
 class Point:
-    """One prediction.
-
-    Args:
-        option (Option): Of which choice.
-        seconds (float): The step.
-        low (float): Between low and high the step is expected, in seconds.
-        high (float): See low.
-        compute (float): Seconds of computation in the step.
-        exposed (float): Seconds of communication that computation does not hide.
-        efficiency (float): Computation of one rank alone over the step.
-        memory (dict[str, int]): Bytes of a rank, by category.
-        errors (dict[str, float]): What low and high are made of, by cause, relative to seconds.
-        sources (tuple[str, ...]): How the collectives' costs are known.
-
-    Example:
-        >>> from dparallel.prediction import Option, Point
-        >>> point = Point(Option(8), seconds=2.0, low=1.75, high=2.25, compute=1.5, exposed=0.5, efficiency=0.5,
-        ...               memory={"values": 400, "gradients": 400}, errors={}, sources=("described",))
-        >>> point.error, point.total_memory
-        (0.125, 800)
-    """
+    """The prediction for one option."""
 
     option: Option
     seconds: float
@@ -75,35 +55,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What predict() returns; print() shows it as a table with advice.
-
-    Args:
-        trace (StepTrace): The step that was recorded.
-        network (Network): The network.
-        points (Sequence[Point]): One for each choice and number of ranks.
-        least_efficiency (float): Below it more ranks are not recommended.
-        refused (Mapping[str, str]): Why choices can't be predicted, and which.
-
-    Example:
-        >>> import os, tempfile
-        >>> from dparallel.prediction import StepTrace
-        >>> from dparallel.observe.prediction.steps import ParameterTrace
-        >>> weight = ParameterTrace("weight", (1000, 1000), "float32", used=0.0, ready=0.06)
-        >>> trace = StepTrace(ranks=1, ranks_per_host=1, forward=0.03, backward=0.06, finish=0.0, after=0.01, optimizer=0.01,
-        ...                   measured=0.1, spread=0.0, jitter=0.0, quiet=9, steps=9, passes=1, parameters=[weight])
-        >>> prediction = dparallel.predict(trace, sizes=[2, 8], network="latency=10us,bandwidth=1Gbit/s", shards=[None],
-        ...                                hooks=["", "fp16"], bucket_cap_mb=[None], least_efficiency=0.5)
-        >>> prediction.sizes, prediction.best(8).option.hook, prediction.default(8).option.hook
-        ([2, 8], 'fp16', '')
-        >>> print(prediction.recommendation()[0])
-        Up to 8 ranks pay: ... times the rows a second of one rank, efficiency ...
-        >>> sorted(prediction.as_dict())
-        ['network', 'points', 'recommendation', 'refused', 'trace']
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     prediction.save(os.path.join(folder, "prediction.svg"))
-        ...     os.listdir(folder)
-        ['prediction.svg']
-    """
+    """What predict() returns; print() shows it as a table with advice."""
 
     trace: StepTrace
     network: Network
@@ -112,14 +64,7 @@ class Prediction:
     refused: Mapping[str, str]
 
     def best(self, ranks: int) -> Point:
-        """The fastest choice at so many ranks; of those within 2 % of it the one that changes least.
-
-        Args:
-            ranks (int): One of `sizes`.
-
-        Raises:
-            ValueError: that number of ranks was not predicted.
-        """
+        """The fastest choice at so many ranks; of those within 2 % of it the one that changes least."""
         here = [p for p in self.points if p.option.ranks == ranks]
         if not here:
             raise ValueError(f"ranks={ranks!r} was not predicted; it was for {', '.join(map(str, self.sizes))}")
@@ -127,11 +72,7 @@ class Prediction:
         return min((p for p in here if p.seconds <= fastest * (1 + ALIKE)), key=lambda p: simplicity(p.option))
 
     def default(self, ranks: int) -> Point:
-        """The choice that changes least, at so many ranks: the model as it was traced, if that was predicted.
-
-        Args:
-            ranks (int): One of `sizes`.
-        """
+        """The choice that changes least, at so many ranks: the model as it was traced, if that was predicted."""
         here = [p for p in self.points if p.option.ranks == ranks]
         return min(here, key=lambda p: simplicity(p.option))
 
@@ -151,14 +92,7 @@ class Prediction:
                 "recommendation": self.recommendation(), "refused": dict(self.refused)}
 
     def save(self, path: str | Path) -> None:
-        """Write the prediction in the format of the file's suffix.
-
-        Args:
-            path (str or Path): .json: as_dict(); .svg: a plot; .html: a plot with the table under it.
-
-        Raises:
-            ValueError: another ending.
-        """
+        """Write the prediction in the format of the file's suffix."""
         kinds: dict[str, Callable[[], str]] = {
             ".json": lambda: json.dumps(self.as_dict(), indent=1), ".svg": lambda: report.svg(self),
             ".html": lambda: report.html(self)}
@@ -181,44 +115,7 @@ def predict(source: DataParallel | StepTrace | str | Path, step: Callable[[], ob
             bucket_cap_mb: Sequence[float | None] = (None, 1.0, 25.0),
             hooks: Sequence[str] | Mapping[str, HookProgram] = HOOKS, shards: Sequence[str | None] = STAGES,
             steps: int = STEPS, warmup: int = WARMUP, least_efficiency: float = 0.8) -> Prediction:
-    """What a training step would take on other numbers of ranks, with the rows of a rank as they are.
-
-    Args:
-        source: A DataParallel on one or more ranks, whose training step `step` makes, or a StepTrace or its file.
-        step (Callable[[], object]): One training step (zero_grad, forward, backward, optimiser); it is called some 30 times,
-            on all ranks together, and trains as ever.
-        sizes (Sequence[int]): Numbers of ranks.
-        network (Network or str): A Network, or a description such as
-            "latency=10us,bandwidth=25Gbit/s,ranks_per_host=8,topology=fat-tree", or the path of its JSON file; what it
-            leaves out is measured on these ranks.
-        bucket_cap_mb (Sequence[float or None]): Each is predicted; None is the model as it is by default.
-        hooks: Names (fp16, bf16, powerSGD, quantization, topk), or HookPrograms of your own by name; "" is no hook. A hook
-            and sharding do not go together.
-        shards (Sequence[str or None]): Each stage is predicted; None is no sharding.
-        steps (int): How many steps are recorded, 2 or more. Default: 24.
-        warmup (int): How many are made before, 2 or more. Default: 4.
-        least_efficiency (float): Below it more ranks are not recommended. Default: 0.8.
-
-    Returns:
-        A Prediction, which prints as a table; best(ranks) is the fastest choice at so many ranks.
-
-    Raises:
-        TypeError: network is no Network or description, sizes no list of whole numbers, or least_efficiency no number.
-        ValueError: sizes or least_efficiency can't be.
-
-    Example:
-        >>> from dparallel.observe.prediction.steps import ParameterTrace, StepTrace
-        >>> weights = [ParameterTrace(f"{n}.weight", (1000, 1000), "float32", 0.01 * n, 0.06 - 0.02 * n) for n in range(3)]
-        >>> trace = StepTrace(ranks=1, ranks_per_host=1, forward=0.03, backward=0.06, finish=0.0, after=0.01, optimizer=0.01,
-        ...                   measured=0.1, spread=0.0, jitter=0.0, quiet=9, steps=9, passes=1, parameters=weights)
-        >>> network = "latency=10us,bandwidth=1Gbit/s,ranks_per_host=1,topology=fat-tree"
-        >>> prediction = dparallel.predict(trace, sizes=[8, 64], network=network, hooks=["", "fp16"], shards=[None],
-        ...                                bucket_cap_mb=[None])                # or dparallel.predict(model, step, ...)
-        >>> [(ranks, round(prediction.default(ranks).efficiency, 1)) for ranks in prediction.sizes]
-        [(8, 0.4), (64, 0.4)]
-        >>> prediction.best(8).option.hook
-        'fp16'
-    """
+    """What a training step would take on other numbers of ranks, with the rows of a rank as they are."""
     check(sizes, least_efficiency)
     given = Network.parse(network) if isinstance(network, str) else network
     if given is not None and not isinstance(given, Network):

@@ -36,23 +36,7 @@ AGREEMENT_BYTES = 24                 # of the agreement before each collective o
 
 @dataclass(frozen=True)
 class Option:
-    """One choice that predict() looks at.
-
-    Args:
-        ranks (int): How many ranks, 1 or more.
-        bucket_cap_mb (float): MiB of a bucket at most. Default: None: as in the traced model.
-        hook (str): A comm hook by name, "" for none. Default: ''.
-        shard (str): None, "optimizer", "gradients" or "parameters", as DataParallel takes it. Default: None.
-
-    Raises:
-        NotImplementedError: a hook and a stage of sharding are given.
-        ValueError: ranks, bucket_cap_mb or shard can't be.
-
-    Example:
-        >>> from dparallel.prediction import Option
-        >>> str(Option(8)), str(Option(8, bucket_cap_mb=25, hook="fp16"))
-        ('the defaults', 'buckets of 25 MiB, fp16')
-    """
+    """One choice that predict() looks at."""
 
     ranks: int
     bucket_cap_mb: float | None = None

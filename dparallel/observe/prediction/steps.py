@@ -64,51 +64,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class StepTrace:
-    """A step without communication, as one rank computes it. predict() records one.
-
-    Args:
-        ranks (int): The number of ranks of the traced job.
-        ranks_per_host (int): How many of them on one host.
-        forward (float): Seconds before the pass that is summed: data, forward, passes inside no_sync().
-        backward (float): Seconds of that pass, to its last gradient.
-        finish (float): Seconds after the sums in backward(): their division, .grad.
-        after (float): Seconds from the end of backward() to the next forward: optimiser, logging, data.
-        optimizer (float): Of `after`, the optimisers' steps.
-        measured (float): Seconds of the whole step, as it ran, with its communication.
-        spread (float): Of a quiet step's computation, relative: half the distance between its quartiles.
-        jitter (float): Its standard deviation, relative, by the lower quartile: what other processes do only adds.
-        quiet (int): How many steps were undisturbed.
-        steps (int): Of how many.
-        passes (int): Forward passes in a step.
-        parameters (Sequence[ParameterTrace]): Of the module, in the order of registration.
-        units (Sequence[Sequence[str]]): Their names, as stage 3 of sharding would gather them. Default: ().
-        syncs (Sequence[SyncTrace]): The calls of SyncBatchNorm, in order. Default: ().
-        optimizers (Sequence[Sequence[str]]): By optimiser: the names of its parameters. Default: ().
-        optimizer_bytes (int): Of the optimisers' state. Default: 0.
-        buffer_bytes (int): That rank 0 sends to all in each forward. Default: 0.
-        other_bytes (int): Of the process beside values, gradients and optimiser state: activations, kernels, Python.
-            Default: 0.
-        cap_mb (float): bucket_cap_mb, if it was not the default. Default: None.
-        fixed (bool): Whether buckets stay in the order of registration. Default: False.
-        hook (str): The comm hook's name, "" for none. Default: ''.
-        notes (Sequence[str]): Other remarks. Default: ().
-
-    Example:
-        >>> import os, tempfile
-        >>> from dparallel.prediction import StepTrace
-        >>> from dparallel.observe.prediction.steps import ParameterTrace
-        >>> weight = ParameterTrace("weight", (1000, 1000), "float32", used=0.0, ready=0.5)
-        >>> trace = StepTrace(ranks=1, ranks_per_host=1, forward=0.25, backward=0.5, finish=0.0, after=0.25, optimizer=0.25,
-        ...                   measured=1.0, spread=0.0, jitter=0.0, quiet=9, steps=9, passes=1, parameters=[weight])
-        >>> trace.compute, trace.gradient_bytes, trace.scaled(2).compute         # on a rank of half the speed
-        (1.0, 4000000, 2.0)
-        >>> StepTrace.from_dict(trace.as_dict()).parameters == [weight]
-        True
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     trace.save(os.path.join(folder, "trace.json"))
-        ...     StepTrace.load(os.path.join(folder, "trace.json")).measured
-        1.0
-    """
+    """A step without communication, as one rank computes it. predict() records one."""
 
     ranks: int
     ranks_per_host: int
@@ -146,11 +102,7 @@ class StepTrace:
         return sum(p.nbytes for p in self.parameters)
 
     def scaled(self, factor: float) -> StepTrace:
-        """The same step with all computation slower by a factor.
-
-        Args:
-            factor (float): Factor on the seconds of computation.
-        """
+        """The same step with all computation slower by a factor."""
         times = {name: getattr(self, name) * factor for name in ("forward", "backward", "finish", "after", "optimizer")}
         parameters = [replace(p, used=p.used * factor, ready=p.ready * factor) for p in self.parameters]
         return replace(self, **times, parameters=parameters, syncs=[s._replace(used=s.used * factor) for s in self.syncs])
@@ -161,14 +113,7 @@ class StepTrace:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> StepTrace:
-        """A StepTrace from what as_dict() returned.
-
-        Args:
-            data (Mapping): What as_dict() returned, also through JSON.
-
-        Raises:
-            ValueError: data is of another version.
-        """
+        """A StepTrace from what as_dict() returned."""
         data = dict(data)
         if data.pop("version", None) != VERSION:
             raise ValueError(f"a step trace of version {VERSION} is needed: record it again")
@@ -177,24 +122,12 @@ class StepTrace:
         return cls(parameters=parameters, syncs=[SyncTrace(*s) for s in data.pop("syncs")], **data)
 
     def save(self, path: str | Path) -> None:
-        """Write the trace as a JSON file.
-
-        Args:
-            path (str or Path): Of the file.
-        """
+        """Write the trace as a JSON file."""
         Path(path).write_text(json.dumps(self.as_dict()))
 
     @classmethod
     def load(cls, path: str | Path) -> StepTrace:
-        """A StepTrace from save()'s file.
-
-        Args:
-            path (str or Path): Of the file.
-
-        Raises:
-            OSError: the file can't be read.
-            ValueError: it is no file that save() wrote.
-        """
+        """A StepTrace from save()'s file."""
         text = Path(path).read_text(encoding="utf-8")
         try:
             return cls.from_dict(json.loads(text))

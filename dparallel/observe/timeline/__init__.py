@@ -3,6 +3,9 @@
 Read first: recording.py, which writes; then run.py, phases.py, blame.py and report.py, which read.
 """
 
+from autograd.base.docstrings import attach_to_modules
+
 from .recording import timeline
 
+attach_to_modules("dparallel.observe")
 __all__ = ["timeline"]

@@ -315,32 +315,6 @@ class timeline:
 
     `dprun --timeline run.json.gz train.py` does the same without a change of the script. An exception leaves what was
     recorded in the folder `<path>.parts`, which `dprun --report` reads, too.
-
-    Args:
-        path (str or PathLike): The file, `.json.gz` or `.json`; all ranks must see its folder. Default: 'timeline.json.gz'.
-        comm (Communicator): The ranks, by default world().
-        steps (tuple[int, int] or str): (20, 40) or "20:40" keeps the steps 20 to 39, counted by the optimiser that steps
-            most often. Default: all.
-        limit (int): The newest spans of each thread that are kept (64 bytes each). Default: a million, fewer on more than 8
-            ranks.
-        operations (bool): Whether every operation and module is recorded too, as a profiler does, which costs more.
-            Default: False.
-        report (bool): Whether the first rank prints the report at the end. Default: False.
-
-    Raises:
-        ValueError: steps are none, limit is below 1, or path has another ending.
-        OSError: the folder can't be written; on all ranks.
-        RuntimeError: a timeline or a profiler records already (a profiler may start inside).
-        NotImplementedError: ranks are threads of one process.
-
-    Example:
-        >>> import os, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with dparallel.timeline(os.path.join(folder, "run.json")):
-        ...         model = dparallel.DataParallel(ag.nn.Linear(2, 1))
-        ...         model(ag.ones(1, 2)).mean().backward()
-        ...     os.listdir(folder)
-        ['run.json']
     """
 
     def __init__(self, path: str | os.PathLike[str] = "timeline.json.gz", *, comm: Any = None,
