@@ -8,12 +8,8 @@ tensors.
 Writing is an unrecorded in-place operation: a backward pass that needs the old value, or that passes from the new value to
 the old one's graph, raises an error that names the collective. With async_op=True that holds from the start on. Tensors may
 have any memory format. On ranks outside `group` the functions warn and return None.
-
-Raised by all: TypeError, if an argument is no Tensor (or list of Tensors), or op is no ReduceOp; ValueError, if tensors have
-several dtypes, there is no default group, the group was destroyed, or a root is passed twice, not at all or outside the
-group; RuntimeError, if a shape or the number of tensors is wrong, or the operation has no result in this dtype (AVG of
-integers; BAND, BOR, BXOR of floats); CollectiveError, if the ranks' calls differ, for example in dtype, shape or operation.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -50,10 +46,7 @@ def all_reduce(tensor: Tensor, op: Op = ReduceOp.SUM, group: Group = None, async
 
 def all_reduce_coalesced(tensors: Sequence[Tensor], op: Op = ReduceOp.SUM, group: Group = None,
                          async_op: bool = False) -> Work | None:
-    """Reduce several tensors of one dtype across all ranks, in one message.
-
-    See all_reduce() for other arguments, the result and errors.
-    """
+    """Reduce several tensors of one dtype across all ranks, in one message."""
     pg = group_of_call(group, "all_reduce_coalesced")
     if pg is None:
         return None
@@ -70,10 +63,7 @@ def all_reduce_coalesced(tensors: Sequence[Tensor], op: Op = ReduceOp.SUM, group
 
 def reduce(tensor: Tensor, dst: int | None = None, op: Op = ReduceOp.SUM, group: Group = None, async_op: bool = False,
            group_dst: int | None = None) -> Work | None:
-    """Reduce the tensor data across all ranks onto rank dst.
-
-    See all_reduce() for other arguments, the result and errors.
-    """
+    """Reduce the tensor data across all ranks onto rank dst."""
     pg = group_of_call(group, "reduce")
     if pg is None:
         return None
@@ -87,10 +77,7 @@ def reduce(tensor: Tensor, dst: int | None = None, op: Op = ReduceOp.SUM, group:
 
 def broadcast(tensor: Tensor, src: int | None = None, group: Group = None, async_op: bool = False,
               group_src: int | None = None) -> Work | None:
-    """Broadcast the tensor of rank src to all ranks.
-
-    See all_reduce() for other arguments, the result and errors.
-    """
+    """Broadcast the tensor of rank src to all ranks."""
     pg = group_of_call(group, "broadcast")
     if pg is None:
         return None
@@ -104,10 +91,7 @@ def broadcast(tensor: Tensor, src: int | None = None, group: Group = None, async
 
 
 def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Group = None, async_op: bool = False) -> Work | None:
-    """Gather tensors from all ranks in a list: tensor_list[i] gets that of rank i.
-
-    See all_reduce() for other arguments, the result and errors.
-    """
+    """Gather tensors from all ranks in a list: tensor_list[i] gets that of rank i."""
     pg = group_of_call(group, "all_gather")
     if pg is None:
         return None
@@ -123,8 +107,6 @@ def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: G
                            async_op: bool = False) -> Work | None:
     """Gather tensors from all ranks in one tensor, in rank order: concatenated along dimension 0, or stacked in a new first
     dimension.
-
-    See all_reduce() for other arguments, the result and errors.
     """
     pg = group_of_call(group, "all_gather_into_tensor")
     if pg is None:
@@ -138,10 +120,7 @@ def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: G
 
 def all_gather_coalesced(output_tensor_lists: list[list[Tensor]], input_tensor_list: list[Tensor], group: Group = None,
                          async_op: bool = False) -> Work | None:
-    """Gather several tensors of one dtype, in one message: output_tensor_lists[i] gets those of rank i.
-
-    See all_reduce() for other arguments, the result and errors.
-    """
+    """Gather several tensors of one dtype, in one message: output_tensor_lists[i] gets those of rank i."""
     pg = group_of_call(group, "all_gather_coalesced")
     if pg is None:
         return None
@@ -164,10 +143,7 @@ def all_gather_coalesced(output_tensor_lists: list[list[Tensor]], input_tensor_l
 
 def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | None = None, group: Group = None,
            async_op: bool = False, group_dst: int | None = None) -> Work | None:
-    """Gather tensors of all ranks in a list on rank dst.
-
-    See all_reduce() for other arguments, the result and errors.
-    """
+    """Gather tensors of all ranks in a list on rank dst."""
     pg = group_of_call(group, "gather")
     if pg is None:
         return None
@@ -187,10 +163,7 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
 
 def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int | None = None, group: Group = None,
             async_op: bool = False, group_src: int | None = None) -> Work | None:
-    """Scatter a list of tensors of rank src: rank i gets scatter_list[i].
-
-    See all_reduce() for other arguments, the result and errors.
-    """
+    """Scatter a list of tensors of rank src: rank i gets scatter_list[i]."""
     pg = group_of_call(group, "scatter")
     if pg is None:
         return None
@@ -211,10 +184,7 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: Op = ReduceOp.SUM, group: Group = None,
                    async_op: bool = False) -> Work | None:
-    """Reduce, then scatter a list of tensors: rank i's output is the reduction of all ranks' input_list[i].
-
-    See all_reduce() for other arguments, the result and errors.
-    """
+    """Reduce, then scatter a list of tensors: rank i's output is the reduction of all ranks' input_list[i]."""
     pg = group_of_call(group, "reduce_scatter")
     if pg is None:
         return None
@@ -229,10 +199,7 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: Op = ReduceOp.S
 
 def reduce_scatter_tensor(output: Tensor, input: Tensor, op: Op = ReduceOp.SUM, group: Group = None,
                           async_op: bool = False) -> Work | None:
-    """Reduce, then scatter a tensor: the result, flattened, is split evenly, and rank i gets part i.
-
-    See all_reduce() for other arguments, the result and errors.
-    """
+    """Reduce, then scatter a tensor: the result, flattened, is split evenly, and rank i gets part i."""
     pg = group_of_call(group, "reduce_scatter_tensor")
     if pg is None:
         return None
@@ -248,8 +215,6 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
                async_op: bool = False) -> Work | None:
     """Scatter a list of tensors to all ranks: output_tensor_list[i] gets rank i's tensor for this rank. Shapes may differ
     between pairs of ranks.
-
-    See all_reduce() for other arguments, the result and errors.
     """
     pg = group_of_call(group, "all_to_all")
     if pg is None:
@@ -273,8 +238,6 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[in
                       async_op: bool = False) -> Work | None:
     """Split input along dimension 0, scatter the parts to all ranks, and concatenate the received parts, in rank order, in
     output.
-
-    See all_reduce() for other arguments, the result and errors.
     """
     pg = group_of_call(group, "all_to_all_single")
     if pg is None:

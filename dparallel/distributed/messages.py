@@ -144,7 +144,7 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Group = None) -> 
 
 def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: int | None = None, group: Group = None,
                   group_dst: int | None = None) -> None:
-    """Gather picklable objects of all ranks in a list on rank dst. For obj and group, see all_gather_object()."""
+    """Gather picklable objects of all ranks in a list on rank dst."""
     pg = group_of_call(group, "gather_object")
     if pg is None:
         return
@@ -169,9 +169,7 @@ def broadcast_object_list(object_list: list[Any], src: int | None = None, group:
 
 def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None,
                         src: int | None = None, group: Group = None, group_src: int | None = None) -> None:
-    """Scatter picklable objects of rank src: each rank gets its item. For src, group and errors, see
-    broadcast_object_list().
-    """
+    """Scatter picklable objects of rank src: each rank gets its item."""
     pg = group_of_call(group, "scatter_object_list")
     if pg is None:
         return
@@ -195,7 +193,7 @@ def send_object_list(object_list: list[Any], dst: int | None = None, group: Grou
 def recv_object_list(object_list: list[Any], src: int | None = None, group: Group = None, device: object = None,
                      group_src: int | None = None, use_batch: bool = False) -> int:
     """Receive objects from send_object_list() into the list. Returns the sender's global rank; -1 on ranks outside the
-    group. For src and group, see recv(); for device and use_batch, see send_object_list().
+    group.
     """
     pg = group_of_call(group, "recv_object_list")
     if pg is None:

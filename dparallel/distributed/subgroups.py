@@ -78,7 +78,7 @@ def _create_group(parent: ProcessGroup, ranks: list[int], backend: Backend, limi
 def new_subgroups(group_size: int | None = None, group: Group = None, timeout: timedelta | None = None,
                   backend: str | None = None, pg_options: object = None,
                   group_desc: str | None = None) -> tuple[ProcessGroup | None, list[ProcessGroup | int]]:
-    """Create groups of group_size consecutive ranks. Collective. For other arguments, see new_group().
+    """Create groups of group_size consecutive ranks. Collective.
 
     Returns this rank's group, and the list of all groups, with NON_GROUP_MEMBER for groups without this rank.
     """
@@ -102,7 +102,7 @@ def new_subgroups_by_enumeration(ranks_per_subgroup_list: Sequence[Sequence[int]
                                  backend: str | None = None, pg_options: object = None,
                                  group_desc: str | None = None
                                  ) -> tuple[ProcessGroup | None, list[ProcessGroup | int]]:
-    """Create groups of the listed global ranks. Collective. For other arguments, see new_group().
+    """Create groups of the listed global ranks. Collective.
 
     Returns this rank's group (None if it is in none), and the list of all groups.
     """
@@ -119,7 +119,7 @@ def new_subgroups_by_enumeration(ranks_per_subgroup_list: Sequence[Sequence[int]
 def split_group(parent_pg: Group = None, split_ranks: Sequence[Sequence[int]] | None = None,
                 timeout: timedelta | None = None, pg_options: object = None, group_desc: str | None = None,
                 backend: str | None = None) -> ProcessGroup | None:
-    """Split a group into parts, listed by group ranks. Collective over the group. For other arguments, see new_group().
+    """Split a group into parts, listed by group ranks. Collective over the group.
 
     Returns this rank's part; None if it is in none.
     """

@@ -31,9 +31,7 @@ def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Group = None)
 
 
 def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: Group = None) -> Tensor:
-    """The reduction of the tensors of all ranks, on rank dst; on other ranks the detached tensor. For op and group, see
-    all_reduce().
-    """
+    """The reduction of the tensors of all ranks, on rank dst; on other ranks the detached tensor."""
     pg, comm = _group_and_comm(group, "reduce")
     with pg.raise_on_all_ranks("reduce"):
         array_of(tensor, "tensor")
@@ -43,7 +41,7 @@ def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: Group =
 
 
 def broadcast(tensor: Tensor, src: int, group: Group = None) -> Tensor:
-    """The tensor of rank src, on each rank. For group, see all_reduce()."""
+    """The tensor of rank src, on each rank."""
     pg, comm = _group_and_comm(group, "broadcast")
     with pg.raise_on_all_ranks("broadcast"):
         array_of(tensor, "tensor")
@@ -52,7 +50,7 @@ def broadcast(tensor: Tensor, src: int, group: Group = None) -> Tensor:
 
 
 def gather(tensor: Tensor, dst: int = 0, group: Group = None) -> tuple[Tensor, ...]:
-    """The tensors of all ranks, on rank dst; tensors of zeros on other ranks. For group, see all_reduce()."""
+    """The tensors of all ranks, on rank dst; tensors of zeros on other ranks."""
     pg, comm = _group_and_comm(group, "gather")
     with pg.raise_on_all_ranks("gather"):
         array_of(tensor, "tensor")
@@ -62,9 +60,7 @@ def gather(tensor: Tensor, dst: int = 0, group: Group = None) -> tuple[Tensor, .
 
 
 def scatter(tensors: list[Tensor], src: int = 0, group: Group = None) -> Tensor:
-    """This rank's tensor in the list of rank src. Other ranks' lists are ignored, and get zero gradients. For group, see
-    all_reduce().
-    """
+    """This rank's tensor in the list of rank src. Other ranks' lists are ignored, and get zero gradients."""
     pg, comm = _group_and_comm(group, "scatter")
     with pg.raise_on_all_ranks("scatter"):
         root = get_group_rank(pg, src)
@@ -74,7 +70,7 @@ def scatter(tensors: list[Tensor], src: int = 0, group: Group = None) -> Tensor:
 
 
 def all_gather(tensor: Tensor, group: Group = None) -> tuple[Tensor, ...]:
-    """The tensors of all ranks, on each rank: a tuple. For the arguments, see all_reduce()."""
+    """The tensors of all ranks, on each rank: a tuple."""
     pg, comm = _group_and_comm(group, "all_gather")
     with pg.raise_on_all_ranks("all_gather"):
         array_of(tensor, "tensor")
@@ -82,7 +78,7 @@ def all_gather(tensor: Tensor, group: Group = None) -> tuple[Tensor, ...]:
 
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: ReduceOp = ReduceOp.SUM, group: Group = None) -> Tensor:
-    """The reduction of all ranks' input_list[i], on rank i. `output` is not written. For op and group, see all_reduce()."""
+    """The reduction of all ranks' input_list[i], on rank i. `output` is not written."""
     pg, comm = _group_and_comm(group, "reduce_scatter")
     with pg.raise_on_all_ranks("reduce_scatter"):
         arrays_of(input_list, "input_list", comm.size)
@@ -91,9 +87,7 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: ReduceOp = Redu
 
 
 def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: Group = None) -> tuple[Tensor, ...]:
-    """Every rank's tensor for this rank, in the shapes of output_tensor_list, which is not written. For group, see
-    all_reduce().
-    """
+    """Every rank's tensor for this rank, in the shapes of output_tensor_list, which is not written."""
     pg, comm = _group_and_comm(group, "all_to_all")
     with pg.raise_on_all_ranks("all_to_all"):
         arrays_of(input_tensor_list, "input_tensor_list", comm.size)
