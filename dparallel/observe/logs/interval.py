@@ -41,11 +41,7 @@ class Interval:
             total[1] += rows
 
     def vector(self, rank: int, size: int) -> Array:
-        """A digest of the names at the rank's position, 0 without names, and the totals in the order of names.
-
-        All ranks' vectors have one length, whatever they have logged, and a rank without batches sends zeros: so they can be
-        summed without an agreement before, and the sum has every rank's digest.
-        """
+        """A digest of the names at this rank's index, and the totals in name order: one length on all ranks."""
         vector = np.zeros(size + 2 * ROOM)
         vector[rank] = digest(self.totals)
         flat = [number for name in sorted(self.totals) for number in self.totals[name]]

@@ -1,10 +1,9 @@
-"""Logger: values of each step, gathered on each rank, reduced over ranks every so many steps, and written by rank 0.
+"""Logger: values of each step, gathered on each rank, reduced over ranks every few steps, and written by rank 0.
 
-An exchange is one non-blocking sum, started by the call that ends an interval, on a communicator of the logger's. Nobody
-waits for it: each later call looks whether it is complete, and then rank 0 writes the line. So a rank that is late, has no
-batch or has run out of them (join) keeps nobody waiting; at flush() and close() it catches up. The sum does not ride in a
-gradient bucket: buckets have the gradients' dtype, and in float32 16,777,217 tokens are 16,777,216; and a sharded model, a
-comm hook, a model that sums nothing (no_sync, local SGD) and a script without a model have no bucket with room.
+An exchange is one non-blocking sum on the logger's own communicator. No rank waits for it: later calls test whether it is
+complete, and rank 0 then writes the line. flush() and close() catch up. The sum is not part of a gradient bucket: float32
+can't count tokens (16,777,217 is 16,777,216), and sharded models, comm hooks, no_sync and scripts without a model have no
+bucket.
 """
 
 from __future__ import annotations
@@ -119,8 +118,7 @@ class Logger(Joinable):
     # --- values come ----------------------------------------------------------------------------------------------------
 
     def __call__(self, values: Mapping[str, Value] | None = None, /, *, rows: float = 1, **named: Value) -> None:
-        """End a step. Its values are keywords, or a dict where names are no identifiers. rows: how many rows they are means
-        over."""
+        """End a step. Values are keywords or a dict; rows: the number of rows they average."""
         self.add(values, rows=rows, **named)
         self.step += 1
         if self.step % self.every == 0:
@@ -219,9 +217,9 @@ class Logger(Joinable):
             raise mistake
 
     def now(self, values: Mapping[str, Value] | None = None, /, *, rows: float = 1, **named: Value) -> dict[str, float]:
-        """Reduce these values over ranks and write them, as a line of this step; returns them, on every rank. Collective.
+        """Reduce values over ranks, write them as a line of this step, and return them on every rank. Collective.
 
-        For what is computed now and then, such as the loss over a test set. What log() has gathered is not touched.
+        For occasional values, such as the loss over a test set. What log() has gathered is unchanged.
         """
         if self._closed:
             raise RuntimeError("this Logger is closed")

@@ -25,8 +25,7 @@ class Output(Protocol):
 
 
 class Console:
-    """Readable lines on standard output, above tqdm's bars if there are some. A sum is also shown as a rate since the
-    last line that had it; lines of now() between these have other names."""
+    """Lines on standard output, above tqdm's bars. A sum is also shown as a rate since the last line that had it."""
 
     def __init__(self, sums: frozenset[str] = frozenset()) -> None:
         self.sums: frozenset[str] = sums
@@ -51,11 +50,10 @@ class Console:
 
 
 class JsonLines:
-    """A file with an object a line: "step", "time", and the values. nan and infinities, which JSON has not, are the texts
-    "nan", "inf" and "-inf", which float() reads.
+    """A file with one object per line: "step", "time" and the values. NaN and infinities are "nan", "inf" and "-inf".
 
-    A line is in the operating system's hands, whole, when write() returns. What a crash of the machine has left of a line at
-    the file's end is cut off when the file is opened again.
+    A line is whole when write() returns. A partial last line, left by a crash of the machine, is removed when the file is
+    opened.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -1,10 +1,7 @@
 """Predictions for more ranks: a recorded step is replayed with other networks, numbers of ranks and options.
 
 predict() records a StepTrace (measure_step.py), measures or takes a Network, and plays the step's graph of tasks
-(simulate.py) for each number of ranks and each choice of buckets, comm hook and sharding. `dprun --predict` does it for a
-script (script.py).
-
-Read first: simulate.py, then network.py.
+(simulate.py) for each option. `dprun --predict` does it for a script (script.py). Read first: simulate.py, then network.py.
 """
 
 from autograd.base.docstrings import attach_to_modules

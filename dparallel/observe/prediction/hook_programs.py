@@ -1,9 +1,7 @@
-"""HookProgram: what a comm hook does with a bucket, found by calling it: which collectives it starts, of how many bytes,
-when it waits for them, and what it computes between.
+"""HookProgram: what a comm hook does with a bucket: the collectives it starts, their bytes, its waits and its computation.
 
-The hook is timed on buckets of random numbers, on one rank, where collectives take no time: the rest is its
-computation. Before each call the cache is emptied, as backward does. Then the hook runs on two and on four ranks that
-are threads, which shows which messages shrink as ranks are added (each rank sends a share) and which do not.
+The hook is timed on one rank, where collectives take no time, with an empty cache as in backward. It then runs on two and on
+four ranks that are threads, which shows which messages shrink as ranks are added.
 """
 
 from __future__ import annotations

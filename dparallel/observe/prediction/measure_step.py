@@ -1,9 +1,8 @@
 """StepRecorder: watches a DataParallel through some steps and makes a StepTrace of the undisturbed ones.
 
-Only computation is kept. The time that the reducer spends in communication during backward (departures, progress between
-nodes) is measured and subtracted, and so is all waiting for other ranks (comm/waiting.py counts it). The time of a
-single gradient costs about 2 us, so every other step is recorded without them, and the times of gradients are scaled to
-the length of these steps' backward: recording must not change what it measures.
+Only computation is kept: communication inside backward and waiting for other ranks (comm/waiting.py) are subtracted. The
+time of one gradient costs about 2 us, so every other step is recorded without them, and the times are scaled to these steps'
+backward.
 """
 
 from __future__ import annotations
@@ -102,8 +101,7 @@ class Sample:
         self.losses[part] = (self.stolen - before) / 1e9
 
     def without_loss(self) -> Sample:
-        """The same step without the time in which another process had the core, as if that had been spread evenly over
-        each part of the step."""
+        """The same step without the time in which another process had the core, taken evenly from each part of the step."""
         left = {part: max(0.1, 1 - lost / max(getattr(self, part), 1e-12)) for part, lost in self.losses.items()}
         out = copy.copy(self)
         for name, part in (("forward", "forward"), ("backward", "backward"), ("after", "after"), ("optimizer", "after")):
@@ -115,8 +113,7 @@ class Sample:
 
 
 class StepRecorder:
-    """Records steps of one model. `done` after `steps` of them (more of short ones), on all ranks at the same step, which
-    then call on_done."""
+    """Records `steps` steps of one model (more of short ones), then calls on_done, on all ranks at the same step."""
 
     def __init__(self, model: DataParallel, steps: int = STEPS, warmup: int = WARMUP,
                  on_done: Callable[[], object] | None = None) -> None:

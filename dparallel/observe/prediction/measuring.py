@@ -1,11 +1,9 @@
 """measure_network(): the network between the ranks of a communicator, as tables of seconds by bytes.
 
-Each of the library's collectives is measured inside computation, as in a step: the computation before it writes the data
-that is sent, and the one after it has lost its cache. The cost is by how much the computation takes longer with the
-collective than without it, once where it waits for the collective and once where it goes on meanwhile (the overlap of
-the OSU and IMB-NBC benchmarks). In a loop without computation the same calls take a tenth to a half of that: a broadcast
-of 64 bytes 11 us instead of 119, a reduce-scatter of 2.7 MB 390 us instead of 718. The exchange of a pair is MPI's
-Sendrecv; half of a round trip of 8 bytes is the latency.
+Each collective is measured inside computation, as in a step: the cost is by how much the computation takes longer with it,
+once waiting for it and once computing meanwhile (the overlap of the OSU and IMB-NBC benchmarks). In a loop without
+computation calls take a tenth to a half of that: a broadcast of 64 bytes 11 us instead of 119. The exchange of a pair is
+MPI's Sendrecv.
 """
 
 from __future__ import annotations
@@ -77,8 +75,7 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
 
 
 def collectives(comm: Communicator, sizes: list[int], disturbed: list[bool]) -> dict[str, list[Point]]:
-    """The tables of the library's collectives over these ranks; where ranks are threads of one process, of sums only.
-    disturbed: see in_a_step()."""
+    """The tables of the library's collectives (of sums, if ranks are threads). disturbed: see in_a_step()."""
     def meet() -> Handle:
         comm.total(1.0)
         return Handle(None)
@@ -108,9 +105,8 @@ def collectives(comm: Communicator, sizes: list[int], disturbed: list[bool]) -> 
 
 def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any, Any], nbytes: int,
               disturbed: list[bool]) -> Point:
-    """By how much computation takes longer with a collective in it, where it waits for the collective and where it does not:
-    the mean over ranks of the median over undisturbed repetitions, with quartiles. x is written before each start. Whether
-    other processes disturbed too many repetitions is appended to `disturbed`. Collective."""
+    """By how much computation takes longer with a collective, waiting for it and not: the mean over ranks of the median over
+    undisturbed repetitions, with quartiles. Whether too many were disturbed is appended to `disturbed`. Collective."""
     rng = np.random.default_rng(0)
     inputs, weights = (rng.standard_normal(shape, dtype=np.float32) for shape in ((ROWS, WIDE), (WIDE, LONG)))
     out = np.empty((ROWS, LONG), np.float32)
@@ -167,8 +163,7 @@ def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any
 
 
 def rising(points: list[Point]) -> list[Point]:
-    """The points with times that rise with bytes: the nearest rising sequence by least squares (pool adjacent violators,
-    Barlow et al. 1972). Only a disturbance makes a larger message faster than a smaller one."""
+    """The nearest rising sequence of times, by least squares (pool adjacent violators, Barlow et al. 1972)."""
     pools: list[list[Point]] = []
     for p in points:
         pools.append([p])

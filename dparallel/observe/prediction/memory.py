@@ -8,9 +8,8 @@ from .steps import StepTrace
 
 
 def memory_of(trace: StepTrace, option: Option) -> dict[str, int]:
-    """Parameters, gradients and optimiser state are those of model_memory(). Activations are as traced, since a rank has as
-    many rows as then. "units on their way" are the units that stage 3 has gathered (the one in use and the next one), and
-    as many gradients that stages 2 and 3 have not sent yet."""
+    """Parameters, gradients and optimizer state as model_memory() counts them; activations as traced. "units on their way":
+    the two units that stage 3 has gathered, and as many gradients that stages 2 and 3 have not sent yet."""
     shard = option.shard if option.ranks > 1 else None
     parameters = [p.named()[1] for p in trace.parameters]
     found = model_memory(parameters, None, world_size=option.ranks, shard=shard)

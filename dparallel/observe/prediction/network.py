@@ -1,15 +1,11 @@
 """Network: what is known of a cluster's links, and what a collective costs on them.
 
-A network is described, measured, or both. A description has latency and bandwidth (Hockney 1994), optionally the
-processor's overhead for a message (LogGP, Alexandrov et al. 1995), hosts and a topology. Measured are tables of seconds
-by bytes, of the exchange of a pair and of the library's collectives (measuring.py). A collective's table is used for the
-number of ranks that it was measured on. For other numbers the cost is that of a schedule of rounds (schedules.py), whose
-messages cost what the pair's table or the description says, and in addition the library's own work, which does not grow
-with bytes or ranks.
+A network is described (latency and bandwidth, Hockney 1994; optionally LogGP's overhead, hosts, a topology), measured as
+tables of seconds by bytes (measuring.py), or both. A collective's table holds for the number of ranks it was measured on;
+for others, the cost is that of a schedule of rounds (schedules.py) plus the library's own work.
 
-Such sums neglect that messages of different hosts share links: on a torus the result is up to six times too small. So it
-is multiplied by a ratio of simulated to computed time, by topology, algorithm, hosts and size. The ratios are in
-contention.json, made by SimGrid (tests/bench/simulated_network.py).
+Such sums neglect that messages of different hosts share links, up to a factor of six on a torus. So the cost is multiplied
+by a ratio of simulated to computed time from contention.json, made by SimGrid (tests/bench/simulated_network.py).
 """
 
 from __future__ import annotations
@@ -37,9 +33,8 @@ KNOWN = {"measured": 0.25, "formula": FORMULA_HOLDS, "simulated": 0.10, "extrapo
 
 
 class Point(NamedTuple):
-    """A measured collective. seconds: by how much a step is longer that waits for it (median); low, high: the quartiles.
-    cpu: by how much a step is longer that computes meanwhile, as a share of `seconds`; above 1 where the collective also
-    takes the cache from the computation."""
+    """A measured collective: seconds (median) and quartiles by which a step that waits for it is longer; cpu: by how much
+    one that computes meanwhile is longer, as a share of `seconds` (above 1 if the collective also takes the cache)."""
 
     nbytes: float
     seconds: float
@@ -49,8 +44,7 @@ class Point(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a collective takes, between which bounds; which share of it computation loses meanwhile (Point.cpu); source: how
-    it is known, a key of KNOWN."""
+    """What a collective takes, with bounds; the share of it that computation loses (Point.cpu); source: a key of KNOWN."""
 
     seconds: float
     low: float
@@ -150,10 +144,7 @@ class Network:
         return -(-ranks // self.ranks_per_host)
 
     def cost(self, collective: str, ranks: int, nbytes: float, algorithm: str | None = None) -> Cost:
-        """What a collective over `ranks` takes: from the table of that many ranks, where one was measured, else from its
-        schedule. Returns a tuple (seconds, low, high, cpu, source): the bounds, the share of it that computation loses
-        meanwhile, and how it is known.
-        """
+        """A collective's (seconds, low, high, cpu, source), from the table of that many ranks or its schedule."""
         if collective == "copy":
             return Cost(nbytes / self.copy, nbytes / self.copy, nbytes / self.copy, 1.0, "measured")
         if ranks == 1:
@@ -250,8 +241,7 @@ def quantity(value: Any, name: str = "") -> float:
 
 
 def interpolated(points: Sequence[tuple[float, float]], at: float) -> float:
-    """A table's value, interpolated linearly; extrapolated from the last two points beyond them, constant before the
-    first."""
+    """A table's value, linear between points and beyond the last two, constant before the first."""
     xs = [x for x, _ in points]
     if at <= xs[0] or len(points) == 1:
         return points[0][1]
@@ -318,8 +308,8 @@ def simulated() -> dict[str, Any]:
 def contention(topology: str, algorithm: str, hosts: int, size: float) -> tuple[float, float, float, str]:
     """Simulated over computed time, the factors of its lowest and highest likely value, and how it is known.
 
-    size: bytes / (latency * bandwidth), by which the ratios hold for networks of other speeds. Where the topology is
-    unknown, the value is that of full bisection, and the upper bound that of a torus.
+    size: bytes / (latency * bandwidth). If the topology is unknown: full bisection's value, with a torus's as the upper
+    bound.
     """
     if topology == "unknown":
         ratio, *_ = contention("fat-tree", algorithm, hosts, size)

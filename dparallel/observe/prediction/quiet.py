@@ -1,7 +1,7 @@
-"""Whether this process had its core to itself while something was measured.
+"""Whether this process had its core to itself during a measurement.
 
-On cores that several processes share, 0 to 22 % of steps of 3 ms were undisturbed, and the median of the others was up to
-five times too long. So whatever a prediction is made from, or compared with, is measured beside stolen().
+On cores shared by several processes, 0 to 22 % of steps of 3 ms were undisturbed, and the others' median was up to five
+times too long. So predictions are made from measurements beside stolen().
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ def _counter(process: int) -> RunDelay:
 
 
 def quietest(seconds: npt.ArrayLike, lost: npt.ArrayLike) -> tuple[np.ndarray[Any, Any], bool]:
-    """The numbers of the samples to look at: those of `seconds` that lost next to nothing; where these are fewer than
-    FEWEST, the quietest third. And whether they were quiet."""
+    """The indices of the samples that lost almost nothing (at least the quietest third), and whether they were quiet."""
     taken, stole = np.asarray(seconds, float), np.asarray(lost, float)
     quiet = np.flatnonzero(stole <= np.maximum(SHARE * taken, min(LEAST, 0.1 * float(np.median(taken)))))
     if len(quiet) >= min(FEWEST, len(taken)):

@@ -108,8 +108,7 @@ def size(nbytes: float) -> str:
 # --- the plot -------------------------------------------------------------------------------------------------------------
 
 def svg(prediction: Prediction) -> str:
-    """Two panels over the number of ranks: the step's time with error bars, and the efficiency; as it is, and
-    recommended."""
+    """Two panels over the number of ranks, as it is and recommended: the step's time with error bars, and the efficiency."""
     sizes = prediction.sizes
     lines = [("by default", [prediction.default(n) for n in sizes]), ("recommended", [prediction.best(n) for n in sizes])]
     top = max(p.high for _, points in lines for p in points) * 1e3 * 1.08

@@ -1,9 +1,8 @@
 """Collectives as schedules: rounds of messages, from which their cost on any network follows.
 
-The algorithms are those that MPI libraries choose (Thakur, Rabenseifner and Gropp 2005, doi 10.1177/1094342005051521). A
-schedule is kept in place of its closed formula since rounds differ: in some the messages stay inside a host, in others
-they share its link. LogGOPSim (Hoefler et al. 2010) simulates the same form. On links of cost alpha + n * beta the sum
-over rounds is the published formula, which tests check.
+The algorithms are those of MPI libraries (Thakur, Rabenseifner and Gropp 2005, doi 10.1177/1094342005051521). Rounds, not
+closed formulas, because rounds within a host differ from those that share its link (as in LogGOPSim, Hoefler et al. 2010).
+On links of cost alpha + n * beta the sum over rounds is the published formula, which tests check.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ IMPLEMENTATIONS = ("openmpi", "mpich", "nccl")
 class Round(NamedTuple):
     """One exchange, in which each rank sends nbytes to the rank `distance` away and receives as many.
 
-    xor: whether ranks exchange in pairs (rank xor distance), or all send to rank + distance. reduced: bytes that each rank
-    adds up afterwards. times: how many such rounds follow each other; at_once: how many messages are sent at the same time.
+    xor: ranks exchange in pairs (rank xor distance). reduced: bytes each rank adds up afterwards. times: how many such
+    rounds follow each other; at_once: how many messages are sent at the same time.
     """
 
     distance: int
@@ -55,8 +54,7 @@ def recursive_doubling(ranks: int, nbytes: float) -> Schedule:
 
 
 def rabenseifner(ranks: int, nbytes: float) -> Schedule:
-    """Allreduce: reduce-scatter by recursive halving of the vector, then allgather by recursive doubling. The largest
-    messages go to neighbours, as in MPICH and Open MPI."""
+    """Allreduce: reduce-scatter by recursive halving, then allgather by doubling; the largest messages go to neighbors."""
     halving = [Round(d, nbytes / (2 * d), nbytes / (2 * d), xor=True) for d in powers_below(ranks)]
     return folded(ranks, nbytes, halving + [Round(r.distance, r.nbytes, xor=True) for r in reversed(halving)])
 
@@ -88,8 +86,7 @@ def tree_and_scatter(ranks: int, nbytes: float) -> Schedule:
 
 
 def doubling_allgather(ranks: int, nbytes: float) -> Schedule:
-    """Allgather of nbytes in all: in round k pairs exchange 2^k shares. (MPICH takes Bruck's for other numbers of ranks,
-    which has as many rounds as the next power of two and the same bytes.)"""
+    """Allgather of nbytes in all: in round k pairs exchange 2^k shares. MPICH's Bruck sends as many bytes and rounds."""
     share, sent, out, distance = nbytes / ranks, 1, [], 1
     while sent < ranks:
         now = min(sent, ranks - sent)
@@ -130,9 +127,8 @@ ALGORITHMS: dict[str, dict[str, Callable[[int, float], Schedule]]] = {
 def chosen(collective: str, ranks: int, nbytes: float, mpi: str = "openmpi") -> str:
     """The algorithm that a library chooses for a collective as dparallel calls it.
 
-    Open MPI: the sums of gradients are Iallreduce, by reduce-scatter and allgather (set by comm/mpi/tuning.py), its
-    Ireduce_scatter is a tree and a scatter, its Iallgatherv and Ialltoallv are linear (allgathers of few bytes are blocking
-    here: Allgatherv). MPICH: by Thakur et al.'s limits.
+    Open MPI: Iallreduce by reduce-scatter and allgather (set by comm/mpi/tuning.py), Ireduce_scatter by a tree and a
+    scatter, linear Iallgatherv and Ialltoallv. MPICH: by Thakur et al.'s limits.
     """
     if mpi == "nccl":
         return {"reduce_scatter": "pairwise"}.get(collective, "ring" if "ring" in ALGORITHMS[collective] else

@@ -1,9 +1,9 @@
-"""Runs a training script on one rank until enough of its steps are recorded, then ends it: what `dprun --predict` starts.
+"""Runs a training script on one rank until enough steps are recorded, then ends it: what `dprun --predict` starts.
 
     python -m dparallel.observe.prediction.script FOLDER NETWORK [-m] SCRIPT ARGS...
 
-NETWORK is a description, or "". The script's first DataParallel is found by a hook on all modules; nothing of the script
-changes. trace.json and network.json are left in FOLDER, and the script ends by SystemExit in its next forward, on all ranks.
+NETWORK is a description, or "". A hook on all modules finds the script's first DataParallel. trace.json and network.json are
+written to FOLDER, and the script ends by SystemExit in its next forward, on all ranks.
 """
 
 from __future__ import annotations

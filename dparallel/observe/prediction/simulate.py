@@ -1,14 +1,10 @@
 """Replay: a traced step under a what-if, as a graph of tasks that one function plays.
 
-As in Daydream (Zhu et al., ATC 2020), an option changes the graph, and play() is the same for all. graph_of() makes the
-tasks of a rank for an Option: other buckets, a comm hook, a stage of sharding. play() runs them on two resources, the
-rank's thread and its network. The network carries one collective after another: each starts when it has departed and the
-one before has ended. While a collective is under way the thread computes at the rate that the collective's share of the
-processor leaves, since MPI moves data only inside its calls, and on one host the ranks themselves do all the work of a
-sum.
-
-All ranks have the same graph. That the slowest of many ranks is slower than a typical one is slowest(), from the trace's
-jitter.
+As in Daydream (Zhu et al., ATC 2020), an option changes the graph, and play() is the same for all. graph_of() makes a rank's
+tasks for an Option. play() runs them on the rank's thread and its network, which carries one collective after another.
+Meanwhile the thread computes at the rate that the collective's share of the processor leaves: MPI moves data only inside its
+calls, and on one host the ranks themselves do all the work of a sum. All ranks have the same graph; slowest() adds the
+trace's jitter.
 """
 
 from __future__ import annotations
@@ -182,8 +178,7 @@ def _after(trace: StepTrace, optimizer_share: float = 1.0) -> list[Task]:
 
 
 def bucket_groups(trace: StepTrace, cap_mb: float | None, fixed: bool = False) -> list[list[ParameterTrace]]:
-    """The buckets that the library would make, by its own functions: in the order in which gradients arrive, or (fixed) in
-    that of registration."""
+    """The buckets that the library would make, by its own functions: in order of gradients, or (fixed) of registration."""
     known = {p.name: p for p in trace.parameters}
     cap = capacity(trace, cap_mb, default_capacity(trace.gradient_bytes))
     groups = buckets.grouped([p.named() for p in trace.parameters], cap)
@@ -219,9 +214,7 @@ def _spread(name: str, whole: float, events: Sequence[tuple[float, Sequence[Task
 
 def _departing(trace: StepTrace, leaving: Sequence[tuple[Sequence[ParameterTrace], Sequence[Task]]], ranks: int,
                blocks: bool = False) -> list[Task]:
-    """Backward, in which a group of parameters leaves as soon as all its gradients are there and the groups before it have
-    left; a group without gradients leaves at the end. blocks: if the pass has other collectives, all groups leave at the
-    end, since ranks meet where these groups leave."""
+    """Backward in which groups of parameters are launched in order when complete, or (blocks) all at the end."""
     events, now, syncs = [], 0.0, _backward_syncs(trace, ranks)
     for group, start in leaving:
         ready = max((p.ready if p.ready else trace.backward for p in group), default=trace.backward)
@@ -231,8 +224,7 @@ def _departing(trace: StepTrace, leaving: Sequence[tuple[Sequence[ParameterTrace
 
 
 def _forward_syncs(trace: StepTrace, ranks: int, agreed: bool = False) -> list[tuple[float, list[Task]]]:
-    """SyncBatchNorm in forward: an allgather of each rank's count, means and squares, in float64. Passes before the
-    summed one have their backward's sums here, too. agreed: ranks agree first that they begin a collective."""
+    """SyncBatchNorm's allgathers in forward, and earlier passes' backward sums. agreed: ranks agree before each."""
     events, here = [], len(trace.syncs) - len(trace.syncs) // trace.passes
     for i, s in enumerate(trace.syncs):
         name = f"statistics {i}"
@@ -258,8 +250,7 @@ def _slopes(sync: SyncTrace, number: int, ranks: int, agreed: bool) -> list[Task
 
 def _hooked(trace: StepTrace, option: Option, groups: Sequence[Sequence[ParameterTrace]],
             program: HookProgram) -> list[Task]:
-    """Backward with a comm hook. Weights are summed before the first bucket leaves, and flags at the end. What the hook
-    computes after a wait is done when its result is waited for."""
+    """Backward with a comm hook: weights are summed before the first bucket, flags at the end."""
     leaving, finishing = [], []
     for i, group in enumerate(groups):
         start, finish = program.tasks(group, option.ranks, f"bucket {i}")
@@ -278,8 +269,7 @@ def _meet(name: str) -> Task:
 
 
 def _sharded(trace: StepTrace, option: Option) -> list[Task]:
-    """Stages 1 and 2: units leave by reduce-scatter, two at a time; the optimiser works on this rank's share; then the
-    values are gathered, those of the next unit while one is copied."""
+    """Stages 1 and 2: reduce-scatter of two units at a time, the optimizer on this rank's share, gathers of values."""
     known = {p.name: p for p in trace.parameters}
     cap = capacity(trace, option.bucket_cap_mb, MOST_BYTES)
     units = [[known[name] for name, _ in group] for group in grouped_units([p.named() for p in trace.parameters], cap)]
@@ -370,8 +360,7 @@ def expected_maximum(ranks: int) -> float:
 
 
 def slowdown(trace: StepTrace, network: Network, ranks: int) -> float:
-    """The factor by which computation takes longer on so many ranks than on the traced ones: ranks beyond a host's cores
-    take turns, and all wait for the slowest."""
+    """The factor of computation on so many ranks: ranks beyond a host's cores take turns, and all wait for the slowest."""
     here = min(ranks, network.ranks_per_host)
     turns = max(1.0, here / network.cores_per_host) if network.cores_per_host else 1.0
     traced = max(1.0, trace.ranks_per_host / network.cores_per_host) if network.cores_per_host else 1.0

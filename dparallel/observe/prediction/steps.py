@@ -18,8 +18,7 @@ VERSION = 2
 
 @dataclass(frozen=True)
 class ParameterTrace:
-    """A parameter, in the order of registration. used: seconds from the start of forward to the first use of its module;
-    ready: from the start of backward to its gradient (0 if it got none)."""
+    """A parameter: seconds from forward's start to its module's first use, and from backward's to its gradient (0: none)."""
 
     name: str
     shape: tuple[int, ...]
@@ -42,8 +41,7 @@ class ParameterTrace:
 
 
 class SyncTrace(NamedTuple):
-    """A call of a SyncBatchNorm: its channels, the bytes of one of its numbers, and when in forward it is (as
-    ParameterTrace.used)."""
+    """A call of a SyncBatchNorm: its channels, the bytes of a number, and when in forward it is (as ParameterTrace.used)."""
 
     channels: int
     itemsize: int
@@ -51,9 +49,9 @@ class SyncTrace(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One task of a rank's thread. kind: "compute" for `seconds`; "copy" nbytes, which a single rank would not do; "start" a
-    collective of nbytes, called `name`; "wait" for the collective `name`; "call": start a collective and wait for it. The
-    collective "sum" is that of a bucket, "meet" the comparison of calls that begins every checked one."""
+    """One task of a rank's thread. kind: "compute" for `seconds`; "copy" nbytes, which a single rank would not; "start" or
+    "wait" for the collective `name`; "call": both. "sum" is a bucket's collective, "meet" the comparison of calls before
+    a checked one."""
 
     kind: str
     name: str = ""

@@ -56,8 +56,7 @@ def advice(data: dict[str, Any]) -> list[str]:
 
 
 def cost(cause: dict[str, Any]) -> float:
-    """By how many ms a step a cause delays the others: the mean over the ranks that wait for it at least half as long as the
-    one that waits longest."""
+    """By how many ms a step a cause delays others: the mean over ranks that wait at least half as long as the longest."""
     waiting = cause["waiting_ms"].values()
     return statistics.fmean(ms for ms in waiting if ms >= max(waiting) / 2) if waiting else 0.0
 

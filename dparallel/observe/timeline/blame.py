@@ -1,14 +1,11 @@
-"""Blame: of each wait, which rank the others waited for, and what that rank did in the meantime.
+"""Blame: for each wait, which rank the others waited for, and what that rank did in the meantime.
 
-A rank that waits in a collective waits until the last rank has arrived; the rest of the wait is the transfer of the data.
-To find why the last rank was late, the parts of both ranks are compared since they left a collective together: the cause is
-the part on which the late rank spent more time, or several parts in shares. If the late rank waited for a third rank then,
-the third rank's cause counts: a delay belongs to the rank where it arose, not to the ranks that passed it on. Scalasca's
-root-cause analysis does the same (Boehme, Geimer, Wolf, Arnold, "Identifying the Root Causes of Wait States in Large-Scale
-Parallel Applications", ICPP 2010).
+A rank waits until the last rank has arrived; the rest is transfer. To find why the last rank was late, the parts of both
+ranks are compared since they left a collective together: the cause is the part on which the late rank spent more time. If
+the late rank waited for a third rank then, the third rank's cause counts, as in Scalasca's root-cause analysis (Boehme et
+al., ICPP 2010).
 
-Time in which another process had the late rank's core counts as OTHER_PROCESS, and not as time of the part that it
-interrupted: the system's counter is read where spans begin and end (recording.SAMPLED).
+Time in which another process had the late rank's core counts as OTHER_PROCESS instead of the part that it interrupted.
 """
 
 from __future__ import annotations
@@ -39,8 +36,8 @@ Cause = tuple[int, str]              # a rank, and one of PARTS, OTHER_PROCESS o
 
 
 class Wait(NamedTuple):
-    """One wait. waiting: ns until the late rank arrived. transfer: ns from then to the end of the wait. causes: of
-    `waiting`, in ns. stolen: the part of `transfer` in which another process had this rank's own core."""
+    """One wait, in ns: until the late rank arrived (waiting), then the transfer; causes of `waiting`; stolen: the part of
+    `transfer` in which another process had this rank's core."""
 
     rank: int
     start: int
@@ -54,8 +51,7 @@ class Wait(NamedTuple):
 
 
 class Meeting:
-    """A collective: when each rank arrived, and when each left it, which is the end of its wait if it waited. In a message
-    the sender arrives and the receiver leaves. All dicts are by rank."""
+    """A collective: when each rank arrived and left, by rank. In a message the sender arrives and the receiver leaves."""
 
     def __init__(self) -> None:
         self.arrived: dict[int, int] = {}
@@ -92,7 +88,7 @@ class Blame:
     """The waits of a run and their causes.
 
     segments: of each rank. waits: by rank, in the order of their ends. delays: by rank, (moments, ns until then in which its
-    training thread could have run and did not).
+    training thread was runnable and did not run).
     """
 
     def __init__(self, run: Run) -> None:
@@ -147,8 +143,7 @@ class Blame:
         return found
 
     def _note_advanced(self) -> None:
-        """Note since when each rank advances each collective in flight. MPI makes progress only inside its calls, so a rank
-        that has started a collective and computes holds it up; a rank that waits for any collective advances all."""
+        """Note since when each rank advances each collective in flight: MPI makes progress only inside its calls."""
         by_rank: dict[int, list[tuple[Meeting, int, int]]] = defaultdict(list)
         for meeting in self.meetings.values():
             if len(meeting.arrived) > 1:
@@ -167,8 +162,7 @@ class Blame:
             meeting.advanced.sort()
 
     def _note_preempted(self, meetings: list[Meeting]) -> None:
-        """Note which ranks lost their core during a transfer, and for how long. The counter is known where the wait begins
-        and ends; its growth is counted as if all of it came at the end, during the transfer."""
+        """Note which ranks lost their core during a transfer, and for how long, as of the wait's end."""
         by_rank: dict[int, list[tuple[Meeting, int, int, int]]] = defaultdict(list)
         for meeting in meetings:
             if len(meeting.arrived) > 1:
@@ -218,8 +212,7 @@ class Blame:
         return _Open(end, rank, start, flight, late, arrival, *self._left_together(rank, start, late, arrival, meeting))
 
     def _left_together(self, rank: int, start: int, late: int, arrival: int, meeting: Meeting) -> tuple[int, int, Meeting]:
-        """When two ranks left the last collective that both had left before, and that collective; the begin of the run, and
-        NOWHERE, if there is none."""
+        """When two ranks left the last collective that both left, and which; without one, the run's start and NOWHERE."""
         found = self._begin, self._begin, NOWHERE
         for group, times, met in self._met[rank]:
             if late not in group:
@@ -233,8 +226,8 @@ class Blame:
         return found
 
     def _spent(self, found: list[_Open]) -> tuple[Any, Any]:
-        """Two tables with a row for each wait: by part, and by other processes, the ns that the waiting rank and the late
-        rank spent since they left a collective together. All waits of a rank are looked up at once: ten times as fast."""
+        """Two tables with a row per wait: by part, the ns that the waiting and the late rank spent since they left a
+        collective together. All waits of a rank are looked up at once: ten times as fast."""
         mine, theirs = (np.zeros((len(found), STOLEN + 1)) for _ in range(2))
         asked: dict[int, list[tuple[Any, int, int, int]]] = defaultdict(list)
         for place, one in enumerate(found):
@@ -250,8 +243,7 @@ class Blame:
         return mine, theirs
 
     def work(self, rank: int, times: Any) -> Any:
-        """By part, and by other processes, the ns that a rank has spent until some moments. A taken core is subtracted from
-        the part that it interrupted, but not from waiting, which it does not prolong."""
+        """By part, the ns a rank spent until some moments, without what other processes took (except of waiting)."""
         segments, (moments, values) = self.segments[rank], self.delays[rank]
         out = np.zeros((len(times), STOLEN + 1))
         out[:, :STOLEN] = segments.before(times)
@@ -295,8 +287,7 @@ class Blame:
                     min(meeting.preempted.get(one.rank, 0), transfer) if whole else 0)
 
     def _causes(self, one: _Open, mine: Any, theirs: Any, waiting: int) -> dict[Cause, int]:
-        """The parts on which the late rank spent more time than the waiting one since both left a collective, scaled to
-        `waiting` in sum. The late rank may also have left that collective later."""
+        """The parts on which the late rank spent more time since both left a collective, scaled to `waiting` in sum."""
         late = one.late
         excess = np.maximum(theirs - mine, 0.0)
         skew = max(0, one.there - one.here)
@@ -375,8 +366,7 @@ def joined(intervals: list[list[int]]) -> tuple[list[int], list[int]]:
 
 
 def meetings_of(run: Run) -> dict[int, Meeting]:
-    """All collectives and messages, by their numbers. Of a collective in flight the start, in which ranks compare their
-    calls and may wait, is a meeting of its own (STARTS)."""
+    """All collectives and messages, by number, and the starts of collectives in flight, where ranks may wait."""
     found: dict[int, Meeting] = defaultdict(Meeting)
     wait = run.numbers.get("dparallel::wait", -1)
     send, recv = (run.numbers.get(f"dparallel::{name}", -1) for name in ("send", "recv"))
@@ -452,9 +442,7 @@ def rows_at(rows: tuple[list[int], list[int]], time: int) -> int:
 
 
 def lanes_of(run: Run, rank: Any, segments: Segments) -> list[tuple[int, str, int]]:
-    """(device, part, ns) of each call in which the other local devices waited for one: by how much its lane ended last.
-
-    A call has each lane once, which tells calls apart: on busy cores a lane may begin after another one has ended."""
+    """(device, part, ns) of each call in which the other local devices waited for one: by how much its lane ended last."""
     lanes = []
     for thread in rank.threads:
         for row in np.flatnonzero(thread.spans.kind == LANE).tolist():

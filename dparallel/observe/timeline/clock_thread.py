@@ -1,8 +1,8 @@
-"""Over several hosts: a thread of one rank a host compares clocks again every few seconds while the script runs.
+"""Over several hosts: a thread of one rank per host compares clocks every few seconds while the script runs.
 
-So a timeline that is read while the job hangs, or after it died, has offsets that are at most PERIOD old. Rank 0's thread
-tells one host after the other to begin, and answers its ping-pong (clocks.py). The threads have a communicator of their own,
-and need an MPI that several threads may call. A host that does not answer within PATIENCE is not asked again.
+So a timeline that is read while the job hangs, or after it died, has offsets of at most PERIOD. Rank 0's thread answers one
+host after the other (clocks.py). The threads have their own communicator and require a thread-safe MPI. A host that does not
+answer within PATIENCE is not queried again.
 """
 
 from __future__ import annotations
@@ -29,10 +29,7 @@ class NoAnswer(Exception):
 
 
 class ClockThread:
-    """One rank's side. leaders: one rank of each host, rank 0 first. measured: called with each new Offset.
-
-    Collective to make (over MPI ranks); a rank that is no leader only takes part in making it.
-    """
+    """One rank's side; collective to make. leaders: one rank per host, rank 0 first; measured: called with each Offset."""
 
     def __init__(self, comm: Any, leaders: list[int], measured: Callable[[Offset], object]) -> None:
         self.comm: Any = comm.comm.Dup()

@@ -1,12 +1,10 @@
-"""Clocks: how far a host's clock is from that of the first rank's host, by ping-pong.
+"""Clocks: the offset of a host's clock from that of the first rank's host, by ping-pong.
 
-time.perf_counter_ns() is CLOCK_MONOTONIC on Linux, one clock for all processes of a host; other hosts have others, whose
-rates differ by some millionths. Between two measurements the offset is taken to change evenly; after the last one its
-drift is read from the hosts' system clocks (NTP), which is less sure.
+time.perf_counter_ns() is CLOCK_MONOTONIC on Linux, one clock per host; rates differ by millionths. Between two measurements
+the offset changes evenly; after the last one the drift is read from the hosts' system clocks (NTP), which is less certain.
 
-One round asks for the other clock's time. Its offset is the one with which that time lies in the middle between sending
-and receiving. The offset of a comparison is the median over the fastest 5 % of its rounds. It can be wrong by half of such a
-round trip at most, which is `bound`.
+A round's offset puts the other clock's time in the middle between sending and receiving. A comparison's offset is the median
+over the fastest 5 % of its rounds, wrong by at most half of such a round trip: its `bound`.
 """
 
 from __future__ import annotations
@@ -35,10 +33,7 @@ class Offset(NamedTuple):
 
 def compare_clocks(comm: Any, now: Callable[[], int] = time.perf_counter_ns,
                    identity: tuple[str, str] | None = None) -> Offset | None:
-    """This rank's offset from rank 0; None where all ranks are on one host. Collective.
-
-    One rank of each host plays ping-pong with rank 0, one after the other, and tells the others of its host.
-    """
+    """This rank's offset from rank 0; None if all ranks are on one host. One rank per host measures. Collective."""
     identities = comm.allgather_object([identity or host_identity()])
     own = identities[comm.rank]
     leaders = first_of_each(identities)
@@ -96,8 +91,8 @@ def best(rounds: Sequence[tuple[int, int, int]]) -> Offset:
 class Clock:
     """From one host's clock to rank 0's.
 
-    offsets: measured ones, in the order of their times. system: pairs (ns of this clock, ns of the system's clock) of this
-    host, and `reference` those of rank 0: they tell the drift where fewer than two offsets were measured.
+    offsets: measured, by time. system: pairs (ns of this clock, ns of the system's clock); reference: rank 0's. They give
+    the drift if fewer than two offsets were measured.
     """
 
     def __init__(self, offsets: Sequence[Offset], system: Sequence[tuple[int, int]] = (),

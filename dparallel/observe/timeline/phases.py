@@ -1,7 +1,7 @@
 """Phases: what the training thread of a rank was in at each moment, and where steps begin and end.
 
-Where spans of that thread contain each other, the innermost counts; the time between two phases belongs to the one that
-follows (_Builder._settle). So each nanosecond of a step is in exactly one part.
+Of nested spans the innermost counts; time between two phases belongs to the one that follows (_Builder._settle). So each
+nanosecond of a step is in exactly one part.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ NO_WAIT = ("dparallel::send", "dparallel::recv")     # spans without a duration
 
 
 class Segments(NamedTuple):
-    """A rank's time without gaps: from start[i] to start[i + 1] the rank is in part[i]. span[i]: the row of the span in
-    which it waits then, else -1. totals[i]: by part, the ns before segment i."""
+    """A rank's time without gaps: part[i] from start[i] to start[i + 1]. span[i]: the row of the span in which it waits, or
+    -1. totals[i]: by part, the ns before segment i."""
 
     start: Any
     part: Any
@@ -45,7 +45,7 @@ class Segments(NamedTuple):
 
 
 def totals_at(start: Any, part: Any, totals: Any, times: Any, value: Any, values: Any) -> Any:
-    """By part, what a counter had grown to at some moments; its growth within a segment belongs to the segment's part.
+    """By part, the value of a counter at some moments; growth within a segment belongs to the segment's part.
 
     totals: by part, at the start of each segment. value: the counter at the moments; values: at the starts of segments.
     """
@@ -57,8 +57,7 @@ def totals_at(start: Any, part: Any, totals: Any, times: Any, value: Any, values
 
 
 class Step(NamedTuple):
-    """A step of a rank: its number, when it began and ended, and in which membership (the ranks at work, which change under
-    `dprun --survive`)."""
+    """A step of a rank: number, start, end, and membership (the active ranks, which change under `dprun --survive`)."""
 
     number: int
     start: int
@@ -156,9 +155,8 @@ class _Builder:
 
 
 def steps_of(run: Run, rank: Rank) -> list[Step]:
-    """The steps of a rank. A step ends with a step of the optimiser that steps most often, or with a replay if there are
-    more of these. The first step begins with the first batch, not with the recording. Of a step that was repeated after a
-    rank died the last repetition counts."""
+    """The steps of a rank. A step ends with a step of the optimizer that steps most often, or with a replay if there are
+    more. The first begins with the first batch. Of a step repeated after a rank died, the last repetition counts."""
     spans = rank.main
     wanted = rank.info.get("steps")
     first, found = 0, {}
@@ -192,8 +190,7 @@ def _steps_of(run: Run, spans: Any) -> list[tuple[int, int, int]]:
 
 
 def _stepping_most(owners: Any, numbers: Any, ends: Any) -> int:
-    """The optimiser that steps most often; of several that step in turn the one whose step comes last, so that all ranks
-    choose the same."""
+    """The optimizer that steps most often; of several in turn the last one, so that all ranks choose the same."""
     if not len(owners):
         return -1
     each, counts = np.unique(owners, return_counts=True)

@@ -1,4 +1,4 @@
-"""Recording: each rank writes its spans into files of fixed size, which outlive it, and which anybody may read at any time.
+"""Recording: each rank writes its spans into files of fixed size, which outlive it and can be read at any time.
 
 `<path>.parts` is a folder with, for each rank,
 
@@ -7,8 +7,7 @@
     rank-3.12345.ring   the ring of thread 12345 (autograd/core/spans.py): a page with its head and the thread's name,
                         then its blocks
 
-Rings are mapped files, so what a rank recorded last can be read after it was killed, and while it hangs (run.py reads a
-folder as well as a finished file). Ranks exchange nothing of it while they train.
+Rings are mapped files, so a rank's last spans can be read after it was killed, and while it hangs. Ranks exchange nothing.
 """
 
 from __future__ import annotations
@@ -269,10 +268,10 @@ class Part:
 
 
 class Delays:
-    """The readings of RunDelay that are worth a counter in the timeline.
+    """RunDelay's readings that are worth a counter in the timeline.
 
-    The thread's own clock takes 1 us to read where RunDelay takes 4 to 12: as long as that clock goes on with the wall
-    clock, the delay has not grown.
+    The thread's own clock takes 1 us to read, RunDelay 4 to 12: while that clock keeps up with the wall clock, the delay is
+    unchanged.
     """
 
     def __init__(self) -> None:
@@ -281,8 +280,7 @@ class Delays:
         self.seen = 0, 0, 0                          # what was read last: (when, could have run, ran)
 
     def look(self, now: int) -> tuple[tuple[int, int, int], ...]:
-        """The readings (when, could have run, ran) that are new at `now`: none if the thread ran all the time since the last
-        look; else two, the old value at the last look and the value now, so that the growth lies between these two."""
+        """The new readings (when, could have run, ran): two, at the last look and now, or none if the thread always ran."""
         ran = time.thread_time_ns()
         before, idle = self._looked, now - self._looked - (ran - self._ran)
         self._looked, self._ran = now, ran

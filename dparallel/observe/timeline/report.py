@@ -1,5 +1,6 @@
-"""The report of a run: the parts of each rank's steps, which rank made others wait and why, the critical path, what the
-network achieved, and advice. As text, as a dict (JSON), and as a page (page.py)."""
+"""The report of a run: each rank's steps by part, who waited for whom and why, the critical path, the network, and advice.
+As text, as a dict (JSON), and as a page (page.py).
+"""
 
 from __future__ import annotations
 
@@ -39,8 +40,7 @@ class Report:
         self.data: dict[str, Any] = self._data()
 
     def _common_steps(self) -> list[int]:
-        """The numbers of the steps that all active ranks have recorded; other steps are removed from self.steps.
-        Ranks that died, or joined later, are active in some of the steps only."""
+        """The steps that all active ranks have recorded; others are removed from self.steps."""
         at_work: dict[int, set[int]] = defaultdict(set)          # by membership
         done: dict[int, dict[int, int]] = defaultdict(dict)      # by step and rank: the membership
         for rank in [rank for rank in self.run.ranks if rank.rank not in self.spares]:
@@ -294,8 +294,7 @@ class Report:
     # --- shown ----------------------------------------------------------------------------------------------------------
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """Further events of the trace: steps, and arrows from the last rank in a collective to the ranks that waited for it,
-        and from the sender of a message to its receiver."""
+        """Steps, and arrows from a collective's last rank to those that waited, and from senders to receivers."""
         begin = self.run.begin
         for number, steps in self.steps.items():
             row = row_number(number, 0)
@@ -348,8 +347,7 @@ class _Slices:
 
 
 def finish(folder: Path, path: Path, keep: bool = False) -> Report:
-    """Write the finished file of a folder of parts, and return the report. The folder is removed, unless `keep` (for a
-    run that continues)."""
+    """Write the finished file of a folder of parts, and return the report. keep: the run continues, keep the folder."""
     with collector_off():
         run = read_parts(folder, until_now=True)
         report = Report(run)

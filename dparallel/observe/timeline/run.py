@@ -1,8 +1,7 @@
-"""Run: what all ranks recorded, read from the folder of a timeline's parts or from the finished file, on one clock.
+"""Run: what all ranks recorded, read from the folder of parts or from the finished file, on one clock.
 
-The finished file is a trace in Chrome's format, which Perfetto and chrome://tracing open: a row group (process) a rank, a
-row a thread, one of steps, and one for each sum that is in flight beside others. It holds all that the parts held, so the
-report is made from it alone.
+The finished file is a trace in Chrome's format, for Perfetto and chrome://tracing: a row group (process) per rank, a row per
+thread, one of steps, and one per sum in flight. It holds all that the parts held, so the report is made from it alone.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ LOW = (1 << 40) - 1                  # of the number of a collective: its positi
 
 
 class Spans(NamedTuple):
-    """The spans of a thread, by increasing start. Times in ns of the first rank's clock.
+    """The spans of a thread, by start, in ns of the first rank's clock.
 
-    name: numbers into Run.names. b of a collective or message is its number, the same on all ranks (below 0: not known).
+    name: numbers into Run.names. b of a collective or message is its number, the same on all ranks (negative: unknown).
     """
 
     name: Any
@@ -88,8 +87,8 @@ class TimelineError(ValueError):
 class Run:
     """A recorded run.
 
-    names: of spans. ranks: in order. missing: the numbers of ranks without files, which recorded nothing, or on a host whose
-    files are not here. bound: by how many ns the clocks of two ranks may differ after their alignment.
+    names: of spans. ranks: in order. missing: ranks without files, which recorded nothing or whose host's files are not
+    here. bound: by how many ns the aligned clocks of two ranks may differ.
     """
 
     def __init__(self, names: list[str], ranks: list[Rank], size: int) -> None:
@@ -110,8 +109,7 @@ class Run:
 
 @contextlib.contextmanager
 def collector_off() -> Iterator[None]:
-    """A block without garbage collection. Reading a run makes millions of objects and no garbage, and the collector would
-    take a third of the time."""
+    """A block without garbage collection, which would take a third of the time of reading a run."""
     on = gc.isenabled()
     gc.disable()
     try:
@@ -132,8 +130,7 @@ def read(path: str | os.PathLike[str]) -> Run:
 
 
 def read_parts(folder: Path, until_now: bool = False) -> Run:
-    """The run in a folder of parts. until_now: the job goes on, or has ended just now, so open spans last until now;
-    otherwise that is so only for ranks whose processes still exist."""
+    """The run in a folder of parts. until_now: open spans last until now (as they do for ranks that still run)."""
     infos = []
     for path in sorted(folder.glob("rank-*.json")):
         try:
@@ -207,8 +204,7 @@ def raw_threads(folder: Path, info: dict[str, Any], names: dict[str, int], fligh
 
 
 def read_ring(path: Path, until: int) -> tuple[int, str, Any]:
-    """(thread, its name, its rows) of a ring's file. An open span ends at `until`, or with the last event in the ring if
-    that is 0: nobody knows when the process died."""
+    """(thread, name, rows) of a ring's file. An open span ends at `until`, or with the ring's last event if that is 0."""
     data = path.read_bytes()
     if len(data) < PAGE:
         return 0, "", np.empty((0, 8), np.int64)
@@ -255,8 +251,7 @@ def system_clock(threads: Sequence[Thread], names: dict[str, int]) -> list[tuple
 # --- the finished file ----------------------------------------------------------------------------------------------------
 
 def row_number(rank: int, place: int) -> int:
-    """The number (tid) of a rank's row: position 0 is for its steps, the next ones for its threads. It is never 0 or the
-    process' number, which readers take for the process' first thread."""
+    """The number (tid) of a rank's row: 0 is its steps, then threads. Never 0 or the pid, which readers treat specially."""
     return 100_000 * (rank + 1) + place
 
 
