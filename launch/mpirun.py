@@ -1,6 +1,4 @@
-"""The command that runs a module of an installed package. `python -m` would search it, and all that it imports, first in the
-current folder, where another user may have put files of these names.
-"""
+"""Which mpirun starts a job: its MPI, its command line, and the environment of the ranks."""
 
 from __future__ import annotations
 
@@ -84,8 +82,7 @@ def named(text: str) -> str:
 
 
 def module(name: str, *arguments: str) -> list[str]:
-    """The command that runs a module of an installed package. `python -m` would look for it, and for all that it imports, in
-    the current folder first, where another user may have put files of these names."""
+    """The command of an installed module. `python -m` would look first in the current folder, where others may write."""
     return [sys.executable, "-c", RUN, name, *arguments]
 
 

@@ -28,15 +28,20 @@ def read(folder: str) -> list[dict[str, Any]]:
     return sorted(reports, key=lambda report: (report["time"], report["rank"]))
 
 
-def running(folder: str) -> dict[int, int]:
-    """The process numbers of the ranks on this machine that have begun, and have not ended in Python's ways, by rank."""
+def texts(folder: str, kind: str) -> dict[int, str]:
+    """By rank, the texts of the files of a kind, without files that are gone by now, or are being written."""
     found = {}
     for name in os.listdir(folder):
-        if name.endswith(".running"):                # it may have gone by now, or is being written
-            path = os.path.join(folder, name)
-            with contextlib.suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
-                found[int(name.removesuffix(".running"))] = int(file.read())
-    return found
+        number, _, ending = name.partition(".")
+        if ending == kind and number.isdigit():
+            with contextlib.suppress(OSError), open(os.path.join(folder, name), encoding="utf-8") as file:
+                found[int(number)] = file.read()
+    return {rank: text for rank, text in found.items() if text}
+
+
+def running(folder: str) -> dict[int, int]:
+    """The process numbers of the ranks on this machine that have begun, and have not ended in Python's ways, by rank."""
+    return {rank: int(text) for rank, text in texts(folder, "running").items()}
 
 
 def vanished(folder: str, alive: bool = False) -> list[int]:
@@ -48,31 +53,17 @@ def vanished(folder: str, alive: bool = False) -> list[int]:
 
 def places(folder: str) -> list[str]:
     """The position of each rank of this machine at its watchdog's last check, at most a second before its end."""
-    found = {}
-    for name in os.listdir(folder):
-        if name.endswith(".place"):
-            with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, name), encoding="utf-8") as file:
-                found[int(name.removesuffix(".place"))] = file.read()
-    return [found[rank] for rank in sorted(found)]
+    return [text for _, text in sorted(texts(folder, "place").items())]
 
 
 def progress(folder: str) -> int | None:
     """The last step from which a restart would resume, as reported by a rank of this machine; None if none has reported."""
-    found = []
-    for name in os.listdir(folder):
-        if name.endswith(".progress"):
-            with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, name), encoding="utf-8") as file:
-                found.append(int(file.read()))
-    return max(found, default=None)
+    return max(map(int, texts(folder, "progress").values()), default=None)
 
 
 def stopped(folder: str) -> int:
     """The exit code with which the ranks of this machine have ended together, on request; 0 if they have not."""
-    for name in os.listdir(folder):
-        if name.endswith(".stopped"):
-            with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, name), encoding="utf-8") as file:
-                return int(file.read())
-    return 0
+    return next(map(int, texts(folder, "stopped").values()), 0)
 
 
 def unjoined(folder: str) -> str:
@@ -82,13 +73,7 @@ def unjoined(folder: str) -> str:
                   if name.endswith(".ended") and name.removesuffix("ended") + "world" not in names)
     if not left:
         return ""
-    waiting = {}
-    for name in names:
-        if name.endswith(".world"):
-            with open(os.path.join(folder, name), encoding="utf-8") as file:
-                text = file.read()
-            if text:                                 # else it has joined the others
-                waiting[int(name.removesuffix(".world"))] = text
+    waiting = texts(folder, "world")                 # empty: it has joined the others
     lines = [f"  rank {rank} waits in {text}" for rank, text in sorted(waiting.items())]
     gone = f"rank{'s' * (len(left) > 1)} {', '.join(map(str, left))}"
     return "\n".join([f"dprun: {gone} left the script without dparallel.world(), which all ranks call together", *lines]) \

@@ -20,6 +20,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import fmean, median_high
 from typing import Any, NamedTuple
 
 from . import private
@@ -225,8 +226,8 @@ def totals(rows: Sequence[Row]) -> str:
     """The line of the whole job."""
     parts = [f"{len(rows)} running"]
     figures: list[tuple[str, str, Callable[[Any], str], Callable[[Any], Any]]] = [
-        ("steps", "step", str, max), ("rate", "steps/s", figure, median), ("loss", "loss", figure, mean),
-        ("waiting", "waiting", percent, mean), ("memory", "memory in all", size, sum)]
+        ("steps", "step", str, max), ("rate", "steps/s", figure, median_high), ("loss", "loss", figure, fmean),
+        ("waiting", "waiting", percent, fmean), ("memory", "memory in all", size, sum)]
     for name, label, show, combine in figures:
         values = [getattr(row, name) for row in rows if getattr(row, name) is not None]
         if values:
@@ -274,16 +275,6 @@ def summary(rows: Sequence[Row], running: Sequence[Row]) -> list[str]:
         some = ", ".join(map(str, ranks[:16])) + ", ..." * (len(ranks) > 16)
         lines += ["", f"{len(ranks)} rank{'s' * (len(ranks) > 1)} {doing}: {some}"]
     return lines
-
-
-def mean(values: Sequence[float]) -> float:
-    """The arithmetic mean."""
-    return sum(values) / len(values)
-
-
-def median(values: Sequence[float]) -> float:
-    """The middle value."""
-    return sorted(values)[len(values) // 2]
 
 
 def figure(value: float) -> str:

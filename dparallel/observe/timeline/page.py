@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,42 +28,7 @@ COLOURS = {"start": "#8d99ae", "script": "#9a9a9a", "loader": "#e69f00", "forwar
 MEANINGS = {**MEANING, WAITING: "waiting for another rank", TRANSFER: "communication that is not hidden",
             "wait": "messages that take longer", "optimizer": "optimizer", "checkpoint": "saving a checkpoint"}
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5fb5", "#8c564b")
-STYLE = """
-:root{color-scheme:light dark;--back:#fff;--card:#f5f6f8;--text:#1b1f24;--soft:#59636e;--line:#d5d9de;--heat:213,94,0}
-@media(prefers-color-scheme:dark){:root{--back:#14171b;--card:#1e2329;--text:#e6e9ec;--soft:#9aa5b1;--line:#3a424b;--heat:240,120,30}}
-*{box-sizing:border-box}
-body{margin:0 auto;padding:1rem;max-width:70rem;background:var(--back);color:var(--text);font:15px/1.45 system-ui,sans-serif}
-h1{font-size:1.5rem;margin:.3rem 0}h2{font-size:1.15rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1rem 0 .3rem}
-p{margin:.3rem 0;color:var(--soft)}ol{margin:.3rem 0;padding-left:1.4rem}li{margin:.3rem 0}
-.tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:.6rem;margin:.8rem 0}
-.tile{background:var(--card);border-radius:.5rem;padding:.6rem .8rem}.tile b{display:block;font-size:1.3rem}
-.tile span{color:var(--soft);font-size:.85rem}
-.advice{background:var(--card);border-left:4px solid #0072b2;border-radius:.3rem;padding:.6rem .9rem}
-.legend{display:flex;flex-wrap:wrap;gap:.2rem .9rem;font-size:.85rem;margin:.4rem 0}
-.swatch{display:inline-block;width:.85em;height:.85em;border-radius:2px;margin-right:.35em;vertical-align:-.08em}
-.bar{display:grid;grid-template-columns:7rem 1fr 4.5rem;gap:.6rem;align-items:center;margin:2px 0;font-size:.85rem}
-.bar>div{display:flex;height:1.2rem;overflow:hidden}.bar i{display:block;height:100%}
-.bar span:first-child{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.bar span:last-child{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-.hatch{background-image:repeating-linear-gradient(45deg,rgba(255,255,255,.45) 0 3px,transparent 3px 7px)}
-.wide{overflow-x:auto;max-width:100%}
-table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
-th,td{padding:.2rem .55rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
-th:first-child,td:first-child,.left{text-align:left}td.left+.left{white-space:normal}th{color:var(--soft);font-weight:600}
-.share{display:inline-block;height:.7em;background:#d55e00;border-radius:2px;vertical-align:0}
-.lane{position:relative;height:1.3rem;background:var(--card);flex:1}.lane i{position:absolute;top:0;height:100%}
-.path{display:flex;gap:.6rem;align-items:center;margin:2px 0;font-size:.85rem}.path span{width:4.2rem;flex:none}
-.words{font-size:.85rem;overflow-wrap:anywhere}
-figure{margin:.4rem 0}.plot{display:grid;grid-template-columns:3.4rem 1fr;gap:0 .4rem;font-size:.75rem;color:var(--soft)}
-.plot svg{width:100%;height:11rem;display:block;border-left:1px solid var(--line);border-bottom:1px solid var(--line)}
-.axis{display:flex;flex-direction:column;justify-content:space-between;text-align:right}
-.under{grid-column:2;display:flex;justify-content:space-between}
-polyline{fill:none;stroke-width:1.6;vector-effect:non-scaling-stroke;stroke-linejoin:round}
-details{margin:.6rem 0}summary{cursor:pointer}
-pre{background:var(--card);padding:.8rem;overflow-x:auto;font-size:.75rem;border-radius:.3rem}
-@media(max-width:32rem){body{padding:.7rem}.bar{grid-template-columns:4.6rem 1fr 4.6rem;gap:.35rem}
-.plot{grid-template-columns:2.6rem 1fr}.path span{width:3.2rem}}
-"""
+STYLE = Path(__file__).with_name("page.css")
 
 
 def page(data: dict[str, Any]) -> str:
@@ -72,7 +38,8 @@ def page(data: dict[str, Any]) -> str:
     title = f"dparallel: {counted(data['ranks'], 'rank')}"
     return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<style>{STYLE}</style></head><body>\n{body}\n<details><summary>The report as text</summary>"
+            f"<style>\n{STYLE.read_text(encoding='utf-8')}</style></head><body>\n{body}\n"
+            "<details><summary>The report as text</summary>"
             f"<pre>{escape(text_of(data))}</pre></details>\n</body></html>\n")
 
 
