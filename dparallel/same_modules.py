@@ -1,7 +1,4 @@
-"""SameModules: a second name for all modules of the package autograd.
-
-Read first: this page.
-"""
+"""SameModules: a second name for all modules of the package autograd. Read first: this page."""
 
 from __future__ import annotations
 

@@ -328,9 +328,7 @@ def grace(changes: Mapping[str, str]) -> float:
 
 
 def check_survival(options: argparse.Namespace, mpi: Mpi) -> None:
-    """Check the options of --survive, and return the number of spares. LaunchError if they conflict, or if this MPI can't
-    do it.
-    """
+    """Check the options of --survive and set the number of spares. LaunchError if they conflict or this MPI can't do it."""
     if not options.survive:
         for name in ("grow", "spares", "frozen"):
             if getattr(options, name) not in (None, False):

@@ -24,9 +24,8 @@ def other_package() -> str:
 
 
 def name_collision() -> Any:
-    """That module, run by its path, since this file imports nothing of the packages that it starts; None if it does not
-    exist.
-    """
+    """That module, run by its path, since this file imports nothing of the packages that it starts; None if it is
+    missing."""
     spec = importlib.util.spec_from_file_location("name_collision", os.path.join(AUTOGRAD, "base", "name_collision.py"))
     if spec is None or spec.loader is None or not os.path.exists(spec.origin or ""):
         return None

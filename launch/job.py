@@ -59,10 +59,10 @@ class Job:
 
     @property
     def ending(self) -> int:
-        """The signal by which mpirun ends its job.
+        """The signal by which mpirun ends its job: MPICH's forwards SIGTERM to the ranks and survives.
 
-        Open MPI's mpirun kills the ranks 0.5 s after SIGTERM, and a scheduler may send SIGTERM to it as to all processes: it
-        is blocked there, and SIGINT ends the job. MPICH's forwards SIGTERM to the ranks and survives.
+        Open MPI's kills the ranks 0.5 s after SIGTERM, which schedulers send to all processes: it is blocked, and SIGINT
+        ends the job.
         """
         return signal.SIGINT if self.mpi.family == "openmpi" else signal.SIGTERM
 
@@ -126,9 +126,7 @@ class Job:
                 self.end(PATIENCE)                   # mpirun may not end ranks that still wait in MPI_Init
 
     def unborn(self, mpirun: int, now: float) -> list[int]:
-        """The ranks that died before they could leave a mark. mpirun continues without them under --survive, and the others
-        wait for them in MPI_Init.
-        """
+        """The ranks that died before they left a mark: under --survive mpirun continues, and the others wait in MPI_Init."""
         self._marked |= marked(self.folder)
         missing = sorted(set(range(self.ranks)) - self._marked)
         if not missing or not self._marked or now < self._next_look:
@@ -149,8 +147,8 @@ class Job:
     def request_stop(self) -> None:
         """Request the ranks to end, by SIGTERM, which ends those at once that do not handle it.
 
-        MPICH's mpirun forwards it to all hosts. Open MPI's would end the job, so the ranks of this machine get it from here;
-        across hosts they get SIGUSR1, which Open MPI's forwards.
+        MPICH's mpirun forwards it. Open MPI's would end the job: this machine's ranks get it from here, others' SIGUSR1,
+        forwarded.
         """
         self.kill_at = time.monotonic() + self.grace + AFTER_GRACE
         if self.mpi.family != "openmpi" or self.spread:
@@ -296,9 +294,7 @@ def show_crashes(crashes: list[dict[str, Any]]) -> None:
 
 
 def survived(job: Job, code: int, mpi: Mpi) -> int:
-    """Report which ranks of a surviving job have died. Returns its exit code, 0 if a rank has reached the end of the
-    script.
-    """
+    """Report which ranks of a surviving job have died. Returns its exit code, 0 if a rank has finished the script."""
     dead, finished = vanished(job.folder), ended(job.folder)
     elsewhere = not finished and not running(job.folder)         # no rank was on this machine: mpirun's word has to do
     if job.gone:

@@ -155,12 +155,12 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
 
 
 def session(folder: str, memory: str, changes: dict[str, str]) -> dict[str, str]:
-    """Variables that make Open MPI keep a job's files in two folders of this machine, those of shared memory in `memory`.
-    Ranks get their own TMPDIR back.
+    """Variables that make Open MPI keep a job's files in two folders of this machine, those of shared memory in `memory`;
+    ranks get their own TMPDIR back.
 
-    By default it names the folder after mpirun's process number. A killed mpirun leaves it behind, and the next with that
-    number does not start ("listener thread failed"). It names shared memory after the job's number, and opens what another
-    user of the host has put there. Its parameters may be the user's, and may conflict.
+    By default the folder is named after mpirun's process number: a killed mpirun leaves it, and the next one with that
+    number fails ("listener thread failed"). Shared memory is named after the job's number, and opened even if another user
+    planted it.
     """
     if not sys.platform.startswith("linux"):         # macOS has long paths of temporary folders; sockets have short ones
         return {}
@@ -245,9 +245,8 @@ def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: lis
 
 
 def transports_chosen(options: argparse.Namespace, own: list[str]) -> bool:
-    """Whether the user has chosen Open MPI's transports. Otherwise ranks of one host use only its memory: by default, each
-    rank also listens on all of the host's addresses, and accepts what arrives as messages of the job.
-    """
+    """Whether the user has chosen Open MPI's transports. Otherwise ranks of one host use only its memory: by default each
+    rank also accepts messages at all of the host's addresses."""
     given = {item.partition("=")[0] for item in options.exports}
     return any(kind in own or f"OMPI_MCA_{kind}" in given or f"OMPI_MCA_{kind}" in environment
                for kind in ("btl", "pml", "mtl"))

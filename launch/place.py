@@ -1,8 +1,8 @@
 """What mpirun runs if another launcher has started the ranks' processes (torchrun, multiprocessing).
 
-One of these runs for each rank. It sends the rank's variables and the connection by which an MPI library finds mpirun to the
-process that becomes this rank, and lives as long as that process. If that process ends without having reported success, this
-one fails, and mpirun ends the job; if mpirun ends this one, the other ends itself. See dparallel/distributed/rendezvous.py.
+One runs for each rank. It sends the rank's variables and its connection to mpirun to the process that becomes this rank, and
+exists as long as that process. If that ends without reporting success, this one fails and mpirun ends the job; if mpirun
+ends this one, the other ends itself. See dparallel/distributed/rendezvous.py.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Files and folders that only this user can access, and a check of existing ones: see docs/security.md.
 
-A folder with a well-known or guessable name in /tmp or /dev/shm may have been created by another user of the host, and so
-may each file, link or FIFO in it. folder() and opened() reject what another user owns or can write to. dparallel imports
-this module as dprun.private.
+A folder with a guessable name in /tmp or /dev/shm, and each file, link or FIFO in it, may be another user's. folder() and
+regular() reject what another user owns or can write to. dparallel imports this module as dprun.private.
 """
 
 from __future__ import annotations
@@ -68,9 +67,8 @@ def check(path: str, status: os.stat_result, closed: int = 0o077) -> None:
 
 
 def regular(path: str, flags: int = os.O_RDONLY, *, private: bool = False) -> int:
-    """The descriptor of a regular file. PermissionError for a link, FIFO, socket, device or folder, and, if `private`, for a
-    file that another user owns or can access. It does not wait for a FIFO.
-    """
+    """The descriptor of a regular file, opened without waiting for a FIFO. PermissionError for anything else and, if
+    `private`, for a file that another user owns or can access."""
     try:
         descriptor = os.open(path, flags | NO_FOLLOW | CLOSED, 0o666)
     except OSError as error:
@@ -107,8 +105,8 @@ def token() -> str:
 class Held:
     """A new private folder that this process holds, by a lock on a file in it, until close() deletes it.
 
-    The system releases the lock when a process is killed, and swept() of a later one deletes the folder. A child process
-    that inherits the descriptor `lock` holds the folder, too. -1: this system has no such locks.
+    The system releases a killed process's lock, and a later swept() deletes the folder. Children that inherit the descriptor
+    `lock` hold it, too. -1: this system has no such locks.
     """
 
     def __init__(self, place: str, prefix: str) -> None:
@@ -151,9 +149,8 @@ def locked(descriptor: int) -> bool:
 
 
 def swept() -> None:
-    """Delete the folders in the host's memory that killed processes of this user have held. Not those in the temporary
-    folder: on a disk shared by hosts, a lock may be one host's.
-    """
+    """Delete folders in the host's memory left by killed processes of this user; on shared disks a lock may be one
+    host's."""
     try:
         names = os.listdir(SHARED) if fcntl is not None else []
     except OSError:
@@ -171,9 +168,8 @@ def swept() -> None:
 
 
 def word(path: str) -> str:
-    """The random word in a file that only this user can read. A new one if there is no file, or if others can read it.
-    PermissionError if another user created it, or it is not a regular file.
-    """
+    """The random word in a file that only this user can read; a new one if there is no file, or others can read it.
+    PermissionError if another user created it, or it is not a regular file."""
     until = time.monotonic() + 1.0                   # another process may have made it and not written it yet
     while True:
         with contextlib.suppress(FileNotFoundError):
@@ -192,9 +188,8 @@ def word(path: str) -> str:
 
 
 def user_folder(of_host: bool = False) -> str:
-    """A folder that all processes of this user find: in the cache folder, which several hosts may share, or, first if it is
-    for this host alone, in the temporary one. PermissionError if neither is available.
-    """
+    """A folder that all processes of this user find: the cache folder, which hosts may share, or the temporary folder (the
+    first choice if of_host). PermissionError if neither is available."""
     cache = os.environ.get("XDG_CACHE_HOME", "") or os.path.join(os.path.expanduser("~"), ".cache")
     user = os.geteuid() if hasattr(os, "geteuid") else 0
     places = [os.path.join(cache, "dparallel")] if os.path.isabs(cache) else []

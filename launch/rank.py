@@ -1,7 +1,6 @@
 """What runs on every rank: the script, as Python would run it; and if it fails, a report, and the end of the whole job.
 
-Run by its path, `python .../launch/rank.py script.py args`, not as a module: a `launch.py` of the user must not be found
-instead. So it imports nothing of this package.
+Run by its path, and importing nothing of this package: a `launch.py` of the user must not be found instead.
 """
 
 from __future__ import annotations
@@ -113,7 +112,7 @@ def timeline() -> Any:
 
 
 def set_torchrun_variables() -> None:
-    """Set the variables from which torchrun scripts read their rank, for scripts that read os.environ.
+    """Set torchrun's variables for scripts that read os.environ.
 
     Not TORCHELASTIC_USE_AGENT_STORE: True would make torch connect to a store that does not exist here.
     """
@@ -155,9 +154,7 @@ def host_number(hosts: list[str], otherwise: int) -> int:
 
 
 def is_dpruns(folder: str) -> bool:
-    """Whether dprun created a folder: it is this user's, and closed to others. Another host has no folder of its name,
-    unless another user has planted one.
-    """
+    """Whether dprun created a folder: it is this user's, and closed to others (another user may have planted it)."""
     try:
         status = os.lstat(folder)
     except OSError:
@@ -166,9 +163,7 @@ def is_dpruns(folder: str) -> bool:
 
 
 def to_dprun() -> None:
-    """On dprun's machine: redirect output to its FIFOs and rank 0's input from one, if it created some; after a SIGSEGV,
-    write Python's stack beside the reports.
-    """
+    """On dprun's machine, connect output and rank 0's input to its FIFOs; after a SIGSEGV, write Python's stack."""
     folder = os.environ.get(DIRECTORY, "")
     os.environ[NUMBER] = str(announced(RANKS))
     if not folder:                                   # names in the current folder may be another user's
@@ -216,9 +211,8 @@ def before(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def left_at(process: int) -> Callable[[int], NoReturn]:
-    """os._exit() for this process: with code 0, while MPI runs, it is a failure. Some MPIs' mpirun treats such a rank as
-    finished, and leaves the others waiting for it, or the job without its result. Forked children may call it.
-    """
+    """os._exit() for this process: code 0 while MPI runs is a failure, since some mpiruns leave the others waiting for it.
+    Forked children may call it."""
     def left(status: int) -> NoReturn:
         mpi = sys.modules.get("mpi4py.MPI")
         if SURVIVES in os.environ and os.getpid() == process and mpi is not None and mpi.Is_initialized():
@@ -301,9 +295,8 @@ def end(code: int, text: str, remedy: str = "") -> None:
 
 
 def write(code: int, text: str, remedy: str) -> bool:
-    """Write a report of this rank's failure; False if there is no folder for it (another host). The first one is kept: a
-    thread that reports and calls MPI_Abort, which returns on MPICH (in 2 jobs of 9), ends the process by os._exit().
-    """
+    """Write a report of this rank's failure; False if there is no folder for it (another host). The first one is kept: after
+    MPI_Abort, which returns on MPICH (in 2 jobs of 9), os._exit() follows."""
     folder = os.environ.get(DIRECTORY, "")
     if not os.path.isdir(folder):
         return False

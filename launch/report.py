@@ -45,9 +45,7 @@ def running(folder: str) -> dict[int, int]:
 
 
 def vanished(folder: str, alive: bool = False) -> list[int]:
-    """The ranks on this machine that have begun, and have not ended in Python's ways (an exception is one); with `alive`,
-    also those whose process still exists.
-    """
+    """The ranks on this machine that have begun and not ended in Python's ways; `alive`: also those that still run."""
     return sorted(rank for rank, process in running(folder).items() if alive or not is_alive(process))
 
 

@@ -25,10 +25,8 @@ class Restarts:
         return float(min(LONGEST, 2 ** self.count))
 
     def refusal(self, reached: int | None) -> str:
-        """Why a job that failed having saved step `reached` is not restarted; "" if it is.
-
-        Scripts that do not report progress (dparallel.report_progress) are restarted up to the limit.
-        """
+        """Why a job that failed after saving step `reached` is not restarted, or "". Unreported progress: up to the
+        limit."""
         if reached is not None and (self.best is None or reached > self.best):
             self.best, self.strikes = reached, 0
         elif self.best is not None:
@@ -41,9 +39,7 @@ class Restarts:
 
 
 class States:
-    """The folders in this host's memory in which jobs under --grow leave their states. Their names are random words that
-    only these jobs know.
-    """
+    """Folders in this host's memory, with random names, in which jobs under --grow leave their states for each other."""
 
     def __init__(self) -> None:
         self.folders: list[private.Held] = []

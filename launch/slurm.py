@@ -35,9 +35,7 @@ def allocation() -> Allocation | None:
 
 
 def started_by_srun() -> int:
-    """The number of processes that srun has started, including this one; 0 for a batch script, and a shell of `srun
-    --pty`.
-    """
+    """The number of processes that srun has started; 0 for a batch script, and a shell of `srun --pty`."""
     size = environment.get("SLURM_STEP_NUM_TASKS") or ""
     step = environment.get("SLURM_PROCID") is not None and environment.get("SLURM_PTY_PORT") is None
     return int(size) if step and size.isdigit() else 0

@@ -1,8 +1,7 @@
 """Standard output, error and input of the ranks on this machine: a FIFO for each, which dprun reads or writes.
 
-mpirun's own forwarding has three faults. Open MPI's splits long lines at the ends of its buffers and puts other ranks' in
-between (3,591 of 90,000 lines from 3 ranks). It reads all of the standard input, whether rank 0 does or not: an endless one
-(`yes |`) keeps the job from ending, or ends it by SIGPIPE (MPICH). Output before a crash can be lost.
+mpirun's own forwarding mixes long lines of ranks (Open MPI: 3,591 of 90,000 lines from 3 ranks), reads all of the standard
+input, so that an endless one keeps the job from ending or ends it by SIGPIPE (MPICH), and loses output before a crash.
 """
 
 from __future__ import annotations
@@ -40,8 +39,7 @@ class Stream:
 def forwarded(folder: str, ranks: int, tag: bool) -> Iterator[None]:
     """Create the FIFOs in the folder; copy their output until the end, including what is left then.
 
-    tag: prefix each line with [rank]. Without it, if there are too few file descriptors for all FIFOs, mpirun forwards the
-    output.
+    tag: prefix each line with [rank]. Without it, if there are too few file descriptors, mpirun forwards the output.
     """
     made = []
     with selectors.DefaultSelector() as selector:
@@ -81,9 +79,7 @@ def close(selector: selectors.BaseSelector) -> None:
 
 
 def copy(selector: selectors.BaseSelector, ended: threading.Event) -> None:
-    """Copy whole lines; incomplete lines when no more has arrived for a while, or at the end, where tagged lines are
-    completed.
-    """
+    """Copy whole lines; incomplete ones after a pause, or at the end, where tagged lines are completed."""
     streams = [key.data for key in selector.get_map().values()]
     while True:
         last = ended.is_set()                        # asked before the look: what came before the end is then seen
@@ -160,9 +156,7 @@ def pour(path: str) -> None:
 
 
 def read_input() -> bytes:
-    """The available standard input; b"" at its end. A terminal is not read from the background: that would stop this
-    process.
-    """
+    """The available standard input; b"" at its end. Reading a terminal from the background would stop this process."""
     while os.isatty(0) and (os.tcgetpgrp(0) != os.getpgrp() or not select.select([0], [], [], FOREGROUND)[0]):
         threading.Event().wait(FOREGROUND if os.tcgetpgrp(0) != os.getpgrp() else 0)
     return os.read(0, CHUNK) if sys.stdin is not None else b""

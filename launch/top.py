@@ -1,7 +1,6 @@
 """dprun --top: the progress of a running job's ranks, in a terminal.
 
-dprun writes a description of the job into its folder, and each rank's watchdog a file once a second
-(dparallel/comm/watchdog/vitals.py). Reading them costs the ranks nothing.
+dprun describes the job in its folder, and each rank's watchdog writes a file there once a second (comm/watchdog/vitals.py).
 """
 
 from __future__ import annotations
@@ -37,9 +36,8 @@ HEADINGS = ("rank", "host", "steps", "steps/s", "loss", "waiting", "memory", "do
 
 
 class Job(NamedTuple):
-    """A running dprun: its process, when the system started that, its folder, initially active ranks, spares, the script's
-    arguments, when the job began, and whether ranks may be on other hosts.
-    """
+    """A running dprun: its process and when the system started it, its folder, active ranks, spares, the script's arguments,
+    when the job began, and whether ranks may be on other hosts."""
 
     process: int
     started: int
@@ -102,9 +100,7 @@ def top(arguments: Sequence[str]) -> int:
 
 
 def jobs(asked: str | None = None) -> list[Job]:
-    """The running jobs of this user, or one of them, oldest first. The folder of a killed dprun is skipped, and so is what
-    another user owns or can write to.
-    """
+    """The running jobs of this user, or one of them, oldest first; without folders of killed ones, or open to others."""
     if asked is not None and not asked.isdigit():
         folders = [os.path.abspath(asked)]
     else:
@@ -254,9 +250,7 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def summary(rows: Sequence[Row], running: Sequence[Row]) -> list[str]:
-    """For many ranks: minimum, quartiles and maximum of each figure; the ranks that wait least (the others wait for them)
-    and most; and the ranks that do not run.
-    """
+    """For many ranks: quartiles of each figure, the ranks that wait least and most, and those that do not run."""
     lines = [f"{'':10}{'least':>12}{'a quarter':>12}{'half':>12}{'3 quarters':>12}{'most':>12}"]
     for name, show in (("steps", str), ("rate", figure), ("loss", figure), ("waiting", percent), ("memory", size)):
         values = sorted(value for row in running if (value := getattr(row, name)) is not None and value == value)

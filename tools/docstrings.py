@@ -38,6 +38,7 @@ class Entry:
     errors: list[str] = field(default_factory=list)
     example: list[str] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)      # types that annotations do not say
+    attributes: list[str] = field(default_factory=list)
 
 
 def read_tables(folder=TABLES):
@@ -60,13 +61,15 @@ def read_tables(folder=TABLES):
                 entry = entries[name] = Entry(summary.strip())
             elif text.startswith((">>>", "...")):
                 entry.example.append(text[:3] + line.split(text[:3], 1)[1])
+            elif text.startswith(". "):
+                entry.attributes.append(text[2:])
             elif text.startswith("|"):
                 entry.example.append(text[2:])
             elif text.startswith("->"):
                 entry.returns = text[2:].strip()
             elif text.startswith("!"):
                 entry.errors.append(text[1:].strip())
-            elif found := re.fullmatch(r"(\*{0,2}\w+\??)(?: \((.*?)\))?: (.*)", text):
+            elif found := re.fullmatch(r"(\*{0,2}\w+(?:, \*{0,2}\w+)*\??)(?: \((.*?)\))?: (.*)", text):
                 name, kind, entry.arguments[name] = found.groups()
                 if kind:
                     entry.kinds[name] = kind

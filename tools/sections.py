@@ -41,14 +41,16 @@ def parameters(node: ast.ClassDef | ast.FunctionDef) -> list[str]:
 def sections(entry: Entry, kin: list[Entry], names: list[str]) -> list[str]:
     """The lines of the sections: what an entry says, then what its families say of these arguments."""
     arguments: list[str] = []
-    for name in dict.fromkeys([*names, *entry.arguments]):
+    together = {name: key for key in entry.arguments for name in key.split(", ")}        # "device_ids, output_device: ..."
+    for name in dict.fromkeys([*(together.get(name, name) for name in names), *entry.arguments]):
         table = next((table for table in (entry, *kin) if name in table.arguments), None)
         if table is not None:
             kind = table.kinds.get(name)
             arguments += wrapped(f"{name}{f' ({kind})' if kind else ''}: {table.arguments[name]}.")
     returns = entry.returns or next((table.returns for table in kin if table.returns), "")
     errors = dict.fromkeys(entry.errors + [error for table in kin for error in table.errors])
-    parts = {"Args": arguments, "Returns": wrapped(f"{returns}.") if returns else [],
+    parts = {"Args": arguments, "Attributes": [line for text in entry.attributes for line in wrapped(f"{text}.")],
+             "Returns": wrapped(f"{returns}.") if returns else [],
              "Raises": [line for error in errors for line in wrapped(f"{error}.")],
              "Example": [f"    {line}" for line in entry.example]}
     return [line for title, lines in parts.items() if lines for line in ("", f"{title}:", *lines)]
@@ -65,7 +67,7 @@ def files() -> tuple[dict[Path, str], list[str]]:
         for path, node in definitions(ast.parse(file.read_text(encoding="utf-8")).body, f"{module}."):
             kin = [entry for pattern, entry in families if pattern.fullmatch(path)]
             summary, entry = ast.get_docstring(node), entries.pop(path, None)
-            if summary and entry and any(f"\n{title}:\n" in summary for title in ("Args", "Returns", "Raises", "Example")):
+            if summary and entry and any(f"\n{title}:\n" in summary for title in ("Args", "Attributes", "Returns", "Raises", "Example")):
                 lacking.append(f"{path}: the docstring in the code has sections, and so has a table")
             if summary and (lines := sections(entry or Entry(), kin if entry else [], parameters(node))):
                 address = f"dparallel.{module}:{path.removeprefix(f'{module}.')}"

@@ -1,13 +1,13 @@
-"""Checkpointer: the whole state of a run on the disk, and back.
+"""Checkpointer: the whole state of a run on disk, and back.
 
-save() runs in four steps. All collectives are in the training thread, in the order of the program:
+save() runs in four steps. All collectives are in the training thread, in program order:
 
 1. Every rank takes its state apart (parts.py, encoding.py). Arrays are not copied yet, but their checksums are computed.
-2. Ranks compare the checksums: what all have alike is written once, shared out over ranks by size; of the rest each rank
-   writes its own. So a state that differs where it should not (or should: local SGD, buffers) comes back as it was.
-3. What this rank will write is copied. From here on training may change its state.
-4. A thread (writing.py) writes the rank's shard and its list; that of rank 0 waits for the other lists, through the shared
-   folder and not by messages, and writes the manifest. The next save(), wait() or close() reports the result to all ranks.
+2. Ranks compare the checksums: equal parts are written once, divided over ranks; each rank writes its other parts. So a
+   state that differs between ranks (local SGD, buffers) is restored as it was.
+3. What this rank writes is copied. From here on training may change its state.
+4. A thread (writing.py) writes the rank's shard and list. Rank 0's waits for the other lists in the folder and writes the
+   manifest. The next save(), wait() or close() reports the result to all ranks.
 """
 
 from __future__ import annotations
@@ -40,13 +40,12 @@ ON_ERROR = ("raise", "continue")
 
 
 class Checkpointer:
-    """The whole state of a run in `folder`, which all ranks share: weights, buffers, optimisers, schedulers, a GradScaler,
-    the loader's position, every rank's random streams, and `extra` objects of the user's by name. All ranks call all methods
-    together.
+    """The whole state of a run in `folder`, which all ranks share: weights, buffers, optimizers, schedulers, a GradScaler,
+    the loader's position, every rank's random streams, and `extra` objects by name. All methods are collective.
 
-    Resumed on as many ranks as saved, a run is bitwise the one that was never stopped. On another number each sample of the
-    epoch is still seen once if the loader's sampler is a GlobalBatchSampler or DistributedSampler, and weights agree to
-    rounding, with reproducible=V bitwise; sharding may differ, too.
+    Resumed on as many ranks, a run is bitwise the one that was never stopped. On another number each sample of the epoch is
+    still used once if the sampler is a GlobalBatchSampler or DistributedSampler, and weights agree to rounding (bitwise with
+    reproducible=V). Sharding may differ, too.
     """
 
     parts: dict[str, Part]
@@ -83,10 +82,10 @@ class Checkpointer:
     # --- out ------------------------------------------------------------------------------------------------------------
 
     def save(self, step: int, *, metric: float | None = None, disk: bool = True) -> None:
-        """Save the state after `step` steps, between two of them; collective.
+        """Save the state after `step` steps, between two of them. Collective.
 
-        In the background it returns when the state has been copied; what goes wrong later is raised by the next save(),
-        wait() or close(). An earlier save that is still running is waited for.
+        In the background it returns when the state has been copied; the next save(), wait() or close() raises later errors.
+        It waits for an earlier save that is still running.
         """
         check_step("save", step)
         if not disk and self._memory is None:
@@ -138,10 +137,9 @@ class Checkpointer:
 
     def every(self, step: int, *, steps: int | None = None, seconds: float | None = None,
               metric: float | None = None) -> bool:
-        """save(step) if `step` is a multiple of `steps`, or if `seconds` have gone by since the last save on the clock of
-        rank 0. Returns whether it saved. Called after each step; it communicates only to look at that clock, which it does
-        rarely at first and more often as the time comes near.
-        """
+        """save(step) if `step` is a multiple of `steps`, or `seconds` have passed since the last save on rank 0's clock;
+        returns whether it saved. Called after each step. Ranks compare clocks rarely at first, and more often as the time
+        comes near."""
         check_step("every", step)
         if (steps is None) == (seconds is None):
             raise ValueError("every(steps=n) or every(seconds=t): one of them")
@@ -170,8 +168,7 @@ class Checkpointer:
                 self._memory.drop()
 
     def give_up(self) -> None:
-        """Leave a running save unfinished: a rank was lost, and this object can't be used any more. survive()
-        calls it."""
+        """Abandon a running save after a rank was lost: survive() calls it. This object is then unusable."""
         if self._writer is not None:
             self._writer.give_up()
 

@@ -1,7 +1,7 @@
-"""A rank's state taken apart into trees that JSON can hold and named arrays; and put together again.
+"""A rank's state taken apart into JSON trees and named arrays, and put together again.
 
-What a tree can hold is what autograd.save() can. Two things more: an array may be this rank's slice of a larger one, and
-complex128, which safetensors does not have, lies there as pairs of float64.
+Trees hold what autograd.save() can. In addition an array may be this rank's slice of a larger one, and complex128, which
+safetensors lacks, is stored as pairs of float64.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A checkpoint on a disk: a folder with a shard and a part list for each rank, and the manifest, which comes last.
+"""A checkpoint on disk: a folder with a shard and a part list for each rank, and the manifest, which comes last.
 
     run/step-00000050/rank-00000.safetensors     arrays of rank 0: its share of what all ranks have, its slices, its own
                       rank-00000.json            what they are; removed when the manifest has it
-                      manifest.json              the lists of all ranks: written beside its place, synced, renamed, synced
+                      manifest.json              the lists of all ranks: written under another name, synced, renamed, synced
 
 A folder with a manifest is complete; another one is half-written, and the next save removes it.
 """
@@ -47,8 +47,7 @@ def part_name(rank: int) -> str:
 # --- one file -----------------------------------------------------------------------------------------------------------
 
 def write_shard(path: str, arrays: Mapping[str, Array], mode: int = 0o666) -> dict[str, Any]:
-    """Write arrays to a new safetensors file, and see that it is on the disk; its name, size and the checksum of its header.
-    Writing releases the GIL, and does not copy."""
+    """Write and sync a new safetensors file, without the GIL and without copies; its name, size and header's checksum."""
     with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
         file.writelines(blocks(arrays, {}))
     with open(path, "rb+") as file:

@@ -1,8 +1,7 @@
 """What a manifest or a rank's list may contain: every field is checked when it is read, before any of it is used.
 
-A checksum finds damage, not forgery. A file may come from someone else: a field of another type, out of range, missing or
-unknown is a CheckpointError that names the file and the field. No field can make restore() read a file elsewhere, allocate
-more than the files hold, or run code.
+A checksum finds damage, not forgery. A field of another type, out of range, missing or unknown is a CheckpointError that
+names file and field. No field can make restore() read a file elsewhere, allocate more than the files hold, or run code.
 """
 
 from __future__ import annotations
@@ -202,8 +201,7 @@ class _Checker:
         self.number(piece["crc32"], f"{where}.crc32", 0, 2**32 - 1)
 
     def tree(self, tree: Any, where: str, names: Collection[str] | None) -> None:
-        """A nested state without its arrays, as autograd/serialization/decode.py reads it. names: of the arrays; None: not
-        known here."""
+        """A nested state without its arrays, as serialization/decode.py reads it. names: of the arrays; None: not known."""
         if tree is None or type(tree) in (bool, str):
             return
         if type(tree) in (int, float):

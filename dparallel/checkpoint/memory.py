@@ -1,10 +1,9 @@
 """Copies in the memory of hosts, from which a restart on the same hosts, or the survivors of a rank, read without a disk.
 
-/dev/shm outlives its processes, and other users of the host can list it. So the folder has mode 0700 and a random name, and
-one that another user made is refused (docs/security.md). Every rank writes its shard and list there, in the form that they
-have on the disk; where there are several hosts, also those of a partner on the host before, so that the state outlives one
-host. There is no manifest: a state is complete if the hosts together have the lists of all ranks, which restore() finds out.
-What a host lacks another one sends. The state before the newest one stays until the newest is complete everywhere.
+/dev/shm outlives its processes, and other users can list it, so the folder has mode 0700 and a random name
+(docs/security.md). Every rank writes its shard and list there, on several hosts also those of a partner on the host before.
+There is no manifest: a state is complete if the hosts together have the lists of all ranks. Hosts send each other what is
+missing. The previous state stays until the newest is complete everywhere.
 """
 
 from __future__ import annotations
@@ -41,10 +40,11 @@ NUMBER = re.compile(r"[0-9]{8,18}")
 
 
 class MemoryCopies:
-    """The copies of one run's state. identity: a random word, the name of the folder on each host. folder: the run's on the
-    disk, if it has one; the copies of another folder of that name are deleted. hosts: for each rank the first rank of its
-    host (default: of the communicator). base: the folder of this host's memory. All ranks construct it together, and call
-    all methods but keep() and drop() together."""
+    """The copies of one run's state. All ranks construct it, and call all methods but keep() and drop(), together.
+
+    identity: a random word, the folder's name on each host. folder: the run's on disk, if any; copies of another folder of
+    that name are deleted. hosts: for each rank the first rank of its host. base: the folder of this host's memory.
+    """
 
     def __init__(self, identity: str, ranks: Ranks, folder: str = "", *, hosts: Sequence[int] | None = None,
                  base: str | None = None) -> None:

@@ -1,7 +1,6 @@
-"""The parts of a run's state: how each is taken, which rank's state a rank takes back, and how it is put back.
+"""The parts of a run's state: how each is taken, which rank's state a rank takes back, and how it is restored.
 
-Resumed on as many ranks as saved, each rank takes back its own. On another number: what all had alike is everybody's; of
-what differed, see each part.
+On as many ranks as saved each rank restores its own. On another number equal parts are everyone's; for others see each part.
 """
 
 from __future__ import annotations
@@ -156,11 +155,10 @@ class Stream(Plain):
 
 
 class SharedStreams:
-    """The streams that functions draw from where they are given none: autograd's, Python's, NumPy's. Each rank's own.
+    """Each rank's default random streams: autograd's, Python's, NumPy's.
 
-    On another number of ranks: if all ranks had the same, or one was saved, all get that, since decisions that ranks are to
-    take alike (an order of samples) may be drawn from it. Else a rank that was saved goes on with its own, and one that was
-    not gets a stream of its own, drawn from its number and where rank 0 stood.
+    On another number of ranks all get the same if all had, or one was saved, since common decisions may be drawn from it.
+    Otherwise saved ranks keep theirs, and others get a stream drawn from their number and rank 0's state.
     """
 
     own = True
@@ -220,8 +218,8 @@ def _same(a: Any, b: Any) -> bool:
 class Model:
     """A Module or DataParallel: parameters, persistent buffers, extra state, a comm hook's state, counters.
 
-    On another number of ranks, or with other sharding: buffers that differed are rank 0's, as in DataParallel; parameters
-    that differed (parameters_to_ignore, local SGD between two averages) are refused.
+    On another number of ranks or with other sharding, buffers that differed are rank 0's; parameters that differed
+    (parameters_to_ignore, local SGD between two averages) are an error.
     """
 
     own = False
@@ -407,8 +405,8 @@ class OptimizerState:
 
 
 class Loader(Plain):
-    """A DataLoader, or a sampler: where a pass stands. On another number of ranks, a position that counts the samples of
-    all ranks (GlobalBatchSampler, DistributedSampler), or one that was the same on all ranks."""
+    """The position of a DataLoader or sampler. On another number of ranks: one that counts all ranks' samples, or was
+    equal."""
 
     own = True
 

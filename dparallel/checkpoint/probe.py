@@ -19,8 +19,8 @@ IDENTITY = ".identity"
 
 
 def probe(folder: str, ranks: Ranks, least: int) -> None:
-    """Make the folder, let every rank write a file into it, and let rank 0 see them all. CheckpointError, on all ranks, that
-    names the folder and what each rank can't do. least: so many bytes every checkpoint takes."""
+    """Create the folder; every rank writes a file into it and rank 0 sees them all. CheckpointError, on all ranks, names
+    what fails. least: bytes of every checkpoint."""
     token = ranks.from_first(secrets.token_hex(8))
 
     def mark(rank: int) -> str:
@@ -50,8 +50,7 @@ def probe(folder: str, ranks: Ranks, least: int) -> None:
 
 
 def identity(folder: str, ranks: Ranks) -> str:
-    """A random word that this folder has for good, and another folder that takes its place later has not. Only this user can
-    read it. Collective."""
+    """A random word that this folder keeps, and a later one of its name lacks; readable by this user only. Collective."""
     found = ""
     with ranks.together(f"memory=True keeps a random word in {folder}"):
         if ranks.rank == 0:

@@ -25,8 +25,7 @@ else:                                                # dprun.py: ROS 2 has a pac
 
 
 class Shard:
-    """One rank's file of arrays. place: its path; or its bytes, brought from another host. private: whether a file that
-    another user owns or can reach is refused."""
+    """One rank's file of arrays. place: its path, or its bytes from another host; private: reject another user's file."""
 
     entries: dict[str, Entry]
 
@@ -107,8 +106,8 @@ class StoredArray:
 
 
 class Saved:
-    """A complete checkpoint. title: what errors call it; place_of(file): the path or the bytes of a shard; private: whether
-    only files of this user's are read."""
+    """A complete checkpoint. title: for errors; place_of(file): a shard's path or bytes; private: read only this user's
+    files."""
 
     def __init__(self, title: str, manifest: Mapping[str, Any], place_of: Callable[[str], str | Array], *,
                  private: bool = False) -> None:

@@ -9,10 +9,10 @@ from .errors import Ranks
 
 
 class Due:
-    """Whether so many seconds have gone by since the last save: the same answer on all ranks, at the same call.
+    """Whether so many seconds have passed since the last save: the same answer on all ranks, at the same call.
 
-    Ranks look at rank 0's clock together. From the calls since the last save and their time they know about how many are
-    left, and look again after half of them: about 2 log2(calls) messages between two saves.
+    Ranks read rank 0's clock together, and again after half of the calls that are left by their estimate: about 2
+    log2(calls) messages between two saves.
     """
 
     calls: int

@@ -13,10 +13,10 @@ from .errors import CheckpointError, Ranks
 def save_all(folder: str | os.PathLike[str], model: Any = None, optimizer: Any = None, scheduler: Any = None,
              loader: Any = None, scaler: Any = None, *, step: int = 0, comm: Communicator | None = None, keep: Any = 1,
              **extra: Any) -> None:
-    """Save the whole state of a run in `folder`, and return when it is on the disk: Accelerate's save_state(), Lightning's
-    save_checkpoint(). Collective.
+    """Save the whole state of a run in `folder`, and return when it is on disk. Collective.
 
-    A loop that saves often keeps a Checkpointer instead, which writes in the background; the files are the same.
+    Like Accelerate's save_state() and Lightning's save_checkpoint(). A Checkpointer, for loops that save often, writes the
+    same files in the background.
     """
     with Checkpointer(folder, model, optimizer, scheduler, loader, scaler, comm=comm, keep=keep, background=False,
                       **extra) as checkpoint:
@@ -26,9 +26,7 @@ def save_all(folder: str | os.PathLike[str], model: Any = None, optimizer: Any =
 def load_all(folder: str | os.PathLike[str], model: Any = None, optimizer: Any = None, scheduler: Any = None,
              loader: Any = None, scaler: Any = None, *, step: int | None = None, comm: Communicator | None = None,
              **extra: Any) -> int:
-    """Take back the state that save_all(), or a Checkpointer, has saved, also on another number of ranks: Accelerate's
-    load_state(). Collective.
-    """
+    """Restore what save_all() or a Checkpointer saved, also on another number of ranks. Collective."""
     ranks = Ranks(communicator(comm if comm is not None else getattr(model, "comm", None)))
     if not ranks.from_first(os.path.isdir(folder)):  # a Checkpointer would make it
         raise CheckpointError(f"load_all: there is no folder {os.path.abspath(os.fsdecode(folder))}")

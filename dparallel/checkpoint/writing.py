@@ -1,7 +1,7 @@
 """The thread that writes one rank's part of a checkpoint; rank 0's also completes it. It starts no collective.
 
-Ranks meet in the folder: each writes its list when its shard is on the disk, and rank 0 waits for the lists of all. What
-went wrong is a text that the training thread fetches, shard_written() and completed(), and tells to all ranks.
+Each rank writes its list to the folder when its shard is on disk, and rank 0 waits for all lists. The training thread
+fetches errors by shard_written() and completed(), and reports them to all ranks.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ class Memory(Protocol):
 
 
 class Writer:
-    """One running save on one rank. folder: None for memory only. there: the complete checkpoints, rank 0's list, to which
-    the new one is added."""
+    """One running save on one rank. folder: None for memory only. there: rank 0's list of complete checkpoints, extended."""
 
     def __init__(self, folder: str | None, job: Job, memory: Memory | None, neighbours: Sequence[Any], keep: Keep | None,
                  there: list[Kept]) -> None:
@@ -78,8 +77,7 @@ class Writer:
         return self._late_problem
 
     def give_up(self, wait: bool = False) -> None:
-        """Do not wait for other ranks any more: one has failed. The half-written folder is left to the next save. wait:
-        unless what they bring is there already."""
+        """Stop waiting for other ranks after a failure; the next save removes the folder. wait: unless all is there."""
         if wait and self._thread is not None:
             self._thread.join(1.0)
         self._given_up.set()

@@ -1,8 +1,7 @@
 """A checksum of a model's weights that is summed over ranks with the gradients, and shows whether ranks have diverged.
 
-The checksum is sent as single bits, one per element of the message. The sum of a bit over N ranks is 0 or N if all ranks
-have the same one. So the comparison is exact in every dtype that can count ranks, needs no separate message, and has the
-same result on all ranks: if ranks differ, all of them take part in the comparison that names the parameter.
+It is sent as single bits, one per element of the message: the sum of a bit over N ranks is 0 or N if all ranks agree. So the
+comparison is exact in every dtype that can count ranks, needs no message, and has the same result on all ranks.
 """
 
 from __future__ import annotations
@@ -80,18 +79,15 @@ class WeightCheck:
         return crc
 
     def fill(self, room: Array, replaced: Sequence[tuple[Any, Any]] = ()) -> None:
-        """Write 1, whether hooks have replaced gradients, and the bits of the weights into the ROOM elements of a message,
-        if this pass is checked. A rank whose weights are not compared writes zeros. replaced: those of the BackwardPass.
-        """
+        """If this pass is checked, write 1, whether hooks replaced gradients, and the bits of the weights (zeros if not
+        compared) into the ROOM elements of a message. replaced: those of the BackwardPass."""
         if self.due:
             self._hooks = [self._described(hook, node) for hook, node in replaced]
             room[0], room[1], room[2:] = 1, bool(replaced), bits_of(self.checksum())
 
     def compare(self, room: Array, comm: Communicator, alike: Callable[[], bool]) -> None:
-        """Check the sums. CollectiveError, on all ranks, if their weights differ, or if hooks have replaced gradients on
-        some ranks only. Collective only then. alike(): whether all ranks have used the same parameters; else hooks may
-        differ.
-        """
+        """CollectiveError, on all ranks, if weights differ, or hooks replaced gradients on some ranks only (which may be,
+        unless alike(): all ranks have used the same parameters). Collective only then."""
         due, ranks = self.due, comm.size
         self.passes += 1
         if not due:

@@ -30,8 +30,8 @@ TEXT_LENGTH = 80                           # a longer value is not shown in mess
 class Entry(NamedTuple):
     """One part of an object.
 
-    path: where it is, as "param_groups[0].lr". description: its type, dtype, shape. digest: of its value. text: the value,
-    if it is short. array: the value of a tensor or array; it is not sent to other ranks.
+    path: as "param_groups[0].lr". description: type, dtype, shape. digest: of the value. text: a short value. array: the
+    value of a tensor or array, which is not sent.
     """
 
     path: str
@@ -46,10 +46,8 @@ class NotComparable(TypeError):
 
 
 def fingerprint(obj: object, rank: int, structure: bool = False) -> list[Entry]:
-    """The entries of an object's parts, in a fixed order. structure: exclude the values of modules and optimizers.
-
-    NotComparable (a TypeError) for a part of unknown type.
-    """
+    """The entries of an object's parts. structure: exclude values of modules and optimizers. NotComparable for unknown
+    types."""
     return list(_entries(obj, "", rank, structure))
 
 

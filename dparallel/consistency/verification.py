@@ -1,8 +1,7 @@
-"""Checks that all ranks have the same model, optimizer, data order or other value. All ranks raise the same error, which
-names the first difference.
+"""Checks that all ranks have the same model, optimizer, data order or other value; all raise the same error on a difference.
 
-One allgather of 16 bytes per rank determines whether there is a difference; entries and elements are sent only if there is
-one. DataParallel calls verify() on its module, sharding on its optimizers.
+One allgather of 16 bytes per rank finds whether there is one; entries and elements are sent only then. DataParallel calls
+verify() on its module, sharding on its optimizers.
 """
 
 from __future__ import annotations
@@ -22,9 +21,7 @@ COMPARABLE = "biufcV"                # kinds of dtypes whose first different ele
 
 
 def assert_same_everywhere(obj: object, comm: Communicator | None = None) -> None:
-    """Raise AssertionError, on every rank, unless all ranks have bitwise the same value. Collective; it returns at once if
-    one process holds all ranks.
-    """
+    """Raise AssertionError, on every rank, unless all ranks have bitwise the same value. Collective."""
     difference = first_difference(obj, comm)
     if difference:
         raise AssertionError(difference)
@@ -44,8 +41,7 @@ def verify(obj: object, comm: Communicator | None = None, *, what: str = "", ign
 
 def first_difference(obj: object, comm: Communicator | None = None, structure: bool = False,
                      ignored: Collection[str] = ()) -> str:
-    """A description of the first difference between ranks, "" if there is none; the same on all ranks. Paths in `ignored`
-    may differ. Collective."""
+    """The first difference between ranks in words, "" if there is none, except paths in `ignored`. Collective."""
     comm = communicator(comm)
     if comm.size == 1 or len(comm.held) > 1:
         return ""

@@ -71,9 +71,7 @@ class GlobalBatchSampler(Sampler[list[int]]):
         self.epoch, self.sample = epoch, 0
 
     def state_dict(self) -> dict[str, int]:
-        """The seed, the epoch and the number of its samples that are done: equal on all ranks, and for any number of
-        ranks and batch size.
-        """
+        """The seed, the epoch and its number of finished samples: equal on all ranks, for any number of ranks."""
         return {"seed": self.seed, "epoch": self.epoch, "sample": self.sample}
 
     def load_state_dict(self, state: dict[str, int]) -> None:

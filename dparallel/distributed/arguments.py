@@ -69,9 +69,8 @@ def op_and_arrays(op: Op, *arrays: Array) -> tuple[str, list[Array]]:
 
 
 def array_of(tensor: Tensor, name: str, output: bool = False) -> Array:
-    """The array of a tensor. TypeError, with the name of the argument, if it is not a Tensor; ValueError or RuntimeError if
-    it is an output that can't be written to.
-    """
+    """The array of a tensor. TypeError with the argument's name if it is none; ValueError or RuntimeError for a bad
+    output."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type Tensor but got {type(tensor)} "
                         "instead.")
@@ -81,9 +80,7 @@ def array_of(tensor: Tensor, name: str, output: bool = False) -> Array:
 
 
 def arrays_of(tensors: Sequence[Tensor], name: str, count: int | None = None, output: bool = False) -> list[Array]:
-    """The arrays of a list of `count` tensors of one dtype. TypeError, RuntimeError or ValueError with the argument's
-    name.
-    """
+    """The arrays of `count` tensors of one dtype. TypeError, RuntimeError or ValueError with the argument's name."""
     if not isinstance(tensors, (list, tuple)) or not all(isinstance(x, Tensor) for x in tensors):
         raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type List[Tensor] but got "
                         f"{type(tensors)} of {sorted({type(x).__name__ for x in tensors})}" if isinstance(tensors, list)
@@ -126,8 +123,8 @@ def finish_call(group: ProcessGroup, name: str, handle: Handle, outputs: Sequenc
                 pieces: Callable[[Any], Sequence[Array]], async_op: bool, returned: list[Any] | None = None) -> Work | None:
     """The Work of a collective. Unless async_op, complete earlier ones and this one, and return None.
 
-    outputs: the tensors written on this rank. pieces: a function of the handle's value, the array for each. returned: the
-    Work's result(). Default: the outputs.
+    outputs: the tensors written on this rank; pieces: the handle's value to their arrays; returned: the Work's result(), by
+    default the outputs.
     """
     writer = f"{name} of dparallel.distributed"
 

@@ -1,13 +1,9 @@
-"""torch.distributed's collectives. They write into their argument tensors and are not recorded for backward; those of
-dparallel.distributed.nn are.
+"""torch.distributed's collectives. They write into their arguments, unrecorded; those of dparallel.distributed.nn are
+recorded.
 
-They call the collectives of dparallel.comm, where the ranks' calls are compared first, so a mistake on one rank is an error
-on all. With async_op=True a call returns a Work as soon as all ranks have called; wait() or is_completed() writes its
-tensors.
-
-Writing is an unrecorded in-place operation: a backward pass that needs the old value, or that passes from the new value to
-the old one's graph, raises an error that names the collective. With async_op=True that holds from the start on. Tensors may
-have any memory format. On ranks outside `group` the functions warn and return None.
+dparallel.comm compares the ranks' calls first, so a mistake on one rank is an error on all. With async_op=True a call
+returns a Work as soon as all ranks have called; wait() or is_completed() writes its tensors. A backward pass that needs an
+overwritten value raises an error that names the collective. On ranks outside `group` the functions warn and return None.
 """
 
 from __future__ import annotations
@@ -105,9 +101,7 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Group = None, a
 
 def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: Group = None,
                            async_op: bool = False) -> Work | None:
-    """Gather tensors from all ranks in one tensor, in rank order: concatenated along dimension 0, or stacked in a new first
-    dimension.
-    """
+    """Gather tensors from all ranks in one tensor, in rank order: concatenated along dimension 0, or stacked before it."""
     pg = group_of_call(group, "all_gather_into_tensor")
     if pg is None:
         return None
@@ -213,9 +207,7 @@ def reduce_scatter_tensor(output: Tensor, input: Tensor, op: Op = ReduceOp.SUM, 
 
 def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: Group = None,
                async_op: bool = False) -> Work | None:
-    """Scatter a list of tensors to all ranks: output_tensor_list[i] gets rank i's tensor for this rank. Shapes may differ
-    between pairs of ranks.
-    """
+    """Scatter a list of tensors to all ranks: output_tensor_list[i] gets rank i's tensor for this rank, of any shape."""
     pg = group_of_call(group, "all_to_all")
     if pg is None:
         return None
@@ -236,9 +228,7 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
 def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[int] | None = None,
                       input_split_sizes: list[int] | None = None, group: Group = None,
                       async_op: bool = False) -> Work | None:
-    """Split input along dimension 0, scatter the parts to all ranks, and concatenate the received parts, in rank order, in
-    output.
-    """
+    """Split input's rows, scatter the parts to all ranks, and concatenate the received ones in output, in rank order."""
     pg = group_of_call(group, "all_to_all_single")
     if pg is None:
         return None

@@ -1,8 +1,7 @@
 """Process groups under torch.distributed's names: init_process_group, new_group, ranks and sizes.
 
-A ProcessGroup is a communicator of dparallel.comm with its members' global ranks. It can be passed wherever dparallel
-accepts `comm` or `process_group`. The default group is a duplicate of the job's communicator, so its messages never match
-those of code that uses dparallel.world().
+A ProcessGroup is a communicator with its members' global ranks, accepted wherever dparallel accepts `comm` or
+`process_group`. The default group duplicates the job's communicator, so its messages never match those of dparallel.world().
 """
 
 from __future__ import annotations
@@ -125,9 +124,7 @@ class ProcessGroup:
         self.late = [handle for handle in self.late if not handle.done()]
 
     def raise_on_all_ranks(self, name: str) -> on_all_ranks:
-        """A block that checks this rank's arguments. An exception is raised here, and as a CollectiveError on the other
-        ranks, which would otherwise wait.
-        """
+        """A block that checks arguments: an exception here is a CollectiveError on the other ranks, which would wait."""
         return on_all_ranks(self.communicator, name)
 
     def __repr__(self) -> str:

@@ -33,9 +33,7 @@ def _peer(group: ProcessGroup, rank: int | None, group_rank: int | None, name: s
 
 @contextlib.contextmanager
 def _raise_on_receiver(group: ProcessGroup, rank: int | None, group_rank: int | None, tag: int, name: str) -> Iterator[None]:
-    """A block that prepares a message. An exception is raised here, and as a CollectiveError on the receiver, which would
-    otherwise wait.
-    """
+    """A block that prepares a message: an exception here is a CollectiveError on the receiver, which would wait."""
     try:
         yield
     except Exception as error:
@@ -57,9 +55,7 @@ def send(tensor: Tensor, dst: int | None = None, group: Group = None, tag: int =
 
 def isend(tensor: Tensor, dst: int | None = None, group: Group = None, tag: int = 0,
           group_dst: int | None = None) -> Work | None:
-    """Start a send without a copy and return its Work: see send(). The tensor must not be changed before wait(), which waits
-    until the message is received.
-    """
+    """Start a send without a copy: see send(). Do not change the tensor before wait(), which waits for the receiver."""
     pg = group_of_call(group, "isend")
     if pg is None:
         return None
@@ -69,18 +65,14 @@ def isend(tensor: Tensor, dst: int | None = None, group: Group = None, tag: int 
 
 
 def recv(tensor: Tensor, src: int | None = None, group: Group = None, tag: int = 0, group_src: int | None = None) -> int:
-    """Receive the next message with this tag into the tensor. Returns the sender's global rank; -1 on ranks outside the
-    group.
-    """
+    """Receive the next message with this tag. Returns the sender's global rank; -1 on ranks outside the group."""
     work = irecv(tensor, src, group, tag, group_src)
     return -1 if work is None else work.source_rank()
 
 
 def irecv(tensor: Tensor, src: int | None = None, group: Group = None, tag: int = 0,
           group_src: int | None = None) -> Work | None:
-    """Start a recv and return its Work: see recv(). source_rank() of the Work is the sender's global rank. From any rank, a
-    message is received in wait() or is_completed() only.
-    """
+    """Start a recv: see recv(). Work.source_rank() is the sender. From any rank, wait() or is_completed() receives."""
     pg = group_of_call(group, "irecv")
     if pg is None:
         return None
@@ -192,9 +184,7 @@ def send_object_list(object_list: list[Any], dst: int | None = None, group: Grou
 
 def recv_object_list(object_list: list[Any], src: int | None = None, group: Group = None, device: object = None,
                      group_src: int | None = None, use_batch: bool = False) -> int:
-    """Receive objects from send_object_list() into the list. Returns the sender's global rank; -1 on ranks outside the
-    group.
-    """
+    """Receive objects from send_object_list(). Returns the sender's global rank; -1 on ranks outside the group."""
     pg = group_of_call(group, "recv_object_list")
     if pg is None:
         return -1

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
     """Split each tensor of a tree along dim, as chunk() does, for local devices.
 
-    Each tensor is split separately; 0-d tensors and other objects go to every device. The number of parts is the smallest of
-    all tensors', which for a small batch is below the number of devices.
+    0-d tensors and other objects go to every device. There are as many parts as the tensor with the fewest has.
     """
     if isinstance(target_gpus, (Communicator, int)):
         return trees.scatter(inputs, target_gpus, dim)
@@ -53,10 +52,8 @@ def _parts(tree: Any, devices: Sequence[Any], dim: int) -> Any:
 
 def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, target_gpus: Any,
                    dim: int = 0) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
-    """scatter() of a call's arguments. Returns a tuple of positional and a tuple of keyword arguments for each part.
-
-    Parts without positional or keyword arguments get an empty tuple or dict.
-    """
+    """scatter() of a call's arguments: a tuple of positional and a tuple of keyword arguments for each part (maybe
+    empty)."""
     if isinstance(target_gpus, (Communicator, int)):
         return trees.scatter_kwargs(inputs, kwargs, target_gpus, dim)
     args = scatter(tuple(inputs), target_gpus, dim) if inputs else []
@@ -66,9 +63,7 @@ def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, targe
 
 
 class DataParallel(Wrapper[Wrapped_co]):
-    """dparallel.DataParallel, with its arguments, under PyTorch's names of parameters, buffers and states, which begin with
-    "module.".
-    """
+    """dparallel.DataParallel, with PyTorch's names of parameters, buffers and states, which begin with "module."."""
 
     if TYPE_CHECKING:
         @takes(Config)
@@ -91,29 +86,6 @@ class DistributedDataParallel(DataParallel[Wrapped_co]):
 
     All ranks have equal weights, whatever their batches; dparallel.DataParallel weights by rows. The arguments are
     PyTorch's; for those not listed, see DataParallel().
-
-    Args:
-        device_ids, output_device: None or empty: the only device is the CPU.
-        process_group: The ranks. Default: the default group.
-        gradient_as_bucket_view (bool): True avoids the copy out of the buckets; a gradient that the user keeps then changes
-            in the next pass. Default: False.
-
-    Raises:
-        ValueError: there is no default group yet, or device_ids or output_device is passed.
-        RuntimeError: no parameter requires grad, or this rank is not in process_group.
-        NotImplementedError: an argument is not supported.
-
-    Example:
-        >>> import dparallel.distributed as dist
-        >>> dist.init_process_group("gloo")              # all ranks that dprun has started; here one
-        >>> model = dparallel.DistributedDataParallel(ag.nn.Linear(2, 1))
-        >>> model(ag.ones(3, 2)).mean().backward()       # this rank's batch
-        >>> model.module.weight.grad
-        tensor([[1., 1.]])
-        >>> with model.no_sync():
-        ...     model.require_backward_grad_sync
-        False
-        >>> dist.destroy_process_group()
     """
 
     def __init__(self: DistributedDataParallel[Wrapped], module: Wrapped, device_ids: Sequence[Any] | None = None,
@@ -149,8 +121,7 @@ class DistributedDataParallel(DataParallel[Wrapped_co]):
         self._synchronizing = True
 
     def _make_reducer(self) -> Any:
-        """The reducer of DataParallel, with gradients in separate memory unless gradient_as_bucket_view. Results of
-        autograd.grad() stay on the rank, as in PyTorch."""
+        """DataParallel's reducer, with separate gradients unless gradient_as_bucket_view; autograd.grad() stays local."""
         reducer = super()._make_reducer()
         reducer.averages_grad = False
         reducer.grad_in_bucket = self.gradient_as_bucket_view

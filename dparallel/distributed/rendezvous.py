@@ -1,10 +1,8 @@
-"""Rendezvous for init_process_group(): this process's rank and size, and how processes without an MPI launcher become the
-ranks of an MPI job.
+"""How init_process_group() finds this process's rank, and makes processes without an MPI launcher the ranks of an MPI job.
 
-Rank 0 starts an mpirun of as many processes, each running launch/place.py, on this host. Each of these sends the variables
-and the connection by which an MPI library finds mpirun to the process that becomes this rank, which then starts MPI with
-them. This is the same for all MPI libraries, and mpirun treats these processes as its ranks (a failure ends the job). The
-processes connect to a Unix socket whose name depends on MASTER_ADDR and MASTER_PORT, or on init_method.
+Rank 0 starts an mpirun of as many processes, each running launch/place.py, on this host. Each sends the variables and the
+connection by which an MPI library finds mpirun to the process that becomes its rank, over a Unix socket whose name depends
+on MASTER_ADDR and MASTER_PORT, or on init_method. mpirun treats these processes as its ranks.
 """
 
 from __future__ import annotations
@@ -50,9 +48,8 @@ REMEDY = "Start the script with `dprun -n {size} script.py`, or mpirun or srun, 
 
 
 def join_job(init_method: str | None, rank: int, size: int, store: Store | None, timeout: timedelta) -> tuple[int, int]:
-    """The requested rank and number of ranks, -1 for values that MPI determines. If several ranks are requested and there is
-    no MPI launcher, this process becomes a rank of an MPI job that rank 0 starts.
-    """
+    """The requested rank and size, -1 where MPI decides. Without an MPI launcher, several processes become ranks of a new
+    job."""
     method = urlsplit(init_method or "env://")
     if method.scheme not in METHODS:
         raise RuntimeError(f"No rendezvous handler for {init_method!r}: it must begin with env://, tcp:// or file://")
@@ -138,9 +135,7 @@ def _become_rank(path: str, rank: int, size: int, seconds: float) -> None:
 
 
 def _start_mpirun(path: str, size: int, deadline: float) -> tuple[dict[str, str], list[int]]:
-    """On rank 0: start mpirun, and send the variables and descriptors of each of its processes to the rank that uses them.
-    Returns those of rank 0.
-    """
+    """On rank 0: start mpirun, and pass the variables and descriptors of its processes to the ranks. Returns rank 0's."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)                              # of a job that was killed
     options = parser().parse_args(["-n", str(size), place.__file__, path])
@@ -242,9 +237,8 @@ def _receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
 
 class _EndReporter:
-    """Reports to launch/place.py how this process ends: normally, or by an error, which ends the job on all ranks. `link` is
-    a file descriptor, because a socket object would be closed before Python's last step, in which MPI ends.
-    """
+    """Reports to launch/place.py how this process ends. `link` is a descriptor: a socket object would be closed before MPI
+    ends."""
 
     def __init__(self, link: int) -> None:
         self.link, self.process, self.hook = link, os.getpid(), sys.excepthook
@@ -278,9 +272,7 @@ class _EndReporter:
             self.end_all_ranks()
 
     def child_ends(self) -> None:
-        """At the end of a process of multiprocessing: end MPI, since a forked process skips Python's last step, which
-        would end it.
-        """
+        """At the end of a forked process of multiprocessing: end MPI, since it skips Python's last step."""
         if multiprocessing.parent_process() is None or os.getpid() != self.process:
             return
         error = sys.exc_info()[1]

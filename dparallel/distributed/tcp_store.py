@@ -1,8 +1,7 @@
 """TCPStore: a store that one process serves to others.
 
-Server and clients prove to each other that they have the same token, without sending it: greeting and proof have fixed
-lengths, and nothing else is read from a connection before. Each later message starts with its length, as does each of its
-parts. An invalid length, or anything that is no request, closes the connection.
+Server and clients prove to each other that they have the same token, without sending it; greeting and proof have fixed
+lengths. Each later message, and each of its parts, starts with its length. Anything invalid closes the connection.
 """
 
 from __future__ import annotations
@@ -149,9 +148,7 @@ class _Handler(socketserver.BaseRequestHandler):
                 send(self.request, results)
 
     def greet(self) -> None:
-        """Let the client prove that it has the token, and prove it to the client. ValueError if the client does not have
-        it.
-        """
+        """Client and server prove to each other that they have the token. ValueError if the client does not have it."""
         token, nonce, until = self.server.token, os.urandom(NONCE), time.monotonic() + PROOF_SECONDS
         self.request.settimeout(PROOF_SECONDS)
         self.request.sendall((TOKEN if token else OPEN) + nonce)
@@ -205,11 +202,8 @@ class _Server(socketserver.ThreadingTCPServer):
         super().__init__(address, _Handler)
 
     def verify_request(self, request: Any, client_address: object) -> bool:
-        """Accept a connection. If too many have not yet proved that they have the token, close a random one of these.
-
-        So a process that opens many connections without proof does not lock others out, and most of many simultaneous
-        clients get through.
-        """
+        """Accept a connection. If too many have not proved the token, close a random one of these: no process locks others
+        out."""
         with self._counts:
             if len(self._unproved) >= UNPROVED:
                 other = secrets.choice(list(self._unproved))
@@ -275,9 +269,7 @@ def receive(connection: socket.socket) -> list[bytes]:
 
 
 def _receive_exactly(connection: socket.socket, length: int, until: float = math.inf) -> bytes:
-    """The next `length` bytes; ConnectionError if the connection ends before, TimeoutError at time.monotonic() == until.
-    Without `until` the connection's timeout applies to each piece.
-    """
+    """The next `length` bytes. ConnectionError at the connection's end, TimeoutError at time.monotonic() == until."""
     data = bytearray()
     while len(data) < length:
         if until < math.inf:

@@ -1,7 +1,7 @@
 """How autograd tracks a tensor that a collective or a message writes into.
 
-The write is an in-place operation without a derivative: nodes that saved the old value see its version change, and a
-backward pass through the new value to the old one's graph is an error. Both errors name the collective.
+The write is an in-place operation without a derivative: backward through nodes that saved the old value, or through the new
+value to the old one's graph, is an error that names the collective.
 """
 
 from __future__ import annotations
@@ -40,9 +40,7 @@ class Overwritten(Function):
 
 
 def in_graph(tensor: Tensor) -> bool:
-    """Whether a write to the tensor now must change its position in the graph. A write to a leaf that requires grad, or to a
-    view of one, must not: the gradient is that of the new value.
-    """
+    """Whether a write changes the tensor's position in the graph. Not for a leaf that requires grad, or a view of one."""
     base = tensor if tensor.base is None else tensor.base
     return is_grad_enabled() and tensor.grad_fn is not None and not (base.is_leaf and base.requires_grad)
 

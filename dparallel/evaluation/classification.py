@@ -1,7 +1,7 @@
-"""Metrics of classifiers and of regressions, exact over ranks: of all ranks' rows together, even if unequal in number.
+"""Metrics of classifiers and of regressions, exact over all ranks' rows, even if unequal in number.
 
-A mean of the ranks' F1 scores is not the F1 score. So counts are summed over ranks (ConfusionMatrix and metrics derived from
-it, errors of regressions), and for the area under a curve the scores themselves are gathered.
+A mean of the ranks' F1 scores is not the F1 score. So counts are summed over ranks, and for the area under a curve the
+scores themselves are gathered.
 """
 
 from __future__ import annotations

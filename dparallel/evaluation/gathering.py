@@ -46,9 +46,7 @@ def gather_for_metrics(data: Any, loader: DataLoader[Any] | None = None, *, comm
 
 
 def repeated_rows(loader: DataLoader[Any]) -> int:
-    """The number of repeated rows at the end of the last delivered batch: on the last ranks one, for the last batch of a
-    DistributedSampler without uneven=True.
-    """
+    """How many rows at the end of the last batch are repeated: one on the last ranks, by a DistributedSampler."""
     if not hasattr(loader, "batch_sampler"):
         raise TypeError(f"gather_for_metrics(loader={loader!r}): pass a DataLoader, or None")
     sampler = getattr(loader.batch_sampler, "sampler", None) or loader.sampler

@@ -1,8 +1,7 @@
-"""Metrics over all ranks: each rank updates its own totals, and compute() sums those of all ranks. Ranks may have different
-numbers of rows, including none.
+"""Metrics over all ranks: each rank updates its own totals, and compute() sums those of all ranks, in float64 and one
+collective.
 
-Totals are float64 and summed in one collective, so the result is that of one process with all rows, and bitwise the same on
-every rank.
+The result is that of one process with all rows, bitwise the same on every rank. Ranks may have different numbers of rows.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ ArrayLike: TypeAlias = Tensor | Array | Sequence[Any] | float
 
 
 class Metric:
-    """Totals that are added over rows and ranks. A subclass defines update(), and result() of the totals. compute() is
-    collective; state_dict() has this rank's totals.
-    """
+    """Totals added over rows and ranks: a subclass has update(), and result() of the totals. compute() is collective;
+    state_dict() has this rank's totals."""
 
     count = 2                                        # of totals
 
@@ -35,14 +33,7 @@ class Metric:
         self.totals: Array = np.zeros(self.count)
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        """Add some of this rank's rows to the totals.
-
-        Args:
-            *args, **kwargs: Those of the subclass.
-
-        Raises:
-            NotImplementedError: the subclass has no update().
-        """
+        """Add some of this rank's rows to the totals."""
         raise NotImplementedError(f"{type(self).__name__} must define update()")
 
     def result(self, totals: Array) -> float:
@@ -118,9 +109,8 @@ class Accuracy(Metric):
 
 
 def reduce_metrics(values: dict[str, ArrayLike], weight: float = 1.0, comm: Communicator | None = None) -> dict[str, float]:
-    """The means over all ranks' rows of values that are means over this rank's `weight` rows, in one collective. The
-    values of a rank with weight 0 are ignored; if all weights are 0, the means are nan.
-    """
+    """Means over all ranks' rows of values that are means over this rank's `weight` rows, in one collective. Values with
+    weight 0 are ignored; if all weights are 0, the means are nan."""
     if not isinstance(values, Mapping):
         raise TypeError(f"reduce_metrics(values={values!r}): pass a dict of numbers by name")
     comm = communicator(comm)

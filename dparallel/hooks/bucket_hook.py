@@ -1,15 +1,11 @@
-"""Comm hooks: functions that average a bucket of gradients over ranks instead of the plain sum. GradBucket is a hook's
-argument, CommHook how the reducer calls it.
+"""Comm hooks: functions that average a bucket of gradients over ranks. GradBucket is a hook's argument; CommHook calls it.
 
-A hook is a function hook(state, bucket) that returns the bucket's new flat buffer: a Handle of it, or the Tensor or array.
-bucket.buffer() has this rank's gradients, scaled so that their plain mean over ranks is the result: multiplied by
-w * size / (sum of w), where w is the rank's weight (its rows). With equal weights, and with average="ranks", these are the
-unscaled gradients. So a hook written for PyTorch, which divides by the number of ranks and sums, is correct here, too.
+A hook(state, bucket) returns the bucket's new flat buffer: a Handle of it, or the Tensor or array. bucket.buffer() has this
+rank's gradients, scaled so that their plain mean over ranks is the result: by w * size / (sum of w), w being the rank's
+rows.
 
->>> def hook(state, bucket):
-...     mine = bucket.buffer().numpy() / bucket.comm.size
-...     return bucket.comm.start_allreduce([mine]).then(lambda handle: handle.value()[0])
->>> model.register_comm_hook(None, hook)
+>>> def hook(state, bucket): ... mine = bucket.buffer().numpy() / bucket.comm.size ... return
+bucket.comm.start_allreduce([mine]).then(lambda handle: handle.value()[0]) >>> model.register_comm_hook(None, hook)
 """
 
 from __future__ import annotations
@@ -41,33 +37,7 @@ class FlatGradients(Protocol):
 
 
 class GradBucket:
-    """The gradients of some parameters in one flat buffer: the argument of a comm hook.
-
-    Args:
-        bucket: The reducer's bucket, with `names`, `params` and `gradients`.
-        index (int): Its index in the order of the sums.
-        last (bool): It is the last bucket of the backward pass.
-        comm (Communicator): The model's.
-
-    Attributes:
-        comm: The model's communicator. Hooks should use it, so that an error in one rank's hook reaches the other ranks.
-        names: The parameters' names.
-        array: The buffer as a NumPy array.
-        bytes_sent: The number of bytes that the hook sends for this bucket; initially the size of the buffer.
-
-    Example:
-        >>> def twice(state, bucket):
-        ...     state.append((bucket.index(), bucket.is_last(), bucket.names, [g.shape for g in bucket.gradients()]))
-        ...     bucket.set_buffer(bucket.buffer() * 2)
-        ...     return dparallel.hooks.allreduce_hook(bucket.over(None), bucket)
-        >>> def train(comm):
-        ...     seen, model = [], dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
-        ...     model.register_comm_hook(seen, twice)
-        ...     model(ag.ones(1, 1)).mean().backward()
-        ...     return seen[0], model.module.weight.grad.item()
-        >>> dparallel.run_ranks(2, train)[0]
-        ((0, True, ['bias', 'weight'], [Size([1]), Size([1, 1])]), 2.0)
-    """
+    """The gradients of some parameters in one flat buffer: the argument of a comm hook."""
 
     comm: Communicator
     names: list[str]
@@ -132,9 +102,7 @@ def requires_state(state_type: type) -> Callable[[H], H]:
 
 
 class CommHook:
-    """A registered hook with its state. TypeError or ValueError if the hook is not callable, or its state or annotation
-    is invalid.
-    """
+    """A registered hook with its state. TypeError or ValueError if hook, state or annotation is invalid."""
 
     def __init__(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
         if not callable(hook):

@@ -1,8 +1,7 @@
 """Allreduce and reduce-scatter of arrays sent in a narrower encoding: float16, bfloat16 or int8.
 
-Each rank gets one part of every rank's encoded array (alltoall), sums the parts in float32 (a sum in the encoding would
-overflow, or round at every step) and sends the encoded sum to all (allgather). These are the two steps of an allreduce, with
-messages of the encoding's size. All ranks decode the same data, so the result is bitwise the same.
+Each rank gets one part of every rank's encoded array (alltoall), sums the parts in float32, where they do not overflow, and
+sends the encoded sum to all (allgather). All ranks decode the same data, so the result is bitwise the same.
 """
 
 from __future__ import annotations
@@ -49,8 +48,7 @@ class BFloat16(Codec):
     """bfloat16, the upper 16 bits of float32: the same range, 8 bits of precision, rounded to nearest, ties to even."""
 
     def encode(self, x: Array) -> Array:
-        """x as the bits of bfloat16, rounded by adding half a unit in the last place. A nan keeps a bit, or it would become
-        infinite."""
+        """x as the bits of bfloat16, rounded to nearest. A nan keeps a bit, or it would become infinite."""
         with np.errstate(over="ignore"):
             x = converted(x, np.float32, copy=False)
         kernels = kernels_for(x)
@@ -97,8 +95,7 @@ class Int8(Codec):
 
 
 def start_reduce_scatter_encoded(comm: Communicator, x: Array, sizes: Sequence[int], codec: Codec) -> Handle:
-    """Start a reduce-scatter of one vector of each rank. The handle's value is this rank's part of the sum, of sizes[rank]
-    elements and x's dtype. codec: one with an element in each row."""
+    """Start a reduce-scatter of one vector per rank; the handle's value is this rank's sizes[rank] elements of the sum."""
     def sum_parts(handle: Handle) -> Array:
         return converted(_sum_decoded(handle.value()[0].reshape(comm.size, sizes[comm.rank]), codec), x.dtype, copy=False)
 
@@ -117,8 +114,8 @@ def start_allreduce_encoded(comm: Communicator, x: Array, codec: Codec,
                             on_error: Callable[[int, Array], None] | None = None) -> Handle:
     """Start an allreduce of one vector of each rank. The handle's value is the sum, bitwise the same on all ranks.
 
-    on_error(start, error) gets the errors of this rank's encodings: that of x (start 0), then that of the part of the sum
-    that this rank computes (start: its offset).
+    on_error(start, error) gets the errors of this rank's encodings: of x (start 0), then of its part of the sum (at its
+    offset).
     """
     size, rank = comm.size, comm.rank
     if not x.size:

@@ -1,5 +1,5 @@
-"""Error feedback: the error of a compressed message is added to the gradients of the next step (Seide et al. 2014; Stich et
-al. 2018). The hooks of PowerSGD, top-k and quantization use it.
+"""Error feedback of PowerSGD, top-k and quantization: a message's error is added to the next gradients (Seide et al.
+2014).
 """
 
 from __future__ import annotations

@@ -20,17 +20,12 @@ Hook = Callable[[Any, GradBucket], Any]
 
 
 def fp16_compress_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
-    """Average over ranks, sent as float16. Arguments and result: see allreduce_hook().
-
-    Gradients are divided by the number of ranks first, so that only a mean above 65504 overflows.
-    """
+    """As allreduce_hook(), sent as float16. Gradients are divided first, so that only a mean above 65504 overflows."""
     return _mean(process_group, bucket, Float16())
 
 
 def bf16_compress_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
-    """Average over ranks, sent as bfloat16 (float32's range, three significant digits). Arguments and result: see
-    allreduce_hook().
-    """
+    """As allreduce_hook(), sent as bfloat16: float32's range, three significant digits."""
     return _mean(process_group, bucket, BFloat16())
 
 
@@ -43,9 +38,7 @@ def _mean(process_group: Communicator | None, bucket: GradBucket, codec: Codec) 
 
 
 def fp16_compress_wrapper(hook: Hook) -> Hook:
-    """Wrap a hook so that allreduce and start_allreduce of bucket.comm send floats as float16. Returns a hook with the same
-    state.
-    """
+    """Wrap a hook so that allreduce and start_allreduce of bucket.comm send floats as float16. The state is the hook's."""
     return _wrapper(hook, Float16(), "fp16")
 
 

@@ -1,6 +1,4 @@
-"""The mean in two levels: a reduce within each node, an allreduce over one rank of each node, a broadcast within each node.
-It is faster if the network between nodes is slow; MPI libraries often do the same.
-"""
+"""The mean in two levels: reduce within each node, allreduce over one rank of each, broadcast. Faster on slow networks."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ class HierarchicalState:
 
 @requires_state(HierarchicalState)
 def hierarchical_hook(state: HierarchicalState, bucket: GradBucket) -> Handle:
-    """Average over ranks in two levels: within nodes, and between their first ranks. For bucket and the result, see
-    allreduce_hook().
-    """
+    """Average over ranks in two levels: within nodes, and between their first ranks."""
     comm = bucket.over(state.process_group)
     node, leaders = state.levels(comm)
 

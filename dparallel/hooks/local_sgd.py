@@ -1,5 +1,5 @@
-"""Post-local SGD: averages over all ranks at first, later over groups of ranks only (Lin et al. 2020, arXiv:1808.07217).
-Models are averaged every few steps, see model_averaging.py.
+"""Post-local SGD: averages over all ranks at first, later over groups only (Lin et al. 2020), and of models:
+model_averaging.py.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ class PostLocalSGDState:
 
 @requires_state(PostLocalSGDState)
 def post_localSGD_hook(state: PostLocalSGDState, bucket: GradBucket) -> Handle | Tensor:
-    """Average over all ranks, and from step start_localSGD_iter on over the subgroup. For bucket and the result, see
-    allreduce_hook().
+    """Average over all ranks, and from step start_localSGD_iter on over the subgroup.
 
     Ranks then have different gradients and weights, until a PeriodicModelAverager averages the weights.
     """

@@ -22,8 +22,6 @@ def allreduce_hook(process_group: Communicator | None, bucket: GradBucket) -> Ha
 
 
 def noop_hook(state: Any, bucket: GradBucket) -> Tensor:
-    """Return the rank's own gradients, to measure the cost of communication. Nothing is sent, so ranks diverge. For bucket,
-    see allreduce_hook().
-    """
+    """Return the rank's own gradients, to measure the cost of communication. Nothing is sent, so ranks diverge."""
     bucket.bytes_sent = 0
     return bucket.buffer()

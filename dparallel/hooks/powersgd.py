@@ -1,8 +1,7 @@
 """PowerSGD: low-rank approximation of the gradients of matrices (Vogels, Karimireddy & Jaggi 2019, arXiv:1905.13727).
 
 For a gradient M (n, m) and a Q (m, rank): P = mean over ranks of M Q, orthonormalized; Q = mean over ranks of M'P; P Q'
-approximates the mean of M. This is one step of power iteration, so Q is kept for the next step, and each rank adds M - P Q'
-to its next gradient (error feedback).
+approximates the mean of M: one step of power iteration. Q is kept, and each rank adds M - P Q' to its next gradient.
 """
 
 from __future__ import annotations
@@ -105,8 +104,7 @@ class Segment(NamedTuple):
 
 @requires_state(PowerSGDState)
 def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
-    """Average over ranks, each weight matrix (all dimensions but the first flattened) compressed separately. For bucket and
-    the result, see allreduce_hook().
+    """Average over ranks, each weight matrix (all dimensions but the first flattened) compressed separately.
 
     Vectors, and matrices that compression would not make much smaller, are sent uncompressed.
     """
@@ -123,9 +121,7 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
 
 @requires_state(PowerSGDState)
 def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
-    """Average over ranks with the whole bucket compressed as one square matrix: see powerSGD_hook(). Faster and less exact.
-    Its Q restarts when buckets are rebuilt.
-    """
+    """As powerSGD_hook(), with the bucket compressed as one square matrix: faster, less exact. New buckets restart Q."""
     size = bucket.array.size
     side = int(np.ceil(np.sqrt(size)))
     return _compressed(state, bucket, [Segment("\n".join(bucket.names), 0, size, (side, side) if size else None)])

@@ -1,5 +1,5 @@
-"""Hooks that send gradients as 8-bit integers, with a scale for each chunk (as in QSGD, Alistarh et al. 2017, but rounded to
-nearest, and with error feedback).
+"""Hooks that send gradients as int8 with a scale for each chunk (QSGD, Alistarh et al. 2017, but rounded, with error
+feedback).
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ class QuantizationState:
 
 @requires_state(QuantizationState)
 def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
-    """Average over ranks, sent as int8: a quarter of float32's bytes. Sums are computed in float32, so they do not overflow.
-    For bucket and the result, see allreduce_hook().
-    """
+    """Average over ranks, sent as int8: a quarter of float32's bytes. Sums are computed in float32, so they do not
+    overflow."""
     comm = bucket.over(state.process_group)
     codec = Int8(state.chunk)
     bucket.bytes_sent = -(-bucket.array.size // state.chunk) * (state.chunk + 4)
@@ -58,14 +57,10 @@ def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
 
 
 def quantization_perchannel_hook(process_group: Communicator | None, bucket: GradBucket, bucket_size: int = 512) -> Handle:
-    """quantization_hook without error feedback, with a scale for each `bucket_size` elements. For bucket and the result, see
-    allreduce_hook().
-    """
+    """quantization_hook without error feedback, with a scale for each `bucket_size` elements."""
     return quantization_hook(QuantizationState(process_group, bucket_size, use_error_feedback=False), bucket)
 
 
 def quantization_pertensor_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
-    """quantization_hook without error feedback, with one scale for the whole bucket. Arguments and result: see
-    allreduce_hook().
-    """
+    """As quantization_perchannel_hook(), with one scale for the whole bucket."""
     return quantization_perchannel_hook(process_group, bucket, max(bucket.array.size, 1))

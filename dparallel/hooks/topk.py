@@ -1,6 +1,4 @@
-"""Top-k sparsification: each rank sends its largest elements and adds the others to its next gradients (Aji & Heafield
-2017).
-"""
+"""Top-k: each rank sends its largest elements and adds the others to its next gradients (Aji & Heafield 2017)."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ class TopKState:
 
 @requires_state(TopKState)
 def topk_hook(state: TopKState, bucket: GradBucket) -> Handle:
-    """Average over ranks of each rank's largest elements, sent as (position, float32) pairs of 8 bytes. For bucket and the
-    result, see allreduce_hook().
-    """
+    """Average over ranks of each rank's largest elements, sent as (position, float32) pairs of 8 bytes."""
     comm = bucket.over(state.process_group)
     plain = state.iter < state.start_iter
     state.iter += bucket.is_last()

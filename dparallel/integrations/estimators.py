@@ -1,8 +1,8 @@
-"""NeuralNetClassifier and NeuralNetRegressor: a module as an estimator of scikit-learn, trained by DataParallel on the ranks
-there are. The arguments' names are skorch's.
+"""NeuralNetClassifier and NeuralNetRegressor: a module as an estimator of scikit-learn, trained by DataParallel on all
+ranks.
 
-An estimator's constructor keeps its arguments as they are, and fit() sets attributes that end in "_": so clone(),
-cross_val_score(), GridSearchCV and pipelines work. All ranks call fit() with the same rows, and each trains on its share.
+Arguments are named as in skorch. A constructor keeps its arguments, and fit() sets attributes that end in "_", so clone(),
+cross_val_score(), GridSearchCV and pipelines work. All ranks call fit() with the same rows; each trains on its share.
 """
 
 from __future__ import annotations
@@ -84,9 +84,7 @@ class NeuralNet(BaseEstimator):
     # --- training ---------------------------------------------------------------------------------------------------------
 
     def initialize(self, x: ag.Tensor) -> None:
-        """Make the module (or a copy of the one given), the criterion and the optimiser. A module whose layers learn their
-        sizes (LazyLinear) sees some rows first. fit() calls it.
-        """
+        """Make the module (or a copy), the criterion and the optimizer; lazy layers see some rows. fit() calls it."""
         if self.random_state is not None:
             ag.manual_seed(int(self._seed()))
         if isinstance(self.module, Module):
@@ -189,8 +187,8 @@ class NeuralNet(BaseEstimator):
     def _outputs(self, X: Any, then: Callable[[ag.Tensor], ag.Tensor] = lambda outputs: outputs) -> ag.Tensor:
         """then(outputs of the module) for all rows.
 
-        Rows of features are computed in batches of one shape, the last one filled up with copies of row 0: kernels compute
-        the last rows of a product or a loop differently from the others, and no prediction must depend on its position.
+        In batches of one shape, the last filled up with row 0: kernels compute the last rows of a product differently, and a
+        prediction must not depend on its position.
         """
         import_module("sklearn.utils.validation").check_is_fitted(self, "module_")
         x = self._rows(X, False)
@@ -210,54 +208,7 @@ class NeuralNet(BaseEstimator):
 
 
 class NeuralNetClassifier(ClassifierMixin, NeuralNet):
-    """A module whose outputs are one score for each class, as a classifier of scikit-learn.
-
-    Args:
-        module: A Module, of which fit() trains a copy, or a class or function that makes one of module__* arguments; the
-            last layer has an output for each class.
-        criterion: The class of the loss, or a loss that is made. Default: nn.CrossEntropyLoss.
-        optimizer: The class of the optimiser. Default: optim.SGD.
-        lr (float): The learning rate. Default: 0.01.
-        max_epochs (int): Epochs of one fit(). Default: 10.
-        batch_size (int): Rows of a batch, of all ranks together. Default: 128.
-        shuffle (bool): Whether each epoch has another order. Default: True.
-        warm_start (bool): Whether fit() continues from the current state. Default: False.
-        verbose (int): Not 0: print each epoch's loss. Default: 0.
-        random_state: Seed of weights and order.
-        comm (Communicator): The ranks, by default world().
-        **kwargs: module__*, optimizer__*, criterion__*: arguments of these, which set_params() and grids may change.
-
-    Attributes:
-        module_: The trained module.
-        classes_: The classes, sorted.
-        history_: The loss of each epoch.
-        n_features_in_: The number of columns of X.
-
-    Raises:
-        TypeError: an unknown argument.
-        ValueError: in fit() and predict(), rows that scikit-learn refuses.
-        NotFittedError: in predict(), before fit().
-
-    Example:
-        >>> x = np.linspace(-1, 1, 40, dtype=np.float32)[:, None]
-        >>> y = np.where(x[:, 0] > 0, "right", "left")
-        >>> net = dparallel.NeuralNetClassifier(ag.nn.Linear(1, 2), lr=1.0, batch_size=8, random_state=0).fit(x, y)
-        >>> net.predict(np.array([[-0.5], [0.5]], np.float32)).tolist()
-        ['left', 'right']
-        >>> net.predict_proba(np.array([[-0.5], [0.5]], np.float32)).round().tolist()
-        [[1.0, 0.0], [0.0, 1.0]]
-        >>> len(net.partial_fit(x, y).history_)
-        11
-        >>> net.set_params(max_epochs=2, optimizer__momentum=0.9).get_params()["optimizer__momentum"]
-        0.9
-        >>> net.initialize(ag.tensor(x))                 # a new module
-        >>> net.history_
-        []
-        >>> import sklearn
-        >>> with sklearn.config_context(enable_metadata_routing=True):       # who is given sample_weight, in a pipeline
-        ...     asked = net.set_fit_request(sample_weight=True).set_partial_fit_request(sample_weight=True)
-        ...     asked = net.set_score_request(sample_weight=False)
-    """
+    """A module whose outputs are one score for each class, as a classifier of scikit-learn."""
 
     _criterion = CrossEntropyLoss
 

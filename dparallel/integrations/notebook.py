@@ -1,8 +1,7 @@
 """notebook_launcher(): a function of a notebook, run on MPI ranks that dprun starts for this one call.
 
-The function, which a cell has defined, travels by value (cloudpickle), with the globals that it uses; rank 0's result, or
-what a rank has raised, comes back the same way, all through one folder on this machine. The other half, on each rank, is
-notebook_rank.py.
+The function travels by value (cloudpickle), with the globals that it uses. Rank 0's result, or a rank's exception, comes
+back through the same folder. notebook_rank.py is the other half, on each rank.
 """
 
 from __future__ import annotations
@@ -53,11 +52,11 @@ class RankTraceback(Exception):
 def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] = (),
                       kwargs: Mapping[str, Any] | None = None, *, threads: int | None = None,
                       timeout: float | None = None, options: Sequence[str] = ()) -> Any:
-    """Run function(*args, **kwargs) on n ranks, new processes over MPI on this machine, and return rank 0's result.
+    """Run function(*args, **kwargs) on n ranks, new MPI processes on this machine, and return rank 0's result.
 
-    For notebooks, and interactive sessions: a script is started with dprun. The function may be one that a cell has defined;
-    what it uses of the notebook travels with it, and what it changes there does not come back. In it dparallel.world() is of
-    n ranks. Their output appears as it is written. Interrupting the cell ends the ranks. Needs the package cloudpickle.
+    For notebooks and interactive sessions; scripts use dprun. What the function changes in the notebook's objects is lost.
+    In it dparallel.world() has n ranks. Output appears as it is written; interrupting the cell ends the ranks. Requires
+    cloudpickle.
     """
     if launched_size():
         raise RuntimeError(f"notebook_launcher() in a process that is one of {launched_size()} MPI ranks: ranks start no "

@@ -1,4 +1,5 @@
-"""On each rank: the function that notebook_launcher() was given. dprun runs this as a module, with the folder as argument.
+"""On each rank: runs the function that notebook_launcher() was given. dprun runs this module, with the folder as
+argument.
 """
 
 from __future__ import annotations

@@ -16,9 +16,8 @@ MSG_FAILED = "DistributedTrial.{name}: {text} on rank 0"
 class DistributedTrial:
     """Optuna's trial on all ranks: rank 0 calls the study, and every rank gets the result. Each method is collective.
 
-    suggest_float, suggest_int, suggest_categorical, report, should_prune, set_user_attr and the properties number, params,
-    distributions, user_attrs, system_attrs, datetime_start are those of optuna.Trial. What fails on rank 0 (a value of
-    another kind, say) raises the same exception there and a CollectiveError on the others.
+    Methods and the properties number, params, distributions, user_attrs, system_attrs, datetime_start are optuna.Trial's. An
+    error on rank 0 is the same exception there and a CollectiveError on the others.
     """
 
     def __init__(self, trial: Any = None, comm: Communicator | None = None) -> None:

@@ -1,14 +1,12 @@
 """Gathering: the values of stage 3's parameters are gathered shortly before use and dropped afterwards.
 
-A module's call gathers the units of the parameters that it holds, by a forward pre-hook. A parameter that another module
-reads (as attention reads out_proj.weight, and a tied output layer the embedding's) gathers its unit when its ShardedArray is
-used. Either drops the previous unit, and starts to gather the one that followed in the last pass. Forward saves a
-parameter's location, not its values; backward gathers them again. Memory that a kernel still uses is freed when it is done,
-because NumPy counts references.
+A module's forward pre-hook gathers its parameters' units. A parameter that another module reads (a tied output layer)
+gathers its unit when its ShardedArray is used. Either drops the previous unit, and starts to gather the one that followed in
+the last pass. Forward saves a parameter's location, not its values; backward gathers them again.
 
 Ranks may use different parameters: before each collective all exchange what they will do next. If any rank requests a unit,
-all gather it; any other operation continues when all request it. So a rank that needs fewer units serves the others until
-then. Gradients that are complete, but not on all ranks, are sent later.
+all gather it; any other operation continues when all request it. Gradients that are not complete on all ranks are sent
+later.
 """
 
 from __future__ import annotations
@@ -83,9 +81,8 @@ class UnitOrder:
 
 
 class Gathering:
-    """The values of all units of one module on one rank. `open`: the number of open forwards and summon_full_params()
-    blocks.
-    """
+    """The values of all units of a module on one rank. `open`: the number of open forwards and summon_full_params()
+    blocks."""
 
     def __init__(self, comm: Communicator) -> None:
         self.comm = comm
@@ -148,8 +145,8 @@ class Gathering:
         self._measure()
 
     def agree(self, operation: int, number: int = 0, optional: bool = False) -> bool:
-        """Start to gather a unit, on all ranks; or continue when all ranks request the operation, gathering for others until
-        then. Returns whether they do: an optional operation is skipped if another rank requests something else.
+        """Start to gather a unit on all ranks, or gather for others until all request the operation; an optional one is
+        skipped if another rank requests something else. Returns whether all do.
 
         CollectiveError, on all ranks, if their requests stay different.
         """

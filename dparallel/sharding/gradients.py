@@ -1,7 +1,7 @@
 """SliceArray: this rank's elements of a gradient, as p.grad of a model with shard=.
 
-Elementwise operations give the same values as on a whole gradient. A sum, a norm or an extreme does not: each rank would
-silently get another number. So reductions raise. Optimizers and clipping read the plain array, ParameterSlice.gradient.
+Elementwise operations are as on a whole gradient. Sums, norms and extremes would differ silently on each rank, so they
+raise. Optimizers and clipping read the plain array, ParameterSlice.gradient.
 """
 
 from __future__ import annotations
@@ -44,9 +44,7 @@ class SliceArray(np.ndarray[Any, Any]):
         refuse("dot")
 
     def sort(self, *args: Any, **settings: Any) -> Any:
-        """Raise for operations that order elements: positions, extremes, medians and the largest depend on the whole
-        gradient.
-        """
+        """Raise: positions, extremes, medians and the largest elements depend on the whole gradient."""
         refuse("an order of its elements")
 
     argsort = partition = argpartition = argmax = argmin = sort

@@ -1,6 +1,4 @@
-"""The memory of parameters, gradients and optimizer state on each rank, by stage of sharding: arithmetic, without running
-anything.
-"""
+"""The memory of parameters, gradients and optimizer state on each rank, by stage of sharding, computed without running."""
 
 from __future__ import annotations
 
@@ -20,9 +18,9 @@ def model_memory(parameters: Iterable[Any], optimizer: Optimizer | None = None, 
                  shard: Any = None) -> dict[str, int]:
     """Bytes that rank 0 of `world_size` keeps of a model and its optimizer, by the uses that memory_summary() names.
 
-    These are "parameters", "gradient buckets" (with all gradients; "gradients" on one rank) and "optimizer state". A rank
-    has one `world_size`-th of sharded values, rounded up. Other memory of a step (activations, units gathered in stage 3,
-    whole gradients before they are sent) is not included: model.predict_memory() measures it.
+    "parameters", "gradient buckets" (with all gradients; "gradients" on one rank) and "optimizer state"; sharded values
+    count one `world_size`-th, rounded up. Activations and gathered units are not included: model.predict_memory() measures
+    these.
     """
     if world_size < 1:
         raise ValueError(f"world_size={world_size} must be the number of ranks, at least 1")

@@ -1,7 +1,4 @@
-"""Conversion between the state of an optimizer over slices and that of the same optimizer over whole parameters.
-
-So it can be saved on one number of ranks and loaded on any other, or without sharding.
-"""
+"""Conversion between an optimizer's state over slices and over whole parameters, to load it on any number of ranks."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ def local_state(optimizer: Any) -> dict[str, Any]:
 
 
 def full_state(optimizer: Any, packed: dict[str, Any], root: int | None = None) -> dict[str, Any]:
-    """optimizer.state_dict() with whole tensors instead of slices: on all ranks, or on root only (elsewhere empty tensors).
+    """optimizer.state_dict() with whole tensors, on all ranks or on root only (elsewhere empty tensors).
 
     Collective. RuntimeError on all ranks if some hold state that others do not.
     """

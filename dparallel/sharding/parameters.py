@@ -1,10 +1,8 @@
-"""The parameters of a sharded model: ParameterSlice for optimizers, and ShardedArray, the array of a whole parameter in
-stage 3.
+"""The parameters of a sharded model: ParameterSlice for optimizers, and ShardedArray, a whole parameter's array in stage 3.
 
-A ParameterSlice is this rank's elements of one parameter. The module computes with the user's own Parameters in every stage.
-In stages 1 and 2 their memory is that of their Unit. In stage 3 it is so only while the values are needed; in between their
-`array` is a ShardedArray, which knows shape and dtype, and gathers the values when it is used. docs/design/sharding.md
-describes alternatives that were tried.
+A ParameterSlice is this rank's elements of one parameter. The module computes with the user's own Parameters, whose memory
+is that of their Unit; in stage 3 only while the values are needed, and otherwise their `array` is a ShardedArray, which
+gathers them when it is used. Alternatives that were tried: docs/design/sharding.md.
 """
 
 from __future__ import annotations
@@ -47,10 +45,7 @@ class ValueSource(Protocol):
 
 
 class Shard(NamedTuple):
-    """The elements of a ParameterSlice: start to stop of the flattened parameter `name` of shape `shape`.
-
-    A quantity of a whole parameter or model, such as a norm, must be summed over the ranks of `comm`.
-    """
+    """The elements of a ParameterSlice: start to stop of the flattened parameter `name`; sums are over `comm`'s ranks."""
 
     name: str
     shape: tuple[int, ...]
@@ -90,9 +85,7 @@ class ParameterSlice(Parameter):
 
     @property
     def grad(self) -> Tensor | None:
-        """This rank's elements of the gradient. Operations that are not elementwise, such as a norm, raise: see
-        SliceArray.
-        """
+        """This rank's elements of the gradient. Operations that are not elementwise raise: see SliceArray."""
         found = self.gradient
         if found is None or self.shard.comm.size == 1 or found.edge is not None:
             return found
@@ -145,9 +138,7 @@ class ParameterSlice(Parameter):
 
 
 class ShardedArray(AbsentArray):
-    """The array of a parameter in stage 3 while its values are in slices over ranks: parameter `number` of `unit`, which
-    gathers them when they are used.
-    """
+    """The array of a stage-3 parameter in slices: `number` of `unit`, which gathers the values when they are used."""
 
     def __init__(self, unit: ValueSource, number: int) -> None:
         self.unit: ValueSource = unit

@@ -1,7 +1,7 @@
 """ShardedReducer: the Reducer of a module that is sharded in stage 1, 2 or 3.
 
 Gradients are reduce-scattered, so that each rank gets the sum of its own elements only; weights, order and the end of
-backward are the Reducer's. After an optimizer step the values that stay on every rank are gathered again.
+backward are the Reducer's. After an optimizer step values that stay on every rank are gathered again.
 """
 
 from __future__ import annotations
@@ -116,9 +116,7 @@ class ShardedReducer(Reducer):
 
     @property
     def before_collective(self) -> Any:
-        """The function that a layer calls before it communicates: in stage 3 ranks gather for each other until all have
-        called it.
-        """
+        """What a layer calls before it communicates: in stage 3 ranks gather for each other until all have called it."""
         return None if self.gathering is None else functools.partial(self.gathering.agree, ENTER_COLLECTIVE)
 
     @contextmanager
@@ -221,9 +219,7 @@ class ShardedReducer(Reducer):
     # --- optimisers --------------------------------------------------------------------------------------------------------
 
     def stepped_by(self, optimizer: Any) -> None:
-        """An optimizer was created with slices: track its steps and its state. NotImplementedError if it requires whole
-        parameters.
-        """
+        """Track the steps and state of an optimizer over slices. NotImplementedError if it requires whole parameters."""
         check_elementwise(optimizer, LBFGS)
         if optimizer in self.optimizers:
             return

@@ -22,9 +22,10 @@ IN_FLIGHT = 2                        # pending sums: more would keep whole gradi
 
 
 class ReduceScatterTransport(Transport):
-    """Gradients times weight in one reduce-scatter per unit; weights and flags of all units in one allreduce at the end.
-    keep: the memory of whole gradients stays (stage 1). gathering: lets ranks agree on the next operation (stage 3).
-    wire: the name of a dtype of gradients in messages, divided by the sum of weights beforehand, which float16 requires.
+    """One reduce-scatter of weighted gradients per unit; one allreduce of weights and flags of all units at the end.
+
+    keep: the memory of whole gradients stays (stage 1). gathering: lets ranks agree on the next operation (stage 3). wire: a
+    dtype of messages, whose gradients are divided by the sum of weights first, which float16 requires.
     """
 
     same_on_all_ranks = False

@@ -1,7 +1,7 @@
 """Unit: parameters of one dtype that are gathered together, and whose gradients are sent together.
 
-Concatenated they are one vector, split evenly over the ranks; each rank has one segment of it, and so some elements of a few
-neighboring parameters. Parameters are views of the vector, ParameterSlices views of the segment.
+Concatenated they are one vector, split evenly over the ranks: each rank has one segment. Parameters are views of the vector,
+ParameterSlices views of the segment.
 """
 
 from __future__ import annotations
@@ -36,9 +36,8 @@ class Gatherer(Protocol):
 
 
 class Unit(GradientBucket):
-    """The parameters `named` over the ranks of comm. `local`: the memory of this rank's elements if the whole values do not
-    stay (a vector to be filled); without it they stay in `flat`, of which this rank's elements are a part.
-    """
+    """The parameters `named` over the ranks of comm. `local`: a vector for this rank's elements, if the whole values do not
+    stay in `flat`."""
 
     def __init__(self, number: int, named: Sequence[tuple[str, Any]], comm: Communicator, owner: StepListener,
                  local: Array | None = None) -> None:
@@ -123,9 +122,7 @@ class Unit(GradientBucket):
             self.reshard()
 
     def unshard(self, flat: Array) -> None:
-        """Stage 3: from now on the values are on this rank, gathered in `flat`. RuntimeError if a parameter got other
-        memory since reshard().
-        """
+        """Stage 3: the values are on this rank, in `flat`. RuntimeError if a parameter got other memory since reshard()."""
         self._exchange(flat)
 
     def reshard(self) -> None:
@@ -218,9 +215,7 @@ class Unit(GradientBucket):
         self.left = 0
 
     def send(self, weight: float, keep: bool, start: Any) -> None:
-        """Let start(gradients, sizes) start the sum over ranks of the gradients, which this rank has multiplied by its
-        weight; drop them unless `keep`.
-        """
+        """Let start(gradients, sizes) start the sum of this rank's weighted gradients; drop them unless `keep`."""
         self.gradient(0)
         for p in self.params:
             set_grad(p, None)
@@ -265,9 +260,8 @@ def grouped(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[list[tup
 
 def lay_out(groups: Sequence[Sequence[tuple[str, Any]]], comm: Communicator, owner: StepListener,
             gatherer: Gatherer | None = None) -> list[Unit]:
-    """A unit for each group, with the values of its parameters. With a gatherer they do not stay, and this rank's elements
-    of all units are contiguous in one buffer per dtype.
-    """
+    """A unit per group with the values of its parameters. With a gatherer only this rank's elements stay, contiguous by
+    dtype."""
     sizes = [even_split(sum(p.array.size for _, p in group), comm.size)[comm.rank] for group in groups]
     totals: dict[Any, int] = {}
     for group, size in zip(groups, sizes, strict=True):

@@ -13,9 +13,9 @@ CONTAINERS = (Sequential, ModuleList, ModuleDict)
 def by_module(module: Module, cap_bytes: float, units: Any = None) -> list[list[tuple[str, Any]]]:
     """Named parameters in groups, each parameter once.
 
-    A group is the parameters of one module and all below it; the direct parameters of divided modules are a group each.
-    Divided are the module itself, containers, and modules with more than cap_bytes. `units`, classes of modules or a
-    function of a module, defines instead which modules are groups.
+    A group is the parameters of one module and all below it. The root, containers and modules larger than cap_bytes are
+    divided: their own parameters are a group. `units`, classes of modules or a function of a module, defines the groups
+    instead.
     """
     whole: Callable[[Module], bool] | None = None
     if isinstance(units, (tuple, list, set, frozenset)) and all(isinstance(kind, type) for kind in units):

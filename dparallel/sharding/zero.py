@@ -20,9 +20,8 @@ UNIT_BYTES = 25 * 2**20
 class ZeroRedundancyOptimizer(Optimizer):
     """optimizer_class over `params`, with its state sharded over ranks (ZeRO stage 1, under PyTorch's name).
 
-    params, gradients and the result of a step are whole on every rank; a step updates this rank's elements and gathers the
-    others'. Every rank takes every step. From now on parameters are in flat buffers. consolidate_state_dict(to=0), on all
-    ranks, gathers the state on one rank, whose state_dict() is then whole.
+    Parameters, which move to flat buffers, gradients and results are whole on every rank; a step updates this rank's
+    elements and gathers the others'. consolidate_state_dict(to=0), on all ranks, makes state_dict() whole on one rank.
     """
 
     def __init__(self, params: Any, optimizer_class: type[Optimizer], process_group: Communicator | None = None,
@@ -112,9 +111,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._full = packed if self.comm.rank == to else None
 
     def state_dict(self) -> dict[str, Any]:
-        """The whole state, as optimizer_class has it. RuntimeError unless consolidate_state_dict() has gathered it on this
-        rank since the last step.
-        """
+        """The whole state. RuntimeError unless consolidate_state_dict() has gathered it here since the last step."""
         if self._full is None:
             raise RuntimeError("Optimizer state has not been consolidated on this rank. Please call "
                                "`consolidate_state_dict(to=...)` on all ranks beforehand if you meant to save the global "

@@ -1,15 +1,12 @@
 """The state after the last finished step, as a rank that dies leaves it behind.
 
-Two ways of keeping it, since to copy all weights after every step would cost a small model a third of its time:
+Copying all weights after every step would cost a small model a third of its time, so there are two ways:
 
-- LiveState: weights and the optimiser's arrays are not copied. Only optimizer.step() changes them, on each rank by itself,
-  so between two steps they are on every rank what they were after the last one. The rest (buffers, options, schedule, place
-  in the data, random streams, the script's own) is small and copied. Where ranks communicate between the beginning of
-  optimizer.step() and the end of the step (a closure, two optimisers in turn, a sum of losses), one may be lost when the
-  weights have changed already: there each rank copies them, too. Its own copy is enough, since every survivor has one.
-- CopiedState: everything is copied, into memory that the ranks of a host share and that outlives each of them. This is
-  for state that lies in slices, of which the dead rank had one. Each rank has two slots, used in turn: of two successive
-  states one is always complete on all ranks.
+- LiveState: weights and the optimizer's arrays are not copied: between two steps they are equal on every rank. The rest
+  (buffers, options, schedule, position in the data, random streams, the script's own) is copied. If ranks communicate during
+  optimizer.step() (a closure, two optimizers in turn), weights may have changed when one is lost: each copies them.
+- CopiedState: everything is copied to memory that outlives a host's ranks, for state in slices, of which a dead rank had
+  one. Each rank has two slots: of two successive states one is always complete on all ranks.
 """
 
 from __future__ import annotations
@@ -98,8 +95,8 @@ def _copied_into(old: Any, new: Any) -> Any:
 
 
 class CopiedState:
-    """The states of `comm`'s ranks after their last two finished steps, in memory that the ranks of a host share: a file
-    with two slots for each rank of the job. A rank that is alone on its host sends its state to one on the next host, too.
+    """The last two states of `comm`'s ranks in memory shared by a host's ranks: a file with two slots for each rank of the
+    job. A rank alone on its host sends its state to one on the next host, too.
 
     rank: this process's in `comm`; None for a newcomer, which only reads.
     """
@@ -272,9 +269,9 @@ class Pieces:
 
 
 class Survived:
-    """The states of the `ranks` ranks that continue, in the form in which a checkpoint's are read (checkpoint/reading.py).
+    """The states of the `ranks` ranks that continue, in a checkpoint's form (checkpoint/reading.py).
 
-    states: each one's, by its number in the present membership. everyone: also those of dead ranks, whose slices are needed.
+    states: by rank in the present membership. everyone: also those of dead ranks, whose slices are needed.
     """
 
     def __init__(self, states: list[State], everyone: list[State]) -> None:

@@ -1,7 +1,7 @@
-"""Putting a state back on the ranks of a new membership: which one, and from whom.
+"""Restoring a state on the ranks of a new membership: which one, and from which rank.
 
-Within a job a state travels in memory that the ranks share, and in messages. A job leaves its state to the next one as a
-checkpoint in the memory of the hosts (checkpoint/memory.py): data, in a folder whose random name dprun gives to both jobs.
+Within a job a state travels in shared memory and in messages. Between jobs it is a checkpoint in the memory of the hosts
+(checkpoint/memory.py), in a folder whose random name dprun gives to both jobs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Offer(NamedTuple):
 
 class Left(NamedTuple):
     """With what a process left a membership: its own state, or the copies of all. streams: its random streams, if it is to
-    continue with another's state: an exact one is newer, so that this rank has drawn all numbers of that step."""
+    continue with another rank's state."""
 
     offer: Offer
     state: State | None = None
@@ -72,8 +72,7 @@ NOTHING = Left(Offer())
 
 
 def left_by_the_job_before(parts: Mapping[str, Part]) -> tuple[int, MemoryCopies] | None:
-    """Put back the state that hand_over() left in the job before, if dprun says so: the number of its steps, and where it
-    lies. Collective."""
+    """Restore the state that hand_over() left in the job before: its number of steps, and its location. Collective."""
     if not environment.survive_from:
         return None
     ranks = Ranks(world())
@@ -115,16 +114,14 @@ def hand_over(parts: Mapping[str, Part], steps: int) -> bool:
 
 
 def put_back(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> int:
-    """Put back the newest state that all ranks can have; returns the number of its steps. Collective.
-
-    everyone: the offers of the ranks, at least one of which has a state.
-    """
+    """Restore the newest state that all ranks can have; returns its number of steps. Collective. everyone: the ranks'
+    offers."""
     return (_from_copies if any(offer.path for offer in everyone) else _from_memory)(parts, left, everyone)
 
 
 def _from_memory(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> int:
-    """Those that have the newest state take their own; the first of them sends it to those that have an older one (they left
-    before they had seen the end of the step), and to newcomers. Random streams are each rank's own."""
+    """Ranks with the newest state keep it; the first of them sends it to older ones and newcomers, but for random
+    streams."""
     comm = world()
     exact, clock = max((offer.exact, offer.clock) for offer in everyone if offer.steps >= 0)
     have = [rank for rank, offer in enumerate(everyone) if (offer.exact, offer.clock) == (exact, clock)]

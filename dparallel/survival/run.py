@@ -32,24 +32,7 @@ class Renewed(Preempted):
 
 
 class Run:
-    """The first argument of a function under survive(), which declares its state, and the end of each step.
-
-    Attributes:
-        steps: How many steps are finished.
-        attempt: The number of memberships (sets of active ranks) before this one.
-
-    Example:
-        >>> @dparallel.survive
-        ... def train(run):
-        ...     progress = {"loss": 1.0}
-        ...     run.keep(progress=progress)
-        ...     while run.steps < 3:
-        ...         progress["loss"] /= 2                    # training
-        ...         run.step()
-        ...     return run.steps, run.attempt, progress["loss"]
-        >>> train()
-        (3, 0, 0.125)
-    """
+    """The first argument of a function under survive(), which declares its state, and the end of each step."""
 
     steps: int
     attempt: int
@@ -77,9 +60,9 @@ class Run:
     # --- for the function -----------------------------------------------------------------------------------------------
 
     def keep(self, checkpoint: Checkpointer | None = None, **parts: Any) -> int:
-        """Say what the state is, before the loop; returns how many steps are finished. Collective.
+        """Define the state, before the loop; returns the number of finished steps. Collective.
 
-        What the survivors of a loss have is put back, else what the Checkpointer finds on the disk.
+        The survivors' state is restored, else what the Checkpointer finds on disk.
         """
         if checkpoint is not None and parts:
             raise TypeError(f"keep() takes a Checkpointer, which has its parts, or parts ({', '.join(parts)}), not both")
@@ -105,9 +88,8 @@ class Run:
         return self.steps
 
     def step(self) -> int:
-        """Say that a step is finished; returns how many are. To be called after optimizer.step() and what changes the state
-        with it (a schedule, a scaler, counters).
-        """
+        """End a step, after optimizer.step() and what changes with it (schedule, scaler, counters); returns the number of
+        steps."""
         if self._watch is not None:
             self._watch.finish_step()
         self.steps += 1
@@ -241,13 +223,13 @@ def _in_order(parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def survive(function: Callable[..., T]) -> Callable[..., T]:
-    """A function that trains, as one that outlives its ranks under `dprun --survive`; elsewhere it is just called.
+    """Make a training function outlive its ranks under `dprun --survive`; elsewhere it is just called.
 
-    function(run, ...) makes model, optimiser and loader, passes them to run.keep(), and calls run.step() after each step.
-    When a rank has died, at any moment, the others leave what they wait in, and the function is called again with the same
-    arguments: world() is now of those that are left (with --grow a spare takes the place), and run.keep() puts back the
-    state after the last finished step. So a death costs the step that it came in, and the samples of that step are in the
-    next one. Whatever communicates is made in the function. What it returns is returned on all ranks.
+    function(run, ...) makes model, optimizer and loader, passes them to run.keep(), and calls run.step() after each step.
+    When a rank dies, the others abort pending communication, and the function is called again with the same arguments.
+    world() is then of the ranks that are left (with --grow a spare joins), and run.keep() restores the state after the last
+    finished step. So at most one step is lost, and its samples are in the next one. Create what communicates in the
+    function; its result is returned on all ranks.
     """
     @functools.wraps(function)
     def call(*args: Any, **settings: Any) -> T:

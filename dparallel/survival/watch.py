@@ -1,5 +1,5 @@
-"""Whether a training loop matches its run.keep() and run.step(): what trains is kept, and no change is made where a
-death would undo or repeat it. Mistakes are found at the first step that shows them; no rank has to die.
+"""Checks that a training loop matches its run.keep() and run.step(): what trains is kept, and no change is made where a
+death would undo or repeat it. Mistakes are found at the first step that shows them.
 """
 
 from __future__ import annotations
@@ -118,10 +118,8 @@ def communicator_in(thing: Any) -> Any:
 
 
 class Earlier:
-    """All objects of classes written in Python, or of other classes made at run time, that are there when this is made.
-
-    Python's garbage collector lists them (50 ms), so it does not matter where they are kept. This keeps them alive.
-    """
+    """All objects of classes written in Python, or made at run time, that exist now, kept alive: the garbage collector lists
+    them (50 ms)."""
 
     def __init__(self) -> None:
         self._there: dict[int, Any] = {id(thing): thing for thing in gc.get_objects() if type(thing).__flags__ & HEAP_TYPE}
@@ -140,8 +138,8 @@ def things_of(parts: Mapping[str, Part]) -> dict[str, Any]:
 def misplaced(parts: Mapping[str, Part], earlier: Earlier | None, comm: Communicator, before: tuple[int, int] | None) -> str:
     """What is wrong with the ranks that the parts were made for; "" if nothing is.
 
-    earlier: what was there before the function was called first; None when no part is of these. before: this process's rank
-    and size in the membership before.
+    earlier: the objects before the function's first call (None: no part is of these); before: this process's rank and size
+    then.
     """
     def was_there(thing: Any) -> bool:
         return earlier is not None and comm.size > 1 and earlier.has(thing)
@@ -166,10 +164,7 @@ def misplaced(parts: Mapping[str, Part], earlier: Earlier | None, comm: Communic
 
 
 def shares(parts: Mapping[str, Part]) -> dict[str, int]:
-    """A checksum of each kept loader's samples and their order, as far as attributes show them.
-
-    Loaders that count the samples of all ranks are left out: what is left of these can be divided anew.
-    """
+    """A checksum of each kept loader's samples and order, without loaders that count all ranks' samples."""
     found = {}
     for name, part in parts.items():
         if isinstance(part, Loader) and not counts_all(part.thing):

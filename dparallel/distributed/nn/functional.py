@@ -1,7 +1,7 @@
 """torch.distributed.nn.functional: collectives that return new tensors and are recorded for backward.
 
 All ranks call them, and all call backward: gradients are those of the sum of all ranks' losses. They apply the Functions of
-dparallel.functions, with second derivatives and forward mode. Ranks are global ranks.
+dparallel.functions. Ranks are global ranks.
 """
 
 from __future__ import annotations
@@ -101,9 +101,7 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
 
 def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[int] | None = None,
                       input_split_sizes: list[int] | None = None, group: Group = None) -> Tensor:
-    """The rows that all ranks send to this rank, in rank order, in the shape of `output`, which is not written. For group,
-    see all_reduce().
-    """
+    """The rows that all ranks send to this rank, in rank order, in the shape of `output`, which is not written."""
     pg, comm = _group_and_comm(group, "all_to_all_single")
     with pg.raise_on_all_ranks("all_to_all_single"):
         sizes = split_sizes(input_split_sizes, array_of(input, "input"), comm.size)
