@@ -13,8 +13,8 @@ from .compat.c_names import (
     _set_grad_enabled,
 )
 from .core.function import FunctionNode as _FunctionBase
-from .core.random import Generator as Generator
 from .core.tensor import TensorBase as _TensorBase
+from .modes.random import Generator as Generator
 from .tensor_api.variable import ImperativeEngine as _ImperativeEngine
 
 sys.modules[f"{__name__}._functions"] = _functions

@@ -38,17 +38,9 @@ from .base.devices import (
 from .base.dtypes import TensorDType as dtype
 from .base.dtypes import can_cast, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
 from .base.size import Size
-from .core.anomaly import (
-    detect_anomaly,
-    is_anomaly_check_nan_enabled,
-    is_anomaly_enabled,
-    set_anomaly_enabled,
-    set_detect_anomaly,
-)
 from .core.backward import backward, grad
 from .core.engine import is_checkpoint_valid as _is_checkpoint_valid
 from .core.function import Function, once_differentiable
-from .core.inference import inference_mode, is_inference_mode_enabled
 from .core.modes import (
     enable_grad,
     is_grad_enabled,
@@ -57,9 +49,17 @@ from .core.modes import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from .core.random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .core.tensor import Parameter, Tensor
 from .kernels.settings import *
+from .modes.anomaly import (
+    detect_anomaly,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_anomaly_enabled,
+    set_detect_anomaly,
+)
+from .modes.inference import inference_mode, is_inference_mode_enabled
+from .modes.random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .ops import families as _families
 from .tensor_api import binding as _binding
 from .tensor_api.printing import get_printoptions, set_printoptions

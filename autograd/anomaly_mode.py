@@ -1,6 +1,6 @@
 """Anomaly mode, by the names of torch.autograd.anomaly_mode."""
 
-from .core.anomaly import (
+from .modes.anomaly import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,
     is_anomaly_enabled,

@@ -1,6 +1,6 @@
 """The recorded graph and hooks on it, by the names of torch.autograd.graph."""
 
-from .core.graph_api import (
+from .modes.graph_api import (
     GradientEdge,
     Node,
     SavedTensor,

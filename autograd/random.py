@@ -1,6 +1,6 @@
 """Random numbers, by the names of torch.random."""
 
-from .core.random import (
+from .modes.random import (
     Generator,
     default_generator,
     fork_rng,

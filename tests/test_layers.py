@@ -12,9 +12,10 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("autograd", "dparallel", "launch")
 ORDER = {
     "autograd": """
-        base torch_names
+        base torch_names spans
         kernels backends
         core distributed
+        modes
         ops
         amp tensor_api compat signal
         transforms nn linalg

@@ -179,7 +179,7 @@ def own_errors(function):
     """Errors that a function, or a private function beside it that it calls, raises: the first sentences of their texts."""
     function = inspect.unwrap(function.fget if isinstance(function, property) else function)
     module = sys.modules.get(getattr(function, "__module__", ""), None)
-    if module is None or module.__name__.startswith("autograd.core"):       # compiled: no source, the table says it
+    if module is None or module.__name__.startswith(("autograd.core", "autograd.spans")):       # compiled: no source, the table says it
         return []
     try:
         trees = [ast.parse(textwrap.dedent(inspect.getsource(function)))]

@@ -3,11 +3,9 @@
 A folder of doors: each file passes names on from the rooms behind, and holds nothing. Read first: this page.
 """
 
-from ..core.anomaly import detect_anomaly, set_detect_anomaly
 from ..core.backward import backward, grad
 from ..core.engine import is_checkpoint_valid
 from ..core.function import Function, NestedIOFunction, once_differentiable
-from ..core.inference import inference_mode
 from ..core.modes import (
     enable_grad,
     is_grad_enabled,
@@ -16,6 +14,8 @@ from ..core.modes import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
+from ..modes.anomaly import detect_anomaly, set_detect_anomaly
+from ..modes.inference import inference_mode
 from ..tensor_api.variable import Variable, _engine_run_backward, _make_grads, _tensor_or_tensors_to_tuple
 from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph, profiler, variable
 

@@ -25,9 +25,9 @@ from typing import Any
 
 from .environment import environment
 
-CORE = ("core.spans", "core.graph", "core.tensor", "core.recording", "core.hooks", "core.engine",
+CORE = ("spans.spans", "core.graph", "core.tensor", "core.recording", "core.hooks", "core.engine",
         "core.grad_buffers", "core.operation", "core.function", "core.declare", "core.backward")
-INLINE = ("base.arrays", "core.modes", "core.ticks", "core.allocations")      # not compiled: their .pxd has functions in C
+INLINE = ("base.arrays", "core.modes", "spans.ticks", "spans.allocations")      # not compiled: their .pxd has functions in C
 LOOPS = ("functions", "elementwise", "float64", "activations", "special", "halves", "rows", "reductions", "indexing",
          "recurrent", "group_norm")       # of kernels/loops: one extension for each level of processors
 PACKAGE = (__package__ or "").partition(".")[0]

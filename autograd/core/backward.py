@@ -15,7 +15,7 @@ import numpy as np
 
 from ..base.errors import warn_user
 from ..base.hidden import Hidden
-from . import spans
+from ..spans import spans
 from .edges import GradientEdge, input_metadata
 from .engine import BackwardPass, count_uses, on_the_way, running, survey
 from .graph import Edge, Node

@@ -1,6 +1,6 @@
 from ..base cimport arrays
 from . cimport modes as thread_modes
-from . cimport spans
+from ..spans cimport spans
 from .graph cimport Node
 from .operation cimport OperationNode
 from .recording cimport Output, record, unpack_one

@@ -25,8 +25,8 @@ from ..base.errors import explain, unsupported
 from ..base.warning_frames import framed
 from ..kernels.blocks import owns_memory
 from ..kernels.halves import ARITHMETIC, converted, in_single, rounded_once
+from ..spans import spans
 from . import modes as thread_modes
-from . import spans
 from .batching import elementwise as elementwise_rule
 from .graph import FREED, MSG_FREED, join_views
 from .operation import Cast, Conj, Operation, OperationNode, in_float32, sum_to_like

@@ -1,4 +1,4 @@
-from . cimport spans
+from ..spans cimport spans
 from .graph cimport Node
 from .hooks cimport before_node, deliver_observed
 from .tensor cimport AccumulateGrad

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.blocks import owns_memory
-from . import spans
+from ..spans import spans
 from .graph import FREED, Edge, Node, OutputNumber, Position
 from .hooks import before_node, deliver_observed, run_post_hooks
 from .tensor import AccumulateGrad

@@ -16,8 +16,8 @@ from typing import Any, cast
 import numpy as np
 
 from ..base import arrays
+from ..spans import spans
 from . import modes as thread_modes
-from . import spans
 from .function_variants import GradientTypeError, NeedsInputGrad, bind, defaults, in_two_steps, variants
 from .graph import Node
 from .interceptors import notify_recorded

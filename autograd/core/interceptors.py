@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .modes import WATCH, modes, process
 
 if TYPE_CHECKING:
+    from ..spans.spans import Recorder
     from .graph import Node
-    from .spans import Recorder
 
 Run = Callable[["Node", Any, bool], Any]
-CALL_PATH = "autograd.core."                         # modules between the call of an operation and recorded()
+CALL_PATH = ("autograd.core.", "autograd.modes.", "autograd.spans.")    # modules between the call of an operation and recorded()
 
 
 class Interceptor:

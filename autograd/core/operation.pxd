@@ -1,7 +1,7 @@
 cimport cython
 from ..base cimport arrays as of_arrays
 from . cimport modes as thread_modes
-from . cimport spans
+from ..spans cimport spans
 from .graph cimport Node
 from .recording cimport pack, record, unpack
 from .tensor cimport TensorBase, edge_of, result

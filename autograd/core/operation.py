@@ -15,8 +15,8 @@ from ..base.dtypes import category, float32
 from ..base.errors import explain
 from ..kernels.halves import converted
 from ..kernels.sums import total
+from ..spans import spans
 from . import modes as thread_modes
-from . import spans
 from .graph import Node, join_views, shared_counter
 from .modes import GRAD, modes
 from .primitive import this_thread, watchers

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..base.thread_pool import this_core, workers
+from ..spans.spans import LANE, begin, end, number_of, recorders
 from .modes import modes
-from .spans import LANE, begin, end, number_of, recorders
 
 
 class Lane(int):

@@ -11,13 +11,13 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..spans.spans import begin, describe, end, operation_number, profilers
 from .interceptors import Interceptor, this_thread
 from .modes import process
-from .spans import begin, describe, end, operation_number, profilers
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
-OPERATIONS = ("autograd.ops.", "autograd.core.random")
+OPERATIONS = ("autograd.ops.", "autograd.modes.random")
 watchers: list[Interceptor] = process.call_watchers  # of all threads: hot code asks `if watchers:` before all else
 
 

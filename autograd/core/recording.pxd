@@ -1,4 +1,4 @@
-from . cimport spans
+from ..spans cimport spans
 from .graph cimport Node
 from .tensor cimport TensorBase, result
 

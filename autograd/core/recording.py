@@ -11,7 +11,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from . import spans
+from ..spans import spans
 from .graph import FREED, MSG_FREED, Edge, Node, Position, next_number, raise_changed, shared_counter
 from .interceptors import notify_recorded
 from .modes import DUAL, GRAD

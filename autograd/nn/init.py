@@ -11,10 +11,10 @@ import numpy as np
 
 from ..base.types import Array
 from ..core.graph import shared_counter
-from ..core.random import Generator, drawing
 from ..core.tensor import Tensor
 from ..kernels.error_functions import ndtr, ndtri
 from ..kernels.halves import add, copy_into, multiply
+from ..modes.random import Generator, drawing
 from ..ops.creation.arguments import storable
 from ..ops.random.draw import normal_numbers, uniform_numbers
 

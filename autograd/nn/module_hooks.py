@@ -13,9 +13,9 @@ import numpy as np
 from ..core.function import Function
 from ..core.graph import Node, RemovableHandle
 from ..core.modes import GRAD, modes
-from ..core.spans import MODULE, profilers, record_function
 from ..core.tensor import Tensor, result
 from ..core.types import Gradients
+from ..spans.spans import MODULE, profilers, record_function
 
 if TYPE_CHECKING:
     from typing import ParamSpec, Protocol, TypeVar

@@ -15,8 +15,8 @@ from ..core.function import Function
 from ..core.graph import FREED, Node
 from ..core.interceptors import Interceptor, Run, install, remove, this_thread
 from ..core.operation import Operation
-from ..core.spans import OPERATION, names
 from ..core.tensor import Tensor
+from ..spans.spans import OPERATION, names
 from .module_tracker import GLOBAL, ModuleTracker
 from .profiler.flops import of_call, of_node, rule_of
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ..core.graph import RemovableHandle, shared_counter
 from ..core.modes import enable_grad
 from ..core.primitive import primitive
-from ..core.spans import USER, begin, end, number_of
 from ..core.tensor import Tensor
+from ..spans.spans import USER, begin, end, number_of
 from .param_groups import check_against, complete_group, required
 from .state_dicts import check_sizes, pack, unpack
 

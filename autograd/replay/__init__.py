@@ -1,6 +1,6 @@
 """trace_step(): a training step recorded once, and replayed without a graph.
 
-May import: base, core, kernels, ops. Read first: trace.py.
+May import: base, core, kernels, modes, ops, spans. Read first: trace.py.
 """
 
 from .errors import TraceError

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.engine import running
-from ..core.spans import OPERATION, PASS, begin, end, number_of, profilers, record_function
 from ..kernels.products import affine, bound, product
+from ..spans.spans import OPERATION, PASS, begin, end, number_of, profilers, record_function
 from .calls import Call, Constant, Value
 from .gradients import ADOPTING
 from .tracer import Tracer

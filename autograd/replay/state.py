@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..base.plugins import plugin_packages
-from ..core.random import Generator, default_generator
 from ..core.tensor import Tensor
+from ..modes.random import Generator, default_generator
 from .errors import TraceError
 
 if TYPE_CHECKING:

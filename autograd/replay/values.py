@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..core.modes import DUAL, modes
-from ..core.saved_tensor_hooks import hooks_in_use
 from ..core.tensor import Tensor
+from ..modes.saved_tensor_hooks import hooks_in_use
 from .calls import Array, Call, Location, Value, location, root_of, spanned_by, user_line
 from .errors import TraceError
 

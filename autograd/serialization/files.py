@@ -10,8 +10,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from ..core.spans import record_function
 from ..core.tensor import Tensor
+from ..spans.spans import record_function
 from .atomic import write
 from .decode import Decoder, decode
 from .encode import encode

@@ -21,12 +21,11 @@ from ..core.graph import shared_counter
 from ..core.modes import GRAD, modes
 from ..core.operation import Operation
 from ..core.primitive import side_effect, spanned, value_written
-from ..core.saved_tensor_hooks import hooks_in_use
-from ..core.spans import begin, describe, end, operation_number, profilers
 from ..core.tensor import Tensor, result
 from ..core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ..core.views import check_writable, overlaps, take_over, written
 from ..kernels.halves import array_of
+from ..modes.saved_tensor_hooks import hooks_in_use
 from ..ops.creation.arguments import storable
 from ..ops.index import (
     IndexPut,
@@ -44,6 +43,7 @@ from ..ops.index import (
 from ..ops.pointwise.cast import cast
 from ..ops.pointwise.logic import logical_not
 from ..ops.shape import expand, layout_of, reshape, tril, triu
+from ..spans.spans import begin, describe, end, operation_number, profilers
 from .conversion import is_contiguous
 from .storage import TypedStorage, UntypedStorage
 

@@ -25,12 +25,12 @@ from ..core.batching import (
 from ..core.function import Function
 from ..core.interceptors import Interceptor, install, remove, this_thread
 from ..core.modes import is_grad_enabled
-from ..core.random import get_rng_state, set_rng_state
-from ..core.spans import count_batching, entered
 from ..core.tensor import Tensor
+from ..modes.random import get_rng_state, set_rng_state
 from ..ops.index import is_basic
 from ..ops.pointwise.comparison import equal
 from ..ops.shape import cat, expand, movedim, narrow, stack, unbind
+from ..spans.spans import count_batching, entered
 from ..tensor_api.binding import AUGMENTED, RESHAPING
 
 Arguments = ParamSpec("Arguments")

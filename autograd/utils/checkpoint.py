@@ -18,9 +18,9 @@ from ..core.backward import backward
 from ..core.engine import is_checkpoint_valid
 from ..core.function import Function
 from ..core.modes import enable_grad, is_grad_enabled, no_grad
-from ..core.random import Generator, default_generator, using_generator
 from ..core.tensor import Tensor
 from ..core.types import Gradients
+from ..modes.random import Generator, default_generator, using_generator
 from .recompute import CheckpointError, Frame, Log, facts_of
 
 MSG_PARAMETER = ("{name}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended, but "

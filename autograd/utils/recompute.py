@@ -14,8 +14,8 @@ from ..core.graph import Node
 from ..core.interceptors import Interceptor, calling_frame, install, remove
 from ..core.modes import enable_grad, modes
 from ..core.recording import output_value, recalled, tensor_at
-from ..core.saved_tensor_hooks import hooks_in_use, packed_by, saved_tensors_hooks
 from ..core.tensor import Tensor, edge_of, result
+from ..modes.saved_tensor_hooks import hooks_in_use, packed_by, saved_tensors_hooks
 
 MSG_TIP = "Pass debug=True to checkpoint(), or use set_checkpoint_debug_enabled(True), to see what both runs recorded."
 MSG_COUNT = ("checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"

@@ -18,9 +18,9 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from autograd.core.spans import record_function
 from autograd.nn import Module
 from autograd.serialization.safetensors import checksums as checksums_of
+from autograd.spans.spans import record_function
 
 from ..comm import Communicator, communicator, report_progress
 from ..comm.lost import is_loss

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from autograd.core.graph import shared_counter
-from autograd.core.random import Generator
 from autograd.core.tensor import result
 from autograd.kernels.halves import copy_into
+from autograd.modes.random import Generator
 from autograd.nn import Module
 from autograd.optim import Optimizer
 from autograd.utils.data import DataLoader

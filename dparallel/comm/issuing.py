@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from autograd.core.spans import recorders
 from autograd.core.tensor import Tensor
+from autograd.spans.spans import recorders
 
 from .groups import Groups
 from .handle import Handle

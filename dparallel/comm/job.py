@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd.base.devices import device
-from autograd.core.spans import MESSAGE, number_of, record_function
+from autograd.spans.spans import MESSAGE, number_of, record_function
 
 from .base import Communicator
 from .devices import Devices

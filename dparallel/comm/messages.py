@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd.core.spans import MESSAGE, complete, record_function, recorders
 from autograd.core.tensor import TensorBase
+from autograd.spans.spans import MESSAGE, complete, record_function, recorders
 
 from .handle import Handle
 from .header import Call, CollectiveError, checksum

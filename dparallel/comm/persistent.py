@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from autograd.base.arguments import whole_number
-from autograd.core.spans import recorders
+from autograd.spans.spans import recorders
 
 from .handle import Handle
 from .header import CollectiveError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograd.core.random import Generator, branches, using_generator
+from autograd.modes.random import Generator, branches, using_generator
 
 from .base import Array, Communicator, Handle, vectors_of
 from .handle import obligations

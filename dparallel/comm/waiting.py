@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 from typing import Any
 
-from autograd.core.spans import FLIGHT, MESSAGE, begin, complete, end_message, number_of, recorders
+from autograd.spans.spans import FLIGHT, MESSAGE, begin, complete, end_message, number_of, recorders
 
 from .reference import Array
 

@@ -16,8 +16,8 @@ from time import perf_counter_ns
 from typing import Any
 
 from autograd.core.engine import BackwardPass
-from autograd.core.spans import recorders
 from autograd.kernels.halves import scale
+from autograd.spans.spans import recorders
 
 from ..comm.waiting import waiting
 from .buckets import GradientBucket

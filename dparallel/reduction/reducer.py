@@ -25,7 +25,7 @@ import numpy as np
 
 from autograd.core.engine import BackwardPass, running
 from autograd.core.grad_buffers import set_grad
-from autograd.core.spans import recorders
+from autograd.spans.spans import recorders
 
 from ..autograd import Tensor
 from ..comm import CollectiveError, Communicator

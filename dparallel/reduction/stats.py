@@ -7,7 +7,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from autograd.core.primitive import primitive
-from autograd.core.spans import PASS, begin, end, number_of
+from autograd.spans.spans import PASS, begin, end, number_of
 
 from ..autograd import Tensor
 from ..comm.waiting import waiting

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograd.core.parallel import Lane, run_lanes
-from autograd.core.random import Generator, branches, using_generator
+from autograd.modes.random import Generator, branches, using_generator
 
 from ..comm import Communicator, Devices, RankFailure
 from .sync_context import Replica, ReplicaGroup, set_context

@@ -18,9 +18,9 @@ from weakref import WeakMethod
 
 import numpy as np
 
-from autograd.core.random import default_generator, using_generator
 from autograd.kernels.halves import converted
 from autograd.kernels.loops import loops
+from autograd.modes.random import default_generator, using_generator
 from autograd.nn import Module, Parameter, SyncBatchNorm
 
 from ..autograd import Generator, Tensor, as_tensor

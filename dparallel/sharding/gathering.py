@@ -20,8 +20,8 @@ import numpy as np
 from autograd.core.engine import current_pass, queue_callback
 from autograd.core.graph import RemovableHandle, shared_counter
 from autograd.core.recording import recalled
-from autograd.core.saved_tensor_hooks import saved_tensors_hooks
 from autograd.core.tensor import result
+from autograd.modes.saved_tensor_hooks import saved_tensors_hooks
 from autograd.nn import Module
 
 from ..autograd import Tensor

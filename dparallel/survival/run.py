@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from autograd.core.spans import MESSAGE, record_function
+from autograd.spans.spans import MESSAGE, record_function
 
 from ..checkpoint.checkpointer import Checkpointer, parts_of
 from ..checkpoint.parts import OptimizerState, Part

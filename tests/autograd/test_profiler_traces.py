@@ -8,10 +8,10 @@ from trace_processor import TraceProcessor
 
 import autograd as ag
 from autograd import nn
-from autograd.core import spans
 from autograd.core.parallel import run_lanes
 from autograd.observe.profiler.events import Interval
 from autograd.profiler import profile, record_function, schedule
+from autograd.spans import spans
 from autograd.utils.data import DataLoader
 
 

@@ -6,8 +6,8 @@ import pytest
 from cases import CASES
 
 import autograd as ag
-from autograd.core.graph_api import register_multi_grad_hook
 from autograd.core.parallel import run_lanes
+from autograd.modes.graph_api import register_multi_grad_hook
 from autograd.nn import functional as F
 
 rng = np.random.default_rng(3)

@@ -23,7 +23,7 @@ from models import MODELS, seeded
 from table import percentile
 
 import autograd
-from autograd.core.spans import USER, begin, end, number_of
+from autograd.spans.spans import USER, begin, end, number_of
 from dparallel import DataParallel, world
 from dparallel.observe.timeline.recording import SAMPLED, Part
 from dparallel.observe.timeline.run import read_parts

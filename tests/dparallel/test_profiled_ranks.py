@@ -5,8 +5,8 @@ import pytest
 
 import autograd as ag
 from autograd import nn
-from autograd.core.spans import FLIGHT, MESSAGE
 from autograd.profiler import profile
+from autograd.spans.spans import FLIGHT, MESSAGE
 from dparallel import DataParallel, Devices, run_ranks
 from dparallel import functions as F
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograd.core.spans import COUNTER, FLIGHT, MESSAGE, PASS, USER
+from autograd.spans.spans import COUNTER, FLIGHT, MESSAGE, PASS, USER
 from dparallel.observe.timeline.blame import Blame
 from dparallel.observe.timeline.report import Report
 from dparallel.observe.timeline.run import Rank, Run, Spans, Thread

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograd.core import spans
-from autograd.core.spans import BLOCK, COUNTER, FLIGHT, LANE, MESSAGE, PASS, USER
 from autograd.profiler import profile
+from autograd.spans import spans
+from autograd.spans.spans import BLOCK, COUNTER, FLIGHT, LANE, MESSAGE, PASS, USER
 from dparallel import Devices, timeline
 from dparallel.observe.timeline.__main__ import main
 from dparallel.observe.timeline.recording import PAGE, Part
@@ -166,7 +166,7 @@ def test_a_folder_under_way_and_its_dump(tmp_path):
 
 KILLED = """
 import os, signal, sys
-from autograd.core import spans
+from autograd.spans import spans
 from dparallel.observe.timeline.recording import Part
 from pathlib import Path
 part = Part(Path(sys.argv[1]), 0, 2, steps=None, limit=None)

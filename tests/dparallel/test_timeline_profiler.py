@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import autograd as ag
 from autograd import nn
-from autograd.core import spans
-from autograd.core.spans import FINE, MESSAGE, USER, Recorder, names
 from autograd.observe.profiler.collect import threads_of
 from autograd.profiler import profile, schedule
+from autograd.spans import spans
+from autograd.spans.spans import FINE, MESSAGE, USER, Recorder, names
 from autograd.utils.data import DataLoader
 from dparallel.observe.timeline.recording import FileRecorder, Part
 from dparallel.observe.timeline.run import read_parts

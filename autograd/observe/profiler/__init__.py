@@ -4,7 +4,7 @@ torch.profiler and torch.autograd.profiler.
 Read first: profile.py.
 """
 
-from ...core.spans import record_function
+from ...spans.spans import record_function
 from .actions import (
     DeviceType,
     ProfilerAction,

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import IO, Any
 
-from ...core.spans import FLIGHT, FUNCTION, LANE, MEMORY, MESSAGE, MODULE, PASS, USER
+from ...spans.spans import FLIGHT, FUNCTION, LANE, MEMORY, MESSAGE, MODULE, PASS, USER
 from .events import FunctionEvent
 
 CATEGORIES = {MODULE: "python_function", USER: "user_annotation", LANE: "lane", MESSAGE: "communication",

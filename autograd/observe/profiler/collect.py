@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.spans import BACKWARD, BLOCK, FUNCTION, OPERATION, Recorder, Ring, names
+from ...spans.spans import BACKWARD, BLOCK, FUNCTION, OPERATION, Recorder, Ring, names
 from .details import Details, Noted
 
-NUMBER, START, END, PARENT, SEQUENCE, DETAIL, A, B = range(8)        # columns of a ring, see core/spans.py
+NUMBER, START, END, PARENT, SEQUENCE, DETAIL, A, B = range(8)        # columns of a ring, see spans/spans.py
 NONE = Details()
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy import ndarray
 
-from ...core.spans import USER, names
 from ...core.tensor import Tensor
+from ...spans.spans import USER, names
 
 if TYPE_CHECKING:
     import numpy as np
 
-OWN = ("autograd.core.", "autograd.observe.profiler.")     # modules whose frames are the machinery's
+OWN = ("autograd.core.", "autograd.spans.", "autograd.modes.", "autograd.observe.profiler.")    # frames of the machinery
 
 
 class Details(NamedTuple):

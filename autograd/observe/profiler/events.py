@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
-from ...core.spans import BACKWARD, FLIGHT, LANE, MEMORY, MESSAGE, MODULE, PASS, USER, names
+from ...spans.spans import BACKWARD, FLIGHT, LANE, MEMORY, MESSAGE, MODULE, PASS, USER, names
 from .actions import DeviceType
 from .collect import END, NUMBER, PARENT, SEQUENCE, START, A, B, Thread, links
 from .flops import flops_of
@@ -54,7 +54,7 @@ class FunctionEvent(Averaged):
         name (str): Such as "aten::mm".
         thread (int): Number of the thread that called it, from 1 on.
         start_us, end_us (float): When it began and ended, in microseconds since the recording began.
-        kind (int): What it is a span of, see core/spans.py. Default: 0.
+        kind (int): What it is a span of, see spans/spans.py. Default: 0.
         sequence_nr (int): Number of the node that the call made, or that runs; -1: none. Default: -1.
         a, b (int): What the kind says, such as the bytes of a message. Default: 0.
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from ...core.spans import BACKWARD, FLIGHT, FUNCTION, MESSAGE, OPERATION
+from ...spans.spans import BACKWARD, FLIGHT, FUNCTION, MESSAGE, OPERATION
 from .events import FunctionEvent
 
 COMPUTES = (OPERATION, FUNCTION, BACKWARD)

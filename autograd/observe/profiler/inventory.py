@@ -25,10 +25,10 @@ from ...base import system_memory as system
 from ...base.refcounts import holders
 from ...core.graph import Node
 from ...core.recording import Output
-from ...core.saved_tensor_hooks import Packed
-from ...core.spans import MODULE, profilers
 from ...core.tensor import Tensor
 from ...kernels.blocks import Block
+from ...modes.saved_tensor_hooks import Packed
+from ...spans.spans import MODULE, profilers
 from .collect import PARENT, SEQUENCE, A, kinds, threads_of
 
 # what arrays are for, the most telling use first

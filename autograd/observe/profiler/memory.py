@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.spans import BACKWARD, FUNCTION, MEMORY, MODULE, OPERATION, PASS, names, number_of
+from ...spans.spans import BACKWARD, FUNCTION, MEMORY, MODULE, OPERATION, PASS, names, number_of
 from .chrome import open_text
 from .collect import END, NUMBER, PARENT, SEQUENCE, START, A, Thread, links
 from .inventory import USES, Claim, Holding, Inventory

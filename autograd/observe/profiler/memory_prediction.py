@@ -20,10 +20,10 @@ from ...base import system_memory as system
 from ...base.environment import environment
 from ...base.pytree import nested_values
 from ...core.modes import enable_grad, no_grad
-from ...core.random import fork_rng
-from ...core.spans import MEMORY, names
 from ...core.tensor import Tensor, result
 from ...kernels.malloc import freed_memory_is_kept
+from ...modes.random import fork_rng
+from ...spans.spans import MEMORY, names
 from .collect import NUMBER, SEQUENCE, START, A
 from .heap import Move, heap_peak
 from .inventory import OTHERS, USES, take_inventory

@@ -13,8 +13,8 @@ from typing import Any
 from ...base import system_memory
 from ...base.environment import environment
 from ...core.interceptors import Interceptor, install, remove
-from ...core.spans import MEMORY, Recorder, profilers, record_function
 from ...kernels import blocks
+from ...spans.spans import MEMORY, Recorder, profilers, record_function
 from .actions import ProfilerAction, ProfilerActivity, check_activities
 from .chrome import write_json, write_trace
 from .collect import threads_of

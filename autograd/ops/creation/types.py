@@ -6,10 +6,10 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.dtypes import TensorDType
-from ...core.inference import is_inference
 from ...core.primitive import value_read
 from ...core.tensor import Tensor
 from ...core.types import TensorOrNumber
+from ...modes.inference import is_inference
 
 
 def result_type(tensor1: TensorOrNumber, tensor2: TensorOrNumber) -> TensorDType:

@@ -17,7 +17,6 @@ from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.primitive import primitive
-from ...core.random import drawing
 from ...core.tensor import Tensor
 from ...core.types import Context, Declared, Gradients, Operand, TensorOrArray
 from ...kernels import gelu as kernel
@@ -25,6 +24,7 @@ from ...kernels import logarithms
 from ...kernels.error_functions import normal_cdf
 from ...kernels.gelu import DENSITY
 from ...kernels.halves import converted
+from ...modes.random import drawing
 from .._pointwise import overwrite, pointwise
 from ..pointwise.exponential import exp, sigmoid, tailed_sigmoid
 from ..pointwise.sign import abs as absolute

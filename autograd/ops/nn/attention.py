@@ -12,11 +12,11 @@ from ...base.types import Array
 from ...core.batching import Level
 from ...core.casting import casts_lower
 from ...core.operation import Operation
-from ...core.random import keep_mask
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import attention as kernel
 from ...kernels.products import product
+from ...modes.random import keep_mask
 from ..linalg.matmul import linear, matmul, matrices
 from ..pointwise.cast import cast
 from ..pointwise.exponential import exp

@@ -12,11 +12,11 @@ from ...base.types import Array
 from ...core.batching import elementwise, maps, whole
 from ...core.operation import Operation
 from ...core.primitive import primitive
-from ...core.random import keep_mask
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients
 from ...kernels.halves import converted, multiply
 from ...kernels.onednn.reorder import like_order
+from ...modes.random import keep_mask
 from .._pointwise import overwrite
 from ..shape import clone, reshape
 from .activation import SELU_ALPHA, SELU_SCALE

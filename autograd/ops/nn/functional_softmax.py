@@ -10,8 +10,8 @@ import numpy as np
 from ...base.types import Array, DTypeLike
 from ...core.batching import maps, placed
 from ...core.primitive import primitive
-from ...core.random import drawing
 from ...core.tensor import Tensor
+from ...modes.random import drawing
 from ..shape import wrap_dim
 from .softmax import log_softmax as log_softmax_of
 from .softmax import softmax as softmax_of

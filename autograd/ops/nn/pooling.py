@@ -21,7 +21,6 @@ from ...core.casting import casting, casts_float32, raised
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.primitive import value_read
-from ...core.random import drawing
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import pooling as kernels
@@ -33,6 +32,7 @@ from ...kernels.onednn import pooling as onednn_pooling
 from ...kernels.onednn.reorder import like_order, to_suggested_format
 from ...kernels.pooling import pooled_size
 from ...kernels.windows import WindowGeometry, wide
+from ...modes.random import drawing
 from ..pointwise.arithmetic import div
 from ..pointwise.powers import pow
 from ..pointwise.sign import abs, sign

@@ -19,11 +19,11 @@ from ...core.declare import limits_of
 from ...core.operation import Operation
 from ...core.out import detached, into
 from ...core.primitive import primitive
-from ...core.random import Generator, drawing
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.halves import add, converted, multiply
 from ...kernels.sorting import leading
+from ...modes.random import Generator, drawing
 from ..creation.arguments import extent, floating, integer, kind, new_leaf, shape_of
 from ..creation.fill import like
 from ..pointwise.rounding import zero

@@ -14,10 +14,10 @@ import numpy as np
 from ...base import dtypes
 from ...base.types import Array
 from ...core.primitive import primitive
-from ...core.random import Generator, drawing
 from ...core.tensor import Tensor
 from ...core.types import TensorOrNumber
 from ...kernels.halves import add, multiply
+from ...modes.random import Generator, drawing
 from . import draw
 from .draw import Bernoulli, Normal, chances, integers, normal_numbers, uniform_numbers
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, overload
 
 from ...base.arguments import real_number, whole_number
 from ...base.environment import usable_cores
-from ...core.random import Generator
+from ...modes.random import Generator
 from .collate import default_collate, default_convert
 from .dataset import Dataset, IterableDataset, T_co
 from .fetch import Recipe

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, overload
 
 from ...base.types import Array
-from ...core.random import Generator, drawing
+from ...modes.random import Generator, drawing
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...base.training import listeners, report
 from ...core.modes import modes
-from ...core.spans import record_function
+from ...spans.spans import record_function
 from .fetch import reopen
 from .processes import ProcessCrew
 from .resume import Progress, fresh

@@ -11,7 +11,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from ...base.arguments import whole_number
-from ...core.random import default_generator
+from ...modes.random import default_generator
 from .fetch import stateful
 from .sampler import draw_seed
 from .streams import KINDS, as_of, portable, restore, shared_streams, states

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
-from ...core.random import Generator, drawing
+from ...modes.random import Generator, drawing
 from ...ops.creation.create import as_tensor
 from ...ops.random.draw import multinomial
 from .dataset import T_co

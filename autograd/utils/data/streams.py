@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.random import Generator, default_generator
 from ...core.tensor import Tensor, result
+from ...modes.random import Generator, default_generator
 
 MT19937_NUMBERS, PHILOX_NUMBERS = 624, 4             # that are drawn at once
 MT19937 = 4 * (MT19937_NUMBERS + 1)                  # bytes: the numbers, and how many of them are used

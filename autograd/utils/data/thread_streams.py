@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.random import Generator, use_generator
+from ...modes.random import Generator, use_generator
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...core.modes import modes
-from ...core.random import default_generator
 from ...core.tensor import Tensor
+from ...modes.random import default_generator
 from .dataset import Dataset
 from .failure import Failure
 from .fetch import Recipe, reopen

@@ -21,8 +21,8 @@ if environment.survive_size:                         # MPI_Finalize may wait for
     mpi4py.rc.finalize = False
 from mpi4py import MPI
 
-from autograd.core.spans import MESSAGE, number_of
 from autograd.kernels.halves import converted, copy_into
+from autograd.spans.spans import MESSAGE, number_of
 
 from ..base import Array, Communicator, Handle, vectors_of
 from ..groups import Freed

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from autograd.core.spans import recorders
+from autograd.spans.spans import recorders
 
 from ..groups import Freed
 from ..handle import Handle

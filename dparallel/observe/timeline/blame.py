@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd.core.spans import FLIGHT, LANE, MESSAGE
+from autograd.spans.spans import FLIGHT, LANE, MESSAGE
 
 from .phases import BACKWARD, FORWARD, PARTS, REPLAY, START, WAIT, Segments, message_spans, segments_of, totals_at
 from .run import Run, Spans

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd.core.spans import COUNTER, FLIGHT, LANE, MESSAGE
+from autograd.spans.spans import COUNTER, FLIGHT, LANE, MESSAGE
 
 from .run import Rank, Run
 

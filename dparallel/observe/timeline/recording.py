@@ -4,7 +4,7 @@
 
     rank-3.json         who it is: host, process, clocks (Part)
     rank-3.names        one line of JSON for each name of spans, in the order of their numbers: [name, kind]
-    rank-3.12345.ring   the ring of thread 12345 (autograd/core/spans.py): a page with its head and the thread's name,
+    rank-3.12345.ring   the ring of thread 12345 (autograd/spans/spans.py): a page with its head and the thread's name,
                         then its blocks
 
 Rings are mapped files, so a rank's last spans can be read after it was killed, and while it hangs. Ranks exchange nothing.
@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from autograd.base.environment import usable_cores
-from autograd.core import spans
-from autograd.core.spans import BLOCK, COUNTER, USER, Recorder, Ring, complete
 from autograd.optim.optimizer import register_optimizer_step_post_hook
+from autograd.spans import spans
+from autograd.spans.spans import BLOCK, COUNTER, USER, Recorder, Ring, complete
 
 from ...comm import Communicator, Devices, communicator
 from ...comm.environment import environment, host_identity, write_whole

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd.core.spans import COUNTER, FLIGHT
+from autograd.spans.spans import COUNTER, FLIGHT
 
 from .advice import advice
 from .blame import Blame, Cause, Wait, between, lanes_of, rows_of

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd.core.spans import BLOCK, COUNTER, FLIGHT, HEAD, MESSAGE
+from autograd.spans.spans import BLOCK, COUNTER, FLIGHT, HEAD, MESSAGE
 
 from ...comm.environment import host_identity
 from .clocks import Clock, Offset

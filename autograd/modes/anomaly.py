@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .graph import Node
-from .interceptors import Interceptor, Run, calling_frame, install, remove
-from .modes import modes
+from ..core.graph import Node
+from ..core.interceptors import Interceptor, Run, calling_frame, install, remove
+from ..core.modes import modes
 
 MSG_SLOW = ("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
             "debugging.")

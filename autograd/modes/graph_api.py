@@ -8,14 +8,14 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .edges import GradientEdge, get_gradient_edge
-from .engine import current_pass
-from .graph import FREED, MSG_FREED, Node, RemovableHandle, shared_counter, shown
+from ..core.edges import GradientEdge, get_gradient_edge
+from ..core.engine import current_pass
+from ..core.graph import FREED, MSG_FREED, Node, RemovableHandle, shared_counter, shown
+from ..core.modes import modes
+from ..core.recording import PACKED, Output, unpack
+from ..core.tensor import Tensor, edge_of, result
 from .inference import is_inference
-from .modes import modes
-from .recording import PACKED, Output, unpack
 from .saved_tensor_hooks import disable_saved_tensors_hooks, packed_by, save_on_cpu, saved_tensors_hooks
-from .tensor import Tensor, edge_of, result
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
-from .modes import GRAD, Modal, modes
-from .tensor import Tensor
-from .versions import InferenceCounter, count_blocks
+from ..core.modes import GRAD, Modal, modes
+from ..core.tensor import Tensor
+from ..core.versions import InferenceCounter, count_blocks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from .modes import F
+    from ..core.modes import F
 
 
 def is_inference(input: Tensor) -> bool:

@@ -30,7 +30,6 @@ from collections.abc import Callable
 from typing import Any
 
 from . import allocations, ticks
-from .graph import Node
 from .operation_names import aten_name
 
 Whole = int                                          # a name, since a compiled core takes `int` for an object
@@ -348,7 +347,7 @@ def operation_number(name: str) -> int:
     return number_of(f"aten::{aten_name(name)}", OPERATION)
 
 
-def node_number(node: Node) -> Whole:
+def node_number(node: Any) -> Whole:
     """The number of a node's evaluation by the engine; that of its run() is the next one."""
     kind = type(node)
     if kind in _of_nodes:
@@ -479,7 +478,7 @@ def entered() -> bool:
     return False
 
 
-def evaluate(node: Node) -> Whole:
+def evaluate(node: Any) -> Whole:
     """Begin the engine's evaluation of a node; its token."""
     ring: Ring
     if not fine:
@@ -491,7 +490,7 @@ def evaluate(node: Node) -> Whole:
     return token
 
 
-def run(node: Node, g: Any) -> Whole:
+def run(node: Any, g: Any) -> Whole:
     """Begin the run of a node on gradients g, inside its evaluation; its token."""
     ring: Ring
     if not fine:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .graph import Node, shared_counter
-from .interceptors import Interceptor, install, remove
-from .modes import modes
-from .recording import PACKED, Output, tensor_at
-from .tensor import Tensor, edge_of, result
+from ..core.graph import Node, shared_counter
+from ..core.interceptors import Interceptor, install, remove
+from ..core.modes import modes
+from ..core.recording import PACKED, Output, tensor_at
+from ..core.tensor import Tensor, edge_of, result
 
 ndarray = np.ndarray
 

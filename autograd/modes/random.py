@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.devices import CPU, device
-from .primitive import drawn, primitive, watchers
-from .tensor import Tensor, result
+from ..core.primitive import drawn, primitive, watchers
+from ..core.tensor import Tensor, result
 
 
 class Generator:

@@ -1,6 +1,5 @@
 cimport cython
 from . cimport allocations, ticks
-from .graph cimport Node
 
 cdef bint on, fine, active
 cdef long long recording, rings, held_bytes, batching, ALLOCATION, NEVER
@@ -54,7 +53,7 @@ cpdef call(function, long long number, tuple args, settings)
 cdef void note_memory(long long size, long long address) noexcept
 cpdef bint entered()
 @cython.locals(token=cython.longlong)
-cpdef long long evaluate(Node node)
+cpdef long long evaluate(node)
 @cython.locals(token=cython.longlong, number=cython.longlong)
-cpdef long long run(Node node, g)
-cpdef long long node_number(Node node)
+cpdef long long run(node, g)
+cpdef long long node_number(node)

@@ -1,0 +1,4 @@
+"""Spans: when each thread began and ended something. The profiler and the timeline read them.
+
+May import: nothing. Read first: spans.py.
+"""
