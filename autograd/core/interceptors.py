@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .graph import Node
 
 Run = Callable[["Node", Any, bool], Any]
-CALL_PATH = ("autograd.core.", "autograd.modes.", "autograd.spans.")    # modules between the call of an operation and recorded()
+CALL_PATH = ("autograd.core.", "autograd.modes.", "autograd.spans.")    # between the call of an operation and recorded()
 
 
 class Interceptor:
