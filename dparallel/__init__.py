@@ -54,7 +54,7 @@ from .functions import (
     Wait,
     join,
 )
-from .functions.replicated import CopyToPlaces, ReduceFromPlaces
+from .functions.replicated import CopyToRanks, ReduceFromRanks
 from .hooks.bucket_hook import GradBucket
 from .hooks.model_averaging import PeriodicModelAverager, PostLocalSGDOptimizer
 from .model.data_parallel import DataParallel
@@ -113,10 +113,10 @@ if not TYPE_CHECKING:                                # for checkers a name that 
 
 __all__ = [
     "AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Collective", "CollectiveError", "Communicator",
-    "CopyToPlaces", "DataParallel", "Devices", "DistributedDataParallel", "DistributedSampler", "DistributedTrial",
+    "CopyToRanks", "DataParallel", "Devices", "DistributedDataParallel", "DistributedSampler", "DistributedTrial",
     "Gather", "GlobalBatchSampler", "GradBucket", "Handle", "Hierarchical", "Irecv", "Isend", "Join", "JoinHook",
     "Joinable", "Logger", "NeuralNetClassifier", "NeuralNetRegressor", "Pending", "PeriodicModelAverager", "Permute",
-    "PostLocalSGDOptimizer", "RankFailure", "RankLost", "Recv", "Reduce", "ReduceFromPlaces", "ReduceScatter", "Scan",
+    "PostLocalSGDOptimizer", "RankFailure", "RankLost", "Recv", "Reduce", "ReduceFromRanks", "ReduceScatter", "Scan",
     "Scatter", "Send", "SendRecv", "Step", "SyncBatchNorm", "Wait", "ZeroRedundancyOptimizer", "all_gather_object",
     "assert_same_everywhere", "broadcast", "broadcast_coalesced", "broadcast_object_list", "check_adjoint", "checkpoint",
     "choose_allreduce", "clip_grad_norm_", "convert_sync_batchnorm", "data_parallel", "distributed", "evaluate",

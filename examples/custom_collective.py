@@ -3,7 +3,7 @@
     python examples/custom_collective.py            ranks as threads, and local devices
     dprun -n 3 examples/custom_collective.py        real ranks
 
-Shift hands each place's tensor to the next place in a ring. As a linear map it moves blocks of one long vector; its
+Shift hands each rank's tensor to the next rank in a ring. As a linear map it moves blocks of one long vector; its
 adjoint moves them back. So the backward pass of a shift by k is a shift by -k: it calls Shift.apply, which records it
 on every rank, and the second derivative is right without another line.
 """
@@ -15,13 +15,13 @@ from dparallel import Collective, Devices, check_adjoint, run_ranks, world
 
 
 class Shift(Collective):
-    """x of every place -> the x of the place `by` before it, in a ring; all of one shape."""
+    """x of every rank -> the x of the rank `by` before it, in a ring; all of one shape."""
 
     @staticmethod
     def forward(ctx, *xs, comm, by=1):
         ctx.settings = {"comm": comm, "by": -by}
         everyone = comm.allgather([x.array[None] for x in xs])
-        out = tuple(ag.from_numpy(rows[(place - by) % comm.size]) for place, rows in zip(comm.held, everyone, strict=True))
+        out = tuple(ag.from_numpy(rows[(rank - by) % comm.size]) for rank, rows in zip(comm.held, everyone, strict=True))
         return out if len(out) > 1 else out[0]
 
     @staticmethod
@@ -43,7 +43,7 @@ def check(comm):
     for by in range(comm.size + 1):
         check_adjoint(lambda *xs, by=by: Shift.apply(*xs, comm=comm, by=by),
                       [rng.standard_normal((2, 3)) for _ in comm.held], comm, rng)
-    if comm.size > 2:                                  # on two places a step on and a step back are the same
+    if comm.size > 2:                                  # on two ranks a step on and a step back are the same
         try:
             check_adjoint(lambda *xs: WrongShift.apply(*xs, comm=comm), [rng.standard_normal((2, 3)) for _ in comm.held],
                           comm, rng)

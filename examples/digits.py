@@ -1,4 +1,4 @@
-"""A classifier of handwritten digits, trained on the shares of each batch that all places hold.
+"""A classifier of handwritten digits, trained on the shares of each batch that all ranks hold.
 
     python examples/digits.py                    one process, no MPI
     python examples/digits.py --devices 2        two local devices, replicas in threads
@@ -76,7 +76,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--devices", type=int, help="local devices instead of MPI ranks")
     parser.add_argument("--epochs", type=int, default=30)
-    parser.add_argument("--batch", type=int, default=64, help="rows of a batch over all places")
+    parser.add_argument("--batch", type=int, default=64, help="rows of a batch over all ranks")
     parser.add_argument("--lr", type=float, default=3e-3)
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
     parser.add_argument("--plot", default="digits.png", help="where the training curve goes; empty for nowhere")
@@ -95,7 +95,7 @@ def main():
     assert_same_everywhere(model, comm)
     if comm.rank == 0:
         print(f"accuracy on {len(x_test)} held-out images: {share_right:.2%}")
-        print(f"{speed:,.0f} samples per second on {comm.size} {'place' if comm.size == 1 else 'places'} ({comm.kind})")
+        print(f"{speed:,.0f} samples per second on {comm.size} {'rank' if comm.size == 1 else 'ranks'} ({comm.kind})")
         print(f"checked: all {comm.size} ranks hold bitwise the same weights" if comm.kind == "mpi" else
               "one process: there is one copy of the weights")
         if options.curve:

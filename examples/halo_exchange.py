@@ -83,7 +83,7 @@ def main():
     wrong = (found - truth).abs()[int(comm.rank == 0):].max()         # the first wall has nothing before it
     worst = AllReduce.apply(wrong, comm=comm, op="max")
     if comm.rank == 0:
-        print(f"{comm.size} places: squared error {losses[-1]:.5f}; conductivities found to within {worst.item():.3f}")
+        print(f"{comm.size} ranks: squared error {losses[-1]:.5f}; conductivities found to within {worst.item():.3f}")
         if options.curve:
             with open(options.curve, "w") as file:
                 json.dump(losses, file)

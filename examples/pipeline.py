@@ -98,7 +98,7 @@ def main():
         if comm.rank == 0 and step % 50 == 0:
             print(f"step {step:3d}: loss {losses[-1]:.4f}")
     if comm.rank == 0:
-        print(f"{comm.size} places: loss of the last steps {np.mean(losses[-10:]):.4f}")
+        print(f"{comm.size} ranks: loss of the last steps {np.mean(losses[-10:]):.4f}")
         if options.curve:
             with open(options.curve, "w") as file:
                 json.dump(losses, file)

@@ -16,7 +16,7 @@
 | HYDRA_LAUNCHER_EXTRA_ARGS | the arguments of --ssh, for MPICH |
 | variables beginning as in INHERITED | marks of a surrounding MPI job: not handed on, but for GIVEN, the user's settings |
 
-rank.py and place.py run on the ranks, by their paths, and import nothing of this package: a user's module of the same name
+rank.py and slot.py run on the ranks, by their paths, and import nothing of this package: a user's module of the same name
 must not be found instead. They read, by the names at their tops: DPRUN_REPORT_DIR (dprun's folder for reports), DPRUN_RANK,
 DPRUN_TMPDIR (the TMPDIR of ranks, where mpirun has another), and the MPI launchers' ranks and sizes; rank.py sets RANK,
 WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE (hosts, by DPRUN_HOSTS), ROLE_NAME, ROLE_RANK,

@@ -15,7 +15,7 @@ from typing import Any
 
 from .mpirun import LaunchError, Mpi, mismatch, outer
 from .rank import DIRECTORY
-from .report import ended, failed, marked, needed_but_gone, over, places, read, running, show, stopped, unjoined, vanished
+from .report import ended, failed, marked, needed_but_gone, over, positions, read, running, show, stopped, unjoined, vanished
 from .streams import feed, forwarded
 from .timelines import Recorded
 
@@ -282,7 +282,7 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
         names = f"rank{'s' * (len(lost) > 1)} {', '.join(map(str, lost))}"
         print(f"dprun: {names} of {ranks} ended without finalizing MPI: by C's exit() or _exit(), without an exception or "
               "sys.exit(), or by mpirun, which reports why above; others may have waited for them in vain"
-              + "".join(f"\n  {line}" for line in places(job.folder)), file=sys.stderr)
+              + "".join(f"\n  {line}" for line in positions(job.folder)), file=sys.stderr)
         return 1
     return unreported(shell(code, mpi), mpi, job) if code else 0
 
@@ -319,7 +319,7 @@ def unreported(code: int, mpi: Mpi, job: Job) -> int:
     remedy = mismatch(mpi)
     how = f"signal {code - 128}" if code - 128 in set(signal.Signals) else f"exit code {code}"       # Intel's has 255
     which = f"rank {job.gone[0]}" if len(job.gone) == 1 else "a rank"
-    seen = places(job.folder)
+    seen = positions(job.folder)
     blind = "\n  ".join([f"{which} ended without a traceback ({how}); mpirun's message above names it"
                          + (". Where each rank was, a second or less before the end:" if seen else ""), *seen])
     print(f"dprun: {remedy or blind}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""pytest's entry point. It loads the plugin proper, and with it dparallel, at the first test that is marked `places`.
+"""pytest's entry point. It loads the plugin proper, and with it dparallel, at the first test that is marked `ranks`.
 
 So a pytest run without such a test has no overhead. Standard library only: hooks are found by their names.
 """
@@ -9,13 +9,13 @@ from typing import Any
 
 from .rank import SIZES, announced
 
-PLUGIN = "dparallel.testing.places.plugin"
-MARKER = ("places(*sizes, kinds=('devices', 'threads', 'mpi'), timeout=60, isolated=False): run the test, which has an "
+PLUGIN = "dparallel.testing.ranks.plugin"
+MARKER = ("ranks(*sizes, kinds=('devices', 'threads', 'mpi'), timeout=60, isolated=False): run the test, which has an "
           "argument `comm`, on communicators of these sizes (1, 2, 3) and kinds, also 'network'; see docs/testing.md")
-OPTIONS = (("places_sizes", "sizes that @pytest.mark.places stands for", "args", ["1", "2", "3"]),
-           ("places_kinds", "kinds that @pytest.mark.places stands for", "args", ["devices", "threads", "mpi"]),
-           ("places_timeout", "seconds for one test that is marked places", "string", "60"),
-           ("places_isolated", "start a job of MPI ranks for each test, not one for many", "bool", False))
+OPTIONS = (("ranks_sizes", "sizes that @pytest.mark.ranks stands for", "args", ["1", "2", "3"]),
+           ("ranks_kinds", "kinds that @pytest.mark.ranks stands for", "args", ["devices", "threads", "mpi"]),
+           ("ranks_timeout", "seconds for one test that is marked ranks", "string", "60"),
+           ("ranks_isolated", "start a job of MPI ranks for each test, not one for many", "bool", False))
 
 
 def pytest_addoption(parser: Any) -> None:
@@ -27,7 +27,7 @@ def pytest_addoption(parser: Any) -> None:
 def pytest_configure(config: Any) -> None:
     """Register the marker and the loader."""
     config.addinivalue_line("markers", MARKER)
-    config.pluginmanager.register(Door(config), "places-door")
+    config.pluginmanager.register(Door(config), "dparallel-door")
 
 
 class Door:
@@ -43,15 +43,15 @@ class Door:
 
     def pytest_generate_tests(self, metafunc: Any) -> None:
         """A variant for each kind and number of ranks."""
-        if metafunc.definition.get_closest_marker("places") is not None:
+        if metafunc.definition.get_closest_marker("ranks") is not None:
             self.plugin().parametrize(metafunc)
 
     def pytest_collectreport(self, report: Any) -> None:
         """On one rank of many, the others would wait for a test that this one can't collect."""
         loaded = self.config.pluginmanager.has_plugin(PLUGIN)
-        if report.failed and not loaded and announced(SIZES) > 0 and "mark.places" in source(report):
+        if report.failed and not loaded and announced(SIZES) > 0 and "mark.ranks" in source(report):
             self.plugin()
-            self.config.pluginmanager.get_plugin("places-ranks").pytest_collectreport(report)
+            self.config.pluginmanager.get_plugin("dparallel-ranks").pytest_collectreport(report)
 
 
 def source(report: Any) -> str:

@@ -49,9 +49,9 @@ def vanished(folder: str, alive: bool = False) -> list[int]:
     return sorted(rank for rank, process in running(folder).items() if alive or not is_alive(process))
 
 
-def places(folder: str) -> list[str]:
+def positions(folder: str) -> list[str]:
     """The position of each rank of this machine at its watchdog's last check, at most a second before its end."""
-    return [text for _, text in sorted(texts(folder, "place").items())]
+    return [text for _, text in sorted(texts(folder, "position").items())]
 
 
 def progress(folder: str) -> int | None:

@@ -1,8 +1,8 @@
 """One set of tests for local devices, ranks as threads, and MPI ranks.
 
 Run as `pytest` for all that needs no MPI, and as `dprun -n N -m pytest tests/dparallel` (or `mpirun -n N python -m mpi4py
--m pytest tests/dparallel`) for the tests that use `on_places` or `on_ranks`, or are marked `mpi`; these then run on the
-real ranks. tests/run_all.py does both. What happens under MPI is dparallel's own pytest plugin's (testing/places); the
+-m pytest tests/dparallel`) for the tests that use `on_all_kinds` or `on_ranks`, or are marked `mpi`; these then run on the
+real ranks. tests/run_all.py does both. What happens under MPI is dparallel's own pytest plugin's (testing/ranks); the
 fixtures here differ from its marker in that a test's body says what runs on the ranks, and `pytest` starts no MPI.
 """
 
@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from dparallel.comm import launched_size
-from dparallel.testing.places.worlds import World
+from dparallel.testing.ranks.worlds import World
 
 os.environ.setdefault("TORCH_DISABLE_ADDR2LINE", "1")    # else PyTorch reads its symbols (20 s) for its first C++ traceback
-pytest_plugins = ["launch.pytest_plugin", "dparallel.testing.places.plugin"]
+pytest_plugins = ["launch.pytest_plugin", "dparallel.testing.ranks.plugin"]
 
 UNDER_MPI = launched_size() > 0       # also one rank under mpirun is the real thing
 TIME_LIMIT = 300                     # seconds for one test: a hang ends pytest with every thread's traceback
@@ -29,14 +29,14 @@ WORLDS = [World("mpi", launched_size())] if UNDER_MPI else [World(kind, size) fo
 
 
 @pytest.fixture(params=WORLDS, ids=str)
-def on_places(request):
-    """on_places(check) calls check(comm) once with local devices, on every rank as threads, or on this MPI rank."""
+def on_all_kinds(request):
+    """on_all_kinds(check) calls check(comm) once with local devices, on every rank as threads, or on this MPI rank."""
     return lambda check: request.param.run(check, timeout=100)
 
 
 @pytest.fixture(params=[world for world in WORLDS if world.kind != "devices"], ids=str)
 def on_ranks(request):
-    """on_places without local devices: one place per process (or thread)."""
+    """on_all_kinds without local devices: one rank per process (or thread)."""
     return lambda check: request.param.run(check, timeout=100)
 
 
@@ -48,8 +48,8 @@ def seeded():
 def pytest_itemcollected(item):
     """Tests for ranks are what the plugin runs under MPI."""
     for_mpi = item.get_closest_marker("mpi")
-    if for_mpi or {"on_places", "on_ranks"} & set(getattr(item, "fixturenames", ())):
-        item.add_marker(pytest.mark.places)
+    if for_mpi or {"on_all_kinds", "on_ranks"} & set(getattr(item, "fixturenames", ())):
+        item.add_marker(pytest.mark.ranks)
     if for_mpi and not UNDER_MPI:
         item.add_marker(pytest.mark.skip(reason="needs MPI ranks"))
 

@@ -56,7 +56,7 @@ INSIDE = {f"{owner}.{name}" for owner, names in {
     "Network": "joined calls_of round_seconds", **dict.fromkeys(("F1Score", "Precision", "Recall"), "score"),
     **dict.fromkeys(("AllGather", "AllReduce", "AllToAll", "Broadcast", "Gather", "Permute", "Reduce", "ReduceScatter",
                      "Scan", "Scatter", "SendRecv"), "forward issue"),
-    **dict.fromkeys(("Barrier", "CopyToPlaces", "ReduceFromPlaces"), "forward backward"), "Reduction": "combine",
+    **dict.fromkeys(("Barrier", "CopyToRanks", "ReduceFromRanks"), "forward backward"), "Reduction": "combine",
     "ZeroRedundancyOptimizer": "stepped_by", "ParameterSlice": "joins norm_over_ranks", "DataParallel": "before_recording",
 }.items() for name in names.split()}
 INSIDE.add("_function_rule")                          # Function.batched, which vmap looks up

@@ -42,7 +42,7 @@ QUICK_TOO = [f"tests/dparallel/test_{name}.py" for name in (
 FIRST_HALF = [path for path in sorted(Path("tests/autograd").glob("test_*.py"))
               if path.name < "test_o" and str(path) not in YOUNG]                               # about as long
 PROCESSOR = ["tests/test_public_docstrings.py", "tests/autograd/test_accuracy.py", "tests/beside/test_estimators.py"]
-TWO_PLACES = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))
+TWO_RANKS = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
 BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": ""}              # the tests', too: read by what comes later, instead of made again (6 s)
 
@@ -100,7 +100,7 @@ def begin_part(threads, waits):
 def quick() -> int:
     """The quick suite; the exit code."""
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    beside = [Part("dparallel on two places, nn, views", [*PYTEST, *QUICK_TOO, "-k", TWO_PLACES], threads=True),
+    beside = [Part("dparallel on two ranks, nn, views", [*PYTEST, *QUICK_TOO, "-k", TWO_RANKS], threads=True),
               Part("autograd", [*PYTEST, *QUICK])]
     codes = [part.done(counts) for part in beside]
     print(", ".join(f"{count} {word}" for word, count in counts.items()))

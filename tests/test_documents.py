@@ -24,7 +24,7 @@ PRESENT = {name: text for name, text in PAGES.items() if name != "CHANGELOG.md"}
 MADE = set(re.findall(r"^# new file (\S+)", PAGES["CONTRIBUTING.md"], re.M))           # by the recipes, in a copy
 ELSEWHERE = {"autograd/native", "examples/X.py"}              # made by the compiler; any of the examples
 NEEDS = {"autograd.utils.tensorboard": ("tensorboard", "tensorboardX")}                # one of them
-USERS_FILES = {"train.py", "script.py", "X.py"}
+USERS_FILES = {"train.py", "ranks.py", "script.py", "X.py"}
 PATH = re.compile(r"(?<![\w./-])((?:autograd|autograd_plugins|dparallel|launch|tests|docs|examples)/[\w./-]*\w)")
 
 

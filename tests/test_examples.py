@@ -74,7 +74,7 @@ def test_digits_under_dprun_reach_97_percent_with_a_picture_and_equal_weights(tm
     text = run(*DPRUN, 2, "examples/digits.py", "--plot", tmp_path / "curve.png")
     accuracy = float(re.search(r"accuracy on 360 held-out images: ([\d.]+)%", text)[1])
     assert accuracy >= 97
-    assert "samples per second on 2 places (mpi)" in text
+    assert "samples per second on 2 ranks (mpi)" in text
     assert "checked: all 2 ranks hold bitwise the same weights" in text
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
 

@@ -56,7 +56,7 @@ assert sys.modules["launch"] is launch and "launch.job" not in sys.modules
 """
 BOTH = """
 import launch, pytest
-@pytest.mark.places(2, kinds=("threads", "mpi"))
+@pytest.mark.ranks(2, kinds=("threads", "mpi"))
 def test_ranks(comm):
     assert comm.size == 2
 def test_theirs(service):

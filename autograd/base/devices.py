@@ -11,7 +11,7 @@ TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hi
 
 
 class device:
-    """A place for tensors. Any of PyTorch's can be named; only "cpu" can be used.
+    """A device for tensors. Any of PyTorch's can be named; only "cpu" can be used.
 
     Args:
         type: "cpu", or a device.

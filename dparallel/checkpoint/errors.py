@@ -14,7 +14,7 @@ class CheckpointError(RuntimeError):
 
 
 class Ranks:
-    """The processes that save and restore together, whatever the communicator's places are. All methods are collective."""
+    """The processes that save and restore together, whatever the communicator's ranks are. All methods are collective."""
 
     size: int
     rank: int

@@ -71,9 +71,9 @@ class MemoryCopies:
         def partner(rank: int) -> int:
             here = self.hosts[rank]
             there = order[(order.index(here) + 1) % len(order)]
-            place = [r for r, host in enumerate(self.hosts) if host == here].index(rank)
+            local = [r for r, host in enumerate(self.hosts) if host == here].index(rank)
             beside = [r for r, host in enumerate(self.hosts) if host == there]
-            return beside[place % len(beside)]
+            return beside[local % len(beside)]
 
         return partner(self.ranks.rank), [rank for rank in range(self.ranks.size) if partner(rank) == self.ranks.rank]
 
@@ -150,19 +150,19 @@ class MemoryCopies:
         if best is None or (disk is not None and disk.number > best[0]):
             return None
         number, count = best
-        holders = [[place for place, theirs in enumerate(everyone) if rank in theirs.get(number, (None, ()))[1]]
+        holders = [[holder for holder, theirs in enumerate(everyone) if rank in theirs.get(number, (None, ()))[1]]
                    for rank in range(count)]
         brought = self.ranks.gather(
             {rank: lists[number][rank] for rank in range(count) if holders[rank][0] == self.ranks.rank})
         parts = [brought[holders[rank][0]][rank] for rank in range(count)]
         path = os.path.join(self.root, f"{number:08d}")
         sent: dict[str, Array] = {}
-        for rank, places in enumerate(holders):
-            if len(places) < self.ranks.size:        # some host lacks it
+        for rank, those in enumerate(holders):
+            if len(those) < self.ranks.size:        # some host lacks it
                 file = os.path.join(path, files.shard_name(rank))
-                here = np.frombuffer(files.content(file, private=True), np.uint8) if self.ranks.rank == places[0] else None
-                found = self.ranks.comm.broadcast(here, places[0])[0]
-                if self.ranks.rank not in places:
+                here = np.frombuffer(files.content(file, private=True), np.uint8) if self.ranks.rank == those[0] else None
+                found = self.ranks.comm.broadcast(here, those[0])[0]
+                if self.ranks.rank not in those:
                     sent[files.shard_name(rank)] = found
         manifest = checked_manifest(path, files.merged(parts))
         return Saved(path, manifest, lambda file: sent[file] if file in sent else os.path.join(path, file),

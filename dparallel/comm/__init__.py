@@ -10,13 +10,13 @@ from .devices import Devices, root_of
 from .header import CollectiveError, even_split
 from .hierarchy import Hierarchical, choose_allreduce
 from .job import (
-           Places,
+           CommOrDevices,
+           comm_or_devices,
            communicator,
            from_mpi,
            gather_target,
            is_communicator,
            launched_size,
-           places_of,
            report_progress,
            world,
 )
@@ -26,6 +26,7 @@ from .refusal import on_all_ranks
 from .threads import RankFailure, run_ranks
 from .watchdog.stall import stall_limit
 
-__all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "Hierarchical", "Places", "RankFailure", "RankLost",
-           "choose_allreduce", "communicator", "even_split", "from_mpi", "gather_target", "graceful_exit", "is_communicator",
-           "launched_size", "on_all_ranks", "places_of", "report_progress", "root_of", "run_ranks", "stall_limit", "world"]
+__all__ = ["CollectiveError", "CommOrDevices", "Communicator", "Devices", "Handle", "Hierarchical", "RankFailure",
+           "RankLost", "choose_allreduce", "comm_or_devices", "communicator", "even_split", "from_mpi", "gather_target",
+           "graceful_exit", "is_communicator", "launched_size", "on_all_ranks", "report_progress", "root_of", "run_ranks",
+           "stall_limit", "world"]

@@ -47,7 +47,7 @@ class Communicator(Exchanges):
         dest, source (int): The rank that receives, and the rank that sends, a message.
         tag (int): An integer from 0 to max_tag; a receive gets messages with its tag. Default: 0.
         like (array or Tensor): Has the shape and dtype that the message must have. Default: any.
-        place (int): The local rank that sends or receives, if the process holds several.
+        rank (int): The local rank that sends or receives, if the process holds several.
         pairs (list of (int, int)): (source, dest), the same on every rank.
         objects (list): One picklable object for each local rank.
         arrays (list of array): One contiguous vector (n,) of numbers for each local rank.

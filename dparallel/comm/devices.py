@@ -98,27 +98,27 @@ class Devices(Communicator):
             array[...] = first
         return Handle(None)
 
-    def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
-        counter = ("sent", peer, local_place, tag)
+    def _send_message(self, local_rank: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
+        counter = ("sent", peer, local_rank, tag)
         self._mailbox[counter[1:], self._message_counts[counter]] = call, x.copy()
         self._message_counts[counter] += 1
         return Handle(None)
 
-    def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
-        counter = ("received", local_place, peer, tag)
+    def _receive_message(self, local_rank: int, peer: int, tag: int, what: str) -> Handle:
+        counter = ("received", local_rank, peer, tag)
         key = counter[1:], self._message_counts[counter]
         self._message_counts[counter] += 1
 
         def receive() -> Any:
             if key not in self._mailbox:
-                raise CollectiveError(f"{what} on device {local_place}: nothing has been sent. One process holds all "
+                raise CollectiveError(f"{what} on device {local_rank}: nothing has been sent. One process holds all "
                                       "devices, so send a message before receiving it")
             return self._mailbox.pop(key)
 
         return Handle(receive, lambda: key in self._mailbox)
 
-    def _probe(self, local_place: int, peer: int, tag: int) -> bool:
-        return ((local_place, peer, tag), self._message_counts["received", local_place, peer, tag]) in self._mailbox
+    def _probe(self, local_rank: int, peer: int, tag: int) -> bool:
+        return ((local_rank, peer, tag), self._message_counts["received", local_rank, peer, tag]) in self._mailbox
 
     def _poll_until(self, poll: Callable[[], bool], what: str) -> None:
         if not poll():

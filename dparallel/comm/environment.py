@@ -14,7 +14,7 @@ a job: a TCPStore serves only clients that have it | | | DPARALLEL_CHECK | 1: ch
 deadlock, or on a stall if a limit is set | 0 | | DPARALLEL_TIMELINE_PARTS | the folder into which ranks write their parts of
 a timeline (`dprun --timeline`) | | | DPARALLEL_TIMELINE_STEPS | the steps to record, such as 20:40 | all | |
 DPRUN_REPORT_DIR, DPRUN_RANK | dprun's folder for reports of failed ranks, and this rank's number in it | | |
-DPARALLEL_PLACES_JOB | the pytest plugin's: the folder of the job of which this process is a rank | | | OMPI_COMM_WORLD_SIZE,
+DPARALLEL_RANKS_JOB | the pytest plugin's: the folder of the job of which this process is a rank | | | OMPI_COMM_WORLD_SIZE,
 PMI_SIZE, MV2_COMM_WORLD_SIZE, MPI_LOCALNRANKS | number of ranks that an MPI launcher started | | | OMPI_WORLD_SIZE,
 OMPI_WORLD_LOCAL_SIZE, OMPI_VERSION | whether Open MPI 5 has all ranks on this host | | | OMPI_MCA_btl, OMPI_MCA_pml,
 OMPI_MCA_mtl | transports chosen by the user | | | PMIX_RANK with SLURM_NTASKS | number of ranks under srun with PMIx;
@@ -39,7 +39,7 @@ from collections.abc import Iterator, Mapping
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
 REPORTS, RANK_IN_REPORTS = "DPRUN_REPORT_DIR", "DPRUN_RANK"
 WATCHED, WATCHED_FOR = "watched", 5.0                # the file that `dprun --top` touches; seconds for which it holds
-PLACES_JOB = "DPARALLEL_PLACES_JOB"
+RANKS_JOB = "DPARALLEL_RANKS_JOB"
 NO = ("", "0", "no", "false", "off")
 
 
@@ -201,7 +201,7 @@ def leave_mark(kind: str, text: str = "", rank: str = "") -> None:
     world      what this rank waits in before ranks can see each other's states: a process blocked in MPI_Init runs no thread
                of ours, and dprun must know whether the others can still arrive. "" means that the rank has continued.
     mpi        MPI has started here: from now on others can continue without this rank (`dprun --survive`)
-    place      where it is, once a second: read if the rank is killed
+    position   where it is, once a second: read if the rank is killed
     top        its progress, once a second: for `dprun --top`
     progress   the step from which a restart would resume
     stopped    the exit code with which all ranks end after the job was asked to stop
@@ -229,4 +229,4 @@ def host_identity() -> tuple[str, str]:
         return socket.gethostname(), ""
 
 
-__all__ = ["PLACES_JOB", "SIZES", "Environment", "environment", "host_identity", "leave_mark", "write_whole"]
+__all__ = ["RANKS_JOB", "SIZES", "Environment", "environment", "host_identity", "leave_mark", "write_whole"]

@@ -99,14 +99,14 @@ class Hierarchical(Communicator):
     def _values(self, calls: list[Call]) -> list[float]:
         return self.comm._values(calls)
 
-    def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
-        return self.comm._send_message(local_place, peer, tag, call, x)
+    def _send_message(self, local_rank: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
+        return self.comm._send_message(local_rank, peer, tag, call, x)
 
-    def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
-        return self.comm._receive_message(local_place, peer, tag, what)
+    def _receive_message(self, local_rank: int, peer: int, tag: int, what: str) -> Handle:
+        return self.comm._receive_message(local_rank, peer, tag, what)
 
-    def _probe(self, local_place: int, peer: int, tag: int) -> bool:
-        return self.comm._probe(local_place, peer, tag)
+    def _probe(self, local_rank: int, peer: int, tag: int) -> bool:
+        return self.comm._probe(local_rank, peer, tag)
 
     def _poll_until(self, poll: Callable[[], bool], what: str) -> None:
         self.comm._poll_until(poll, what)

@@ -19,7 +19,7 @@ from .environment import environment, leave_mark
 from .mpi.mpi_types import Intracomm
 from .watchdog.call_site import at_site, user_site
 
-Places = Communicator | Sequence[int] | int | None    # arguments of places_of()
+CommOrDevices = Communicator | Sequence[int] | int | None    # arguments of comm_or_devices()
 
 
 def launched_size() -> int:
@@ -205,7 +205,7 @@ def communicator(comm: Communicator | Intracomm | None) -> Communicator:
     return world() if is_world(comm) else attached_communicator(comm)
 
 
-def places_of(comm: Places) -> Communicator:
+def comm_or_devices(comm: CommOrDevices) -> Communicator:
     """The Communicator for a `comm` argument that may also be a number or a list of local devices."""
     local: Any = comm if isinstance(comm, (int, np.integer, list, tuple, range)) else None
     return communicator(comm) if local is None else Devices(local)

@@ -4,7 +4,7 @@ A message is a header (a Call, as collectives have: dtype, shape, number) and it
 in advance. Messages from one rank to another with one tag arrive in the order of the sends. A send never waits for its
 receiver, so two ranks that both send first do not deadlock. A message occupies memory until it is received.
 
-send and recv concern one rank. A process that holds several (local devices) names it with `place=`, and must send before
+send and recv concern one rank. A process that holds several (local devices) names it with `rank=`, and must send before
 it receives. permute and shift are collectives: checked, and the same on every kind of communicator.
 """
 
@@ -48,7 +48,7 @@ class Messages(ABC):
 
     # --- one message --------------------------------------------------------------------------------------------------
 
-    def send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> None:
+    def send(self, x: Array, dest: int, tag: int = 0, *, rank: int | None = None) -> None:
         """Send a copy of x to rank `dest` without waiting for the receiver.
 
         Raises:
@@ -64,9 +64,9 @@ class Messages(ABC):
             >>> dparallel.run_ranks(2, pass_on)
             [None, [0, 1, 2]]
         """
-        self.post_send(np.array(x, order="C") if type(x) is np.ndarray else x, dest, self.user_tag(tag), place=place)
+        self.post_send(np.array(x, order="C") if type(x) is np.ndarray else x, dest, self.user_tag(tag), rank=rank)
 
-    def recv(self, source: int, tag: int = 0, *, like: ArrayOrTensor | None = None, place: int | None = None) -> Array:
+    def recv(self, source: int, tag: int = 0, *, like: ArrayOrTensor | None = None, rank: int | None = None) -> Array:
         """Receive the next message from a rank with this tag.
 
         Raises:
@@ -75,44 +75,44 @@ class Messages(ABC):
 
         Example:
             >>> comm = dparallel.Devices(2)
-            >>> comm.send(np.arange(3), dest=1, tag=7, place=0)
-            >>> comm.recv(source=0, tag=7, place=1)
+            >>> comm.send(np.arange(3), dest=1, tag=7, rank=0)
+            >>> comm.recv(source=0, tag=7, rank=1)
             array([0, 1, 2])
         """
-        return self.start_recv(source, tag, like=like, place=place).wait()
+        return self.start_recv(source, tag, like=like, rank=rank).wait()
 
-    def start_send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> Handle[None]:
+    def start_send(self, x: Array, dest: int, tag: int = 0, *, rank: int | None = None) -> Handle[None]:
         """Start a send: see send(). x is not copied: do not change it before wait(), which returns when the receiver has
         received it.
         """
-        return self.post_send(x, dest, self.user_tag(tag), place=place)[1]
+        return self.post_send(x, dest, self.user_tag(tag), rank=rank)[1]
 
     def start_recv(self, source: int, tag: int = 0, *, like: ArrayOrTensor | None = None,
-                   place: int | None = None) -> Handle[Array]:
+                   rank: int | None = None) -> Handle[Array]:
         """Start a recv: see recv(). Receives with one source and tag match messages in the order in which they were
         started.
         """
-        return received(self.post_recv(source, self.user_tag(tag), place=place), like, source, tag)
+        return received(self.post_recv(source, self.user_tag(tag), rank=rank), like, source, tag)
 
-    def start_recv_any(self, tag: int = 0, *, place: int | None = None) -> Handle[tuple[int, Array]]:
+    def start_recv_any(self, tag: int = 0, *, rank: int | None = None) -> Handle[tuple[int, Array]]:
         """Start receiving the first message with this tag that has arrived from any rank. The Handle gives (source, array).
 
         Example:
             >>> comm = dparallel.Devices(2)
-            >>> comm.send(np.array([10]), dest=0, place=1)
-            >>> comm.start_recv_any(place=0).wait()
+            >>> comm.send(np.array([10]), dest=0, rank=1)
+            >>> comm.start_recv_any(rank=0).wait()
             (1, array([10]))
         """
-        local_place, number = self._held_place(place), self.user_tag(tag)
+        local_rank, number = self._local_rank(rank), self.user_tag(tag)
         taken: list[tuple[int, Handle]] = []
 
         def poll() -> bool:
             if not taken:
                 order = [(self._last_source + 1 + step) % self.size for step in range(self.size)]      # round robin
-                source = next((rank for rank in order if self._probe(local_place, rank, number)), None)
+                source = next((peer for peer in order if self._probe(local_rank, peer, number)), None)
                 if source is not None:
                     self._last_source = source
-                    taken.append((source, self.start_recv(source, tag, place=place)))
+                    taken.append((source, self.start_recv(source, tag, rank=rank)))
             return bool(taken)
 
         def finish() -> tuple[int, Array]:
@@ -125,7 +125,7 @@ class Messages(ABC):
     _last_source = -1
 
     def sendrecv(self, x: Array, dest: int, source: int, sendtag: int = 0, recvtag: int = 0, *,
-                 like: ArrayOrTensor | None = None, place: int | None = None) -> Array:
+                 like: ArrayOrTensor | None = None, rank: int | None = None) -> Array:
         """Send x to `dest` and receive from `source`.
 
         Args:
@@ -138,8 +138,8 @@ class Messages(ABC):
             >>> dparallel.run_ranks(2, exchange)
             [[1], [0]]
         """
-        self.send(x, dest, sendtag, place=place)
-        return self.recv(source, recvtag, like=like, place=place)
+        self.send(x, dest, sendtag, rank=rank)
+        return self.recv(source, recvtag, like=like, rank=rank)
 
     # --- collectives -------------------------------------------------------------------------------------------------
 
@@ -181,7 +181,7 @@ class Messages(ABC):
 
     # --- with numbers and notes, for the Functions --------------------------------------------------------------------
 
-    def post_send(self, x: Any, dest: Any, tag: int, note: float = 0.0, place: int | None = None) -> tuple[int, Handle]:
+    def post_send(self, x: Any, dest: Any, tag: int, note: float = 0.0, rank: int | None = None) -> tuple[int, Handle]:
         """Send x without a copy, with a note. Returns the message's number, and a Handle whose wait() returns when x may be
         changed.
 
@@ -194,23 +194,23 @@ class Messages(ABC):
 
         Example:
             >>> comm = dparallel.Devices(2)
-            >>> number, sent = comm.post_send(np.array([1.0]), 1, 0, place=0)
-            >>> comm.recv(source=0, place=1)
+            >>> number, sent = comm.post_send(np.array([1.0]), 1, 0, rank=0)
+            >>> comm.recv(source=0, rank=1)
             array([1.])
         """
-        local_place, peer = self._held_place(place), self._place_number(dest, "dest")
+        local_rank, peer = self._local_rank(rank), self._rank_number(dest, "dest")
         array, problem = sendable(x)
         call = Call("send", self.size, array, root=peer, value=note, error=problem)
         if call.error:
-            self.refuse_message(call.error, peer, tag, local_place)
-            raise CollectiveError(f"rank {local_place}: {call_text('send', 'dest', peer, tag)}: {call.error}")
+            self.refuse_message(call.error, peer, tag, local_rank)
+            raise CollectiveError(f"rank {local_rank}: {call_text('send', 'dest', peer, tag)}: {call.error}")
         self._with_number(call)
         if not recorders:
-            return call.key, self._send_message(local_place, peer, tag, call, array)
-        with record_function("dparallel::send", None, MESSAGE, array.nbytes, self.message_flight(local_place, call.key)):
-            return call.key, self._send_message(local_place, peer, tag, call, array)
+            return call.key, self._send_message(local_rank, peer, tag, call, array)
+        with record_function("dparallel::send", None, MESSAGE, array.nbytes, self.message_flight(local_rank, call.key)):
+            return call.key, self._send_message(local_rank, peer, tag, call, array)
 
-    def refuse_message(self, reason: str, dest: int, tag: int, place: int | None = None) -> None:
+    def refuse_message(self, reason: str, dest: int, tag: int, rank: int | None = None) -> None:
         """Send the reason why there is no message; the receiver raises it as a CollectiveError.
 
         Args:
@@ -218,28 +218,28 @@ class Messages(ABC):
 
         Example:
             >>> comm = dparallel.Devices(2)
-            >>> comm.refuse_message("no data", 1, 0, place=0)
-            >>> comm.recv(source=0, place=1)
+            >>> comm.refuse_message("no data", 1, 0, rank=0)
+            >>> comm.recv(source=0, rank=1)
             Traceback (most recent call last):
             ...
             dparallel.comm.header.CollectiveError: recv(source=0, tag=0): rank 0 could not send it: no data
         """
         text = np.frombuffer(reason.encode(), np.uint8)
         notice = self._with_number(Call("send", self.size, text, root=dest, value=INVALID))
-        self._send_message(self._held_place(place), dest, tag, notice, text)
+        self._send_message(self._local_rank(rank), dest, tag, notice, text)
 
-    def post_recv(self, source: Any, tag: int, place: int | None = None) -> Handle:
+    def post_recv(self, source: Any, tag: int, rank: int | None = None) -> Handle:
         """A Handle of the next Message from source with this tag: its array, number and note.
 
         Example:
             >>> comm = dparallel.Devices(2)
-            >>> number, sent = comm.post_send(np.array([1.0]), 1, 0, note=3.0, place=0)
-            >>> comm.post_recv(0, 0, place=1).wait().note
+            >>> number, sent = comm.post_send(np.array([1.0]), 1, 0, note=3.0, rank=0)
+            >>> comm.post_recv(0, 0, rank=1).wait().note
             3.0
         """
-        local_place, peer = self._held_place(place), self._place_number(source, "source")
+        local_rank, peer = self._local_rank(rank), self._rank_number(source, "source")
         what = call_text("recv", "source", peer, tag)
-        return self._receive_message(local_place, peer, tag, what).then(lambda h: self._taken(what, peer, h.value()))
+        return self._receive_message(local_rank, peer, tag, what).then(lambda h: self._taken(what, peer, h.value()))
 
     def _taken(self, what: str, source: int, pair: tuple[Call, Array]) -> Message:
         """The Message that has arrived, recorded in a timeline."""
@@ -288,23 +288,23 @@ class Messages(ABC):
             raise ValueError(f"tag={number} is not one of 0 to {self.max_tag}")
         return number
 
-    def _place_number(self, place: Any, name: str) -> int:
+    def _rank_number(self, rank: Any, name: str) -> int:
         try:
-            number = operator.index(place)
+            number = operator.index(rank)
         except TypeError:
-            raise ValueError(f"{name}={place!r} must be a rank, an integer") from None
+            raise ValueError(f"{name}={rank!r} must be a rank, an integer") from None
         if not 0 <= number < self.size:
             raise ValueError(f"{name}={number} is not one of the ranks 0 to {self.size - 1}")
         return number
 
-    def _held_place(self, place: int | None) -> int:
+    def _local_rank(self, rank: int | None) -> int:
         """The local rank that sends or receives; ValueError if it is not local, or there are several and none is passed."""
-        if place is None and len(self.held) > 1:
-            raise ValueError(f"this process holds ranks {self.held[0]} to {self.held[-1]}: pass place= to choose which "
+        if rank is None and len(self.held) > 1:
+            raise ValueError(f"this process holds ranks {self.held[0]} to {self.held[-1]}: pass rank= to choose which "
                              "sends or receives, or use permute or shift, which take one array for each")
-        number = self.held[0] if place is None else self._place_number(place, "place")
+        number = self.held[0] if rank is None else self._rank_number(rank, "rank")
         if number not in self.held:
-            raise ValueError(f"place={number} is not a local rank; local ranks: {', '.join(map(str, self.held))}")
+            raise ValueError(f"rank={number} is not a local rank; local ranks: {', '.join(map(str, self.held))}")
         return number
 
     def _permute(self, xs: Any, pairs: Any, blocking: bool) -> Handle:
@@ -320,15 +320,15 @@ class Messages(ABC):
     max_tag = 2**20 - 1                              # every MPI allows at least this
 
     @abstractmethod
-    def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
+    def _send_message(self, local_rank: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
         """Send call and x, contiguous, from a local rank to `peer`; x is not copied if possible."""
 
     @abstractmethod
-    def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
+    def _receive_message(self, local_rank: int, peer: int, tag: int, what: str) -> Handle:
         """A Handle of the next (call, array) from `peer` to a local rank. what: the call as text, for errors."""
 
     @abstractmethod
-    def _probe(self, local_place: int, peer: int, tag: int) -> bool:
+    def _probe(self, local_rank: int, peer: int, tag: int) -> bool:
         """Whether the next message from `peer` to a local rank with this tag has arrived."""
 
     @abstractmethod
@@ -391,10 +391,10 @@ def may_stay_unreceived(tag: int, note: float) -> bool:
     return is_status(tag) or (tag < 0 and note >= 0 and bool(int(note) & ZEROS))
 
 
-def call_text(name: str, end: str, place: int, tag: int) -> str:
+def call_text(name: str, end: str, rank: int, tag: int) -> str:
     """A message as text, for errors and the watchdog."""
     what = "status of the gradient of message {}" if is_status(tag) else "gradient of message {}"
-    return f"{name}({end}={place}, " + (f"tag={tag})" if tag >= 0 else what.format((-1 - tag) // 2) + ")")
+    return f"{name}({end}={rank}, " + (f"tag={tag})" if tag >= 0 else what.format((-1 - tag) // 2) + ")")
 
 
 def sendable(x: Any) -> tuple[Array, str]:

@@ -232,19 +232,19 @@ class ThreadComm(Communicator):
 
     # only its sender deposits a message, and only its receiver reads it
 
-    def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
-        key = self._message_key("send", local_place, peer, tag)
+    def _send_message(self, local_rank: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
+        key = self._message_key("send", local_rank, peer, tag)
         self._exchange_point.put(key, self._exchange_rank, (call, x.copy()), 1)
         return Handle(None)
 
-    def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
-        key, ranks = self._message_key("recv", peer, local_place, tag), [self._ranks[peer]]
+    def _receive_message(self, local_rank: int, peer: int, tag: int, what: str) -> Handle:
+        key, ranks = self._message_key("recv", peer, local_rank, tag), [self._ranks[peer]]
         return Handle(lambda: self._exchange_point.get(key, self._exchange_rank, what, ranks, 1)[0],
                       lambda: self._exchange_point.is_complete(key, ranks))
 
-    def _probe(self, local_place: int, peer: int, tag: int) -> bool:
-        number = self._message_counts["recv", peer, local_place, tag] + 1
-        key = MESSAGE, self._channel, peer, local_place, tag, number
+    def _probe(self, local_rank: int, peer: int, tag: int) -> bool:
+        number = self._message_counts["recv", peer, local_rank, tag] + 1
+        key = MESSAGE, self._channel, peer, local_rank, tag, number
         return self._exchange_point.is_complete(key, [self._ranks[peer]])
 
     def _poll_until(self, poll: Callable[[], bool], what: str) -> None:

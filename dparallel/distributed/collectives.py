@@ -25,7 +25,7 @@ from .arguments import (
     op_and_arrays,
     split_sizes,
 )
-from .groups import Group, ProcessGroup, place_of
+from .groups import Group, ProcessGroup, group_rank_of
 from .work import Work
 
 
@@ -64,7 +64,7 @@ def reduce(tensor: Tensor, dst: int | None = None, op: Op = ReduceOp.SUM, group:
     if pg is None:
         return None
     with pg.raise_on_all_ranks("reduce"):
-        root = place_of(pg, dst, group_dst, "reduce")
+        root = group_rank_of(pg, dst, group_dst, "reduce")
         here = pg.rank() == root
         name, (x,) = op_and_arrays(op, array_of(tensor, "tensor", output=here))
     handle = pg.issue("reduce", [x], blocking=not async_op, op=name, root=root)
@@ -78,7 +78,7 @@ def broadcast(tensor: Tensor, src: int | None = None, group: Group = None, async
     if pg is None:
         return None
     with pg.raise_on_all_ranks("broadcast"):
-        root = place_of(pg, src, group_src, "broadcast")
+        root = group_rank_of(pg, src, group_src, "broadcast")
         here = pg.rank() == root
         x = array_of(tensor, "tensor", output=not here)
     handle = pg.issue("broadcast", x if here else None, blocking=not async_op, root=root, room=x)
@@ -142,7 +142,7 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
     if pg is None:
         return None
     with pg.raise_on_all_ranks("gather"):
-        root = place_of(pg, dst, group_dst, "gather", 0)
+        root = group_rank_of(pg, dst, group_dst, "gather", 0)
         x, here = array_of(tensor, "tensor"), pg.rank() == root
         outputs = list(gather_list or ())
         if outputs and not here:
@@ -162,7 +162,7 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
     if pg is None:
         return None
     with pg.raise_on_all_ranks("scatter"):
-        root = place_of(pg, src, group_src, "scatter", 0)
+        root = group_rank_of(pg, src, group_src, "scatter", 0)
         x, here = array_of(tensor, "tensor", output=True), pg.rank() == root
         parts = list(scatter_list or ())
         if parts and not here:

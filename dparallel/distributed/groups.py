@@ -336,7 +336,8 @@ def get_global_rank(group: Group, group_rank: int) -> int:
     return ranks[group_rank]
 
 
-def place_of(group: ProcessGroup, rank: int | None, group_rank: int | None, name: str, default: int | None = None) -> int:
+def group_rank_of(group: ProcessGroup, rank: int | None, group_rank: int | None, name: str,
+                  default: int | None = None) -> int:
     """The group rank of a root or peer passed by its global rank or by its group rank."""
     if rank is not None and group_rank is not None:
         raise ValueError(f"{name}: Can't specify both group_rank and global_rank")

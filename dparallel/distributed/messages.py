@@ -17,14 +17,14 @@ from ..autograd import Tensor
 from ..comm import Handle
 from ..pytree import objects
 from .arguments import array_of, group_of_call, on_cpu
-from .groups import Group, ProcessGroup, get_global_rank, place_of
+from .groups import Group, ProcessGroup, get_global_rank, group_rank_of
 from .work import Work
 from .writes import overwritten, write
 
 
 def _peer(group: ProcessGroup, rank: int | None, group_rank: int | None, name: str) -> int:
     """The group rank of the other rank of a message; ValueError if it is this rank."""
-    peer = place_of(group, rank, group_rank, name)
+    peer = group_rank_of(group, rank, group_rank, name)
     if peer == group.rank():
         end = "destination" if "send" in name else "source"
         raise ValueError(f"Invalid {end} rank: {end} rank should not be the same as the rank of the current process.")
@@ -141,7 +141,7 @@ def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: in
     if pg is None:
         return
     with pg.raise_on_all_ranks("gather_object"):
-        root = place_of(pg, dst, group_dst, "gather_object", 0)
+        root = group_rank_of(pg, dst, group_dst, "gather_object", 0)
         if object_gather_list and pg.rank() != root:
             raise ValueError("Argument ``object_gather_list`` must NOT be specified on non-destination ranks.")
     objects.gather_object(obj, object_gather_list, root, pg.communicator)
@@ -155,7 +155,7 @@ def broadcast_object_list(object_list: list[Any], src: int | None = None, group:
         return
     with pg.raise_on_all_ranks("broadcast_object_list"):
         on_cpu(device, "broadcast_object_list")
-        root = place_of(pg, src, group_src, "broadcast_object_list", 0)
+        root = group_rank_of(pg, src, group_src, "broadcast_object_list", 0)
     objects.broadcast_object_list(object_list, root, pg.communicator)
 
 
@@ -166,7 +166,7 @@ def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_in
     if pg is None:
         return
     with pg.raise_on_all_ranks("scatter_object_list"):
-        root = place_of(pg, src, group_src, "scatter_object_list", 0)
+        root = group_rank_of(pg, src, group_src, "scatter_object_list", 0)
     objects.scatter_object_list(scatter_object_output_list, scatter_object_input_list, root, pg.communicator)
 
 

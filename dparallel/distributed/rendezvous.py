@@ -1,6 +1,6 @@
 """How init_process_group() finds this process's rank, and makes processes without an MPI launcher the ranks of an MPI job.
 
-Rank 0 starts an mpirun of as many processes, each running launch/place.py, on this host. Each sends the variables and the
+Rank 0 starts an mpirun of as many processes, each running launch/slot.py, on this host. Each sends the variables and the
 connection by which an MPI library finds mpirun to the process that becomes its rank, over a Unix socket whose name depends
 on MASTER_ADDR and MASTER_PORT, or on init_method. mpirun treats these processes as its ranks.
 """
@@ -31,14 +31,14 @@ from ..comm.job import this_job
 from .stores import Store
 
 if TYPE_CHECKING:
-    from launch import place, private
+    from launch import private, slot
     from launch.cli import parser
     from launch.mpirun import LaunchError, command, find, memory_folder, outer, shared_in
 else:                                                # dprun.py: ROS 2 has a package launch too
     from dprun.cli import parser
     from dprun.mpirun import LaunchError, command, find, memory_folder, outer, shared_in
 
-    from dprun import place, private
+    from dprun import private, slot
 
 METHODS = ("env", "tcp", "file")
 RETRY_SECONDS = 0.02                                        # seconds between two attempts to connect to rank 0
@@ -127,8 +127,8 @@ def _become_rank(path: str, rank: int, size: int, seconds: float) -> None:
     except LaunchError as error:
         raise RuntimeError(f"init_process_group: the {size} ranks have no MPI launcher, and rank 0 can't start one: "
                            f"{error}") from error
-    if place.CONNECTION in variables:
-        variables[place.CONNECTION] = str(descriptors[1])
+    if slot.CONNECTION in variables:
+        variables[slot.CONNECTION] = str(descriptors[1])
     environment.update(variables)
     this_job.comm = None                             # it may have been called before, when there was one process
     _EndReporter(descriptors[0])
@@ -138,7 +138,7 @@ def _start_mpirun(path: str, size: int, deadline: float) -> tuple[dict[str, str]
     """On rank 0: start mpirun, and pass the variables and descriptors of its processes to the ranks. Returns rank 0's."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)                              # of a job that was killed
-    options = parser().parse_args(["-n", str(size), place.__file__, path])
+    options = parser().parse_args(["-n", str(size), slot.__file__, path])
     kept = contextlib.ExitStack()                    # until this process ends
     atexit.register(kept.close)
     slots: dict[int, Any] = {}
@@ -162,14 +162,14 @@ def _start_mpirun(path: str, size: int, deadline: float) -> tuple[dict[str, str]
                     connection = server.accept()[0]
                     connection.settimeout(max(0.01, deadline - time.monotonic()))
                     message, descriptors = _receive(connection)
-                    if "place" in message:
-                        slots[message["place"]] = message["variables"], descriptors
+                    if "slot" in message:
+                        slots[message["slot"]] = message["variables"], descriptors
                         connection.close()
                     else:
                         connections[message["rank"]] = connection
             for rank, connection in connections.items():
                 variables, descriptors = slots[rank]
-                place.send(connection, variables, descriptors)
+                slot.send(connection, variables, descriptors)
                 connection.close()
                 for descriptor in descriptors:
                     os.close(descriptor)
@@ -195,7 +195,7 @@ def _report_problem(server: socket.socket, connections: dict[int, socket.socket]
             connections[_receive(connection)[0].get("rank", -1)] = connection
     for connection in connections.values():
         with contextlib.suppress(OSError):
-            place.send(connection, {"problem": problem}, [])
+            slot.send(connection, {"problem": problem}, [])
 
 
 def _request_slot(path: str, rank: int, deadline: float) -> tuple[dict[str, str], list[int]]:
@@ -204,7 +204,7 @@ def _request_slot(path: str, rank: int, deadline: float) -> tuple[dict[str, str]
         connection = socket.socket(socket.AF_UNIX)
         try:
             connection.connect(path)
-            place.send(connection, {"rank": rank}, [])
+            slot.send(connection, {"rank": rank}, [])
             connection.settimeout(max(0.01, deadline - time.monotonic()))
             variables, descriptors = _receive(connection)
             if "problem" in variables:
@@ -237,7 +237,7 @@ def _receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
 
 class _EndReporter:
-    """Reports to launch/place.py how this process ends. `link` is a descriptor: a socket object would be closed before MPI
+    """Reports to launch/slot.py how this process ends. `link` is a descriptor: a socket object would be closed before MPI
     ends."""
 
     def __init__(self, link: int) -> None:
@@ -263,7 +263,7 @@ class _EndReporter:
         """Report the end of the script."""
         if os.getpid() == self.process:
             with contextlib.suppress(OSError):
-                os.write(self.link, place.DONE)
+                os.write(self.link, slot.DONE)
 
     def uncaught_error(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """Show an uncaught exception, and end all ranks."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..autograd import Tensor
 from ..comm import Communicator, Handle, even_split
-from .collective import PerPlace, arrays_of, rows_of
+from .collective import PerRank, arrays_of, rows_of
 from .partnered import Partner, Partnered
 
 AllToAllSizes: TypeAlias = Sequence[int] | Sequence[Sequence[int]] | Tensor | None
@@ -34,7 +34,7 @@ class AllToAll(Partnered):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: AllToAllSizes = None, dim: int = 0) -> PerPlace:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: AllToAllSizes = None, dim: int = 0) -> PerRank:
         """One tensor per local rank -> one per local rank: the received rows, concatenated along dim in rank order."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, sizes=sizes, dim=dim)
 
@@ -42,7 +42,7 @@ class AllToAll(Partnered):
     def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: AllToAllSizes = None,
               dim: int = 0) -> Handle:
         """Issue comm's alltoall; store the received sizes, which the adjoint sends."""
-        counts: Any = sizes_per_place(sizes, comm)
+        counts: Any = sizes_per_rank(sizes, comm)
         handle = comm.issue("alltoall", arrays_of(xs), blocking=blocking, sizes=counts, dim=dim)     # checks the sizes
         if ctx.agreed:
             if counts is None:
@@ -56,7 +56,7 @@ class AllToAll(Partnered):
         return AllToAll, ctx.partner
 
 
-def sizes_per_place(sizes: AllToAllSizes, comm: Communicator) -> AllToAllSizes:
+def sizes_per_rank(sizes: AllToAllSizes, comm: Communicator) -> AllToAllSizes:
     """sizes as one list for each local rank; a process with one local rank may pass the list itself."""
     sizes = sizes.tolist() if isinstance(sizes, Tensor) else sizes
     if sizes is None or not isinstance(sizes, (list, tuple, np.ndarray)):

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..autograd import Tensor
 from ..comm import Communicator, Handle
-from .collective import PerPlace, array_of
+from .collective import PerRank, array_of
 from .partnered import Partner, Partnered
 from .reductions import Reduction
 
@@ -28,7 +28,7 @@ class Broadcast(Partnered):
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *, comm: Communicator, root: int = 0) -> PerPlace:
+    def forward(ctx: Any, x: Tensor, *, comm: Communicator, root: int = 0) -> PerRank:
         """root's x of any shape -> a copy for each local rank."""
         return ctx.function.issue_blocking(ctx, (x,), comm=comm, root=root)
 

@@ -15,7 +15,7 @@ from ..comm import CollectiveError, Communicator, communicator, on_all_ranks, wo
 from .pending_messages import close_dropped_messages
 from .wait_order import reserve_numbers
 
-PerPlace: TypeAlias = Tensor | tuple[Tensor, ...]   # bare for one local rank, else one for each local rank
+PerRank: TypeAlias = Tensor | tuple[Tensor, ...]   # bare for one local rank, else one for each local rank
 NO_PART = np.empty(0, np.float32)                    # the array of a tensor that stands for None
 NO_PART.flags.writeable = False
 NO_GRAD, NO_LEVEL = 4, 8                             # bits that ranks agree on, next to GRAD and DUAL
@@ -109,14 +109,14 @@ class Collective(Function):
         cls._accepted = set()
 
 
-def per_place(tensors: tuple[Tensor, ...]) -> PerPlace:
+def per_rank(tensors: tuple[Tensor, ...]) -> PerRank:
     """The tensors of the local ranks: a Tensor for one rank, a tuple for several."""
     return tensors[0] if len(tensors) == 1 else tensors
 
 
-def one_per_place(arrays: Sequence[np.ndarray[Any, Any]]) -> PerPlace:
+def one_per_rank(arrays: Sequence[np.ndarray[Any, Any]]) -> PerRank:
     """The arrays of the local ranks as Tensors: a Tensor for one rank, a tuple for several."""
-    return per_place(tuple(as_tensor(array) for array in arrays))
+    return per_rank(tuple(as_tensor(array) for array in arrays))
 
 
 def array_of(x: Any) -> Any:
@@ -151,12 +151,12 @@ def row_counts(xs: Sequence[Any], comm: Communicator, dim: int) -> list[int]:
     return held if comm.alone else comm.rows([np.empty((rows, 0)) for rows in held])
 
 
-def as_tuple(value: PerPlace) -> tuple[Any, ...]:
+def as_tuple(value: PerRank) -> tuple[Any, ...]:
     """The tensors of the local ranks as a tuple, also if there is one."""
     return value if isinstance(value, tuple) else (value,)
 
 
-def reshaped_gradients(grads: PerPlace, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
+def reshaped_gradients(grads: PerRank, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
     """The gradients in the shapes of their inputs. A 0-d input was a row of one element.
 
     An input that was not used, because another rank is root, gets zeros that depend on the empty gradient: passes over this

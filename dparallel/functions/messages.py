@@ -55,7 +55,7 @@ class Post(Function):
         ctx.message = message
         array = x.array if isinstance(x, Tensor) else x
         array = array.copy(order="C") if type(array) is np.ndarray else array
-        message.number = message.comm.post_send(array, message.peer, tag, note, message.place)[0]
+        message.number = message.comm.post_send(array, message.peer, tag, note, message.rank)[0]
         if isinstance(x, Tensor):                    # a list or number, which is converted, gets no gradient
             message.like = (array.shape, array.dtype)
         return as_tensor(np.zeros(0))
@@ -65,7 +65,7 @@ class Post(Function):
         """The gradient of x, received by Recv; None for the links."""
         message = ctx.message
         gradient = message.gradient(lambda handle: Recv.complete(
-            handle, message.comm, message.peer, gradient_tag(message.number), message.place, link=link(ctx)))
+            handle, message.comm, message.peer, gradient_tag(message.number), message.rank, link=link(ctx)))
         return gradient, *[None] * (len(ctx.edges) - 1)
 
 
@@ -78,13 +78,13 @@ def link(node: Node) -> Tensor:
     return tensor
 
 
-def post(x: Tensor | Array, comm: Communicator, dest: int, tag: int, place: int | None,
+def post(x: Tensor | Array, comm: Communicator, dest: int, tag: int, rank: int | None,
            *links: Tensor, note: int = 0, own_pass: bool = False) -> tuple[Tensor, PendingSend]:
     """Send x, with its tangent if it has one: the Tensor that Post returned, and the pending message."""
     side_effect(MESSAGES)
     reserve_numbers()
     close_dropped_messages()
-    message = PendingSend(comm, place, dest, tag, own_pass)
+    message = PendingSend(comm, rank, dest, tag, own_pass)
     primal: Any
     primal, tangent = unpack_dual(x) if isinstance(x, Tensor) else (x, None)
     sent, dual = (x, 0) if tangent is None else (stack([primal, tangent]), WITH_TANGENT)
@@ -117,7 +117,7 @@ class Send(Function):
 
     @classmethod
     def apply(cls, x: Tensor | Array, *, dest: int, comm: Communicator | None = None, tag: int = 0,       # type: ignore[override]
-              place: int | None = None, own_pass: bool = False) -> Tensor:
+              rank: int | None = None, own_pass: bool = False) -> Tensor:
         """Send a copy of x and return the token.
 
         Args:
@@ -125,15 +125,15 @@ class Send(Function):
             dest (int): The rank that receives.
             comm (Communicator): The ranks. Default: world().
             tag (int): At least 0; the receiver passes the same. Default: 0.
-            place (int): The local rank that sends, if the process holds several.
+            rank (int): The local rank that sends, if the process holds several.
             own_pass (bool): Receive the gradient only in backward passes that reach the token. Default: False.
 
         Raises:
-            ValueError: dest, tag or place is invalid.
+            ValueError: dest, tag or rank is invalid.
             CollectiveError: x can't be sent; on both ranks.
         """
         comm = communicator(comm)
-        return cls.token(*post(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass))
+        return cls.token(*post(x, comm, dest, comm.user_tag(tag), rank, own_pass=own_pass))
 
     @classmethod
     def token(cls, tensor: Tensor, message: PendingSend) -> Tensor:
@@ -184,7 +184,7 @@ class Recv(Function):
 
     @classmethod
     def apply(cls, *, source: int, comm: Communicator | None = None, tag: int = 0,         # type: ignore[override]
-              like: Tensor | Array | None = None, place: int | None = None, own_pass: bool = False) -> Tensor:
+              like: Tensor | Array | None = None, rank: int | None = None, own_pass: bool = False) -> Tensor:
         """Receive and return a Tensor; blocks until the message has arrived.
 
         Args:
@@ -192,11 +192,11 @@ class Recv(Function):
             comm (Communicator): The ranks. Default: world().
             tag (int): The Send's tag. Default: 0.
             like (Tensor or array): Has the shape and dtype that the message must have. Default: any.
-            place (int): The local rank that receives, if the process holds several.
+            rank (int): The local rank that receives, if the process holds several.
             own_pass (bool): Wait for a backward pass that reaches the result before sending the gradient. Default: False.
 
         Raises:
-            ValueError: source, tag or place is invalid.
+            ValueError: source, tag or rank is invalid.
             CollectiveError: the message does not match `like`, the sender could not send its tensor, or one process holds
                 all ranks and nothing was sent.
             RuntimeError: the sender records gradients or tangents, and this rank does not.
@@ -205,10 +205,10 @@ class Recv(Function):
         side_effect(MESSAGES)
         close_dropped_messages()
         number = comm.user_tag(tag)
-        return cls.complete(comm.post_recv(source, number, place), comm, source, number, place, like, own_pass=own_pass)
+        return cls.complete(comm.post_recv(source, number, rank), comm, source, number, rank, like, own_pass=own_pass)
 
     @classmethod
-    def complete(cls, handle: Handle, comm: Communicator, source: int, tag: int, place: int | None,
+    def complete(cls, handle: Handle, comm: Communicator, source: int, tag: int, rank: int | None,
                  like: Tensor | Array | None = None, link: Tensor | None = None, own_pass: bool = False) -> Tensor:
         """Wait for the message and record its reception."""
         received: Message = handle.wait()
@@ -222,7 +222,7 @@ class Recv(Function):
             raise RuntimeError(f"Recv: rank {source} sent a tensor that requires grad, and waits for its gradient in "
                                "backward, but gradients are not recorded here. Use no_grad() (in backward: create_graph) on "
                                "both ranks or on none, or send x.detach()")
-        message = PendingRecv(comm, place, source, tag, own_pass)
+        message = PendingRecv(comm, rank, source, tag, own_pass)
         message.number, message.like = received.number, (received.array.shape, received.array.dtype)
         y: Tensor = super().apply(link, received=received, message=message)
         if y.edge is not None:
@@ -242,7 +242,7 @@ class Recv(Function):
         message = ctx.message
         message.check("Recv", "from")
         last = message.take_part()
-        post(g, message.comm, message.peer, gradient_tag(message.number), message.place,
+        post(g, message.comm, message.peer, gradient_tag(message.number), message.rank,
                *[link(ctx)] if g.tracked else [], note=LAST if last else 0)
 
 
@@ -266,11 +266,11 @@ class Isend:
     """
 
     @staticmethod
-    def apply(x: Tensor | Array, *, dest: int, comm: Communicator | None = None, tag: int = 0, place: int | None = None,
+    def apply(x: Tensor | Array, *, dest: int, comm: Communicator | None = None, tag: int = 0, rank: int | None = None,
               own_pass: bool = False) -> Handle:
         """Send a copy of x and return a Handle of the token. Arguments and errors: see Send.apply()."""
         comm = communicator(comm)
-        tensor, message = post(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass)
+        tensor, message = post(x, comm, dest, comm.user_tag(tag), rank, own_pass=own_pass)
         return Handle(lambda: Send.token(tensor, message), lambda: True)
 
 
@@ -289,13 +289,13 @@ class Irecv:
 
     @staticmethod
     def apply(*, source: int, comm: Communicator | None = None, tag: int = 0, like: Tensor | Array | None = None,
-              place: int | None = None, own_pass: bool = False) -> Handle:
+              rank: int | None = None, own_pass: bool = False) -> Handle:
         """Start to receive and return a Handle of the Tensor. Arguments: see Recv.apply(), whose errors wait() raises."""
         comm = communicator(comm)
         side_effect(MESSAGES)
         number = comm.user_tag(tag)
-        handle = comm.post_recv(source, number, place)
-        return Handle(lambda: Recv.complete(handle, comm, source, number, place, like, own_pass=own_pass), handle.done)
+        handle = comm.post_recv(source, number, rank)
+        return Handle(lambda: Recv.complete(handle, comm, source, number, rank, like, own_pass=own_pass), handle.done)
 
 
 class Wait:

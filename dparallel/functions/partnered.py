@@ -22,7 +22,7 @@ from autograd.core.primitive import side_effect
 
 from ..autograd import Function, Tensor, as_tensor, is_grad_enabled
 from ..comm import Communicator, Handle, communicator
-from .collective import NO_PART, Collective, PerPlace, one_per_place, reshaped_gradients, shapes_of
+from .collective import NO_PART, Collective, PerRank, one_per_rank, reshaped_gradients, shapes_of
 from .wait_order import StartedCollective, assign_number, register, reserve_numbers
 
 Partner = tuple[type["Partnered"], dict[str, Any]]                          # a class and its settings
@@ -49,7 +49,7 @@ class Partnered(Collective):
         raise NotImplementedError
 
     @staticmethod
-    def finish(ctx: Any, grads: PerPlace) -> PerPlace:
+    def finish(ctx: Any, grads: PerRank) -> PerRank:
         """The inputs' gradients from the partner's results: in the inputs' shapes, zeros where an input was not read."""
         return reshaped_gradients(grads, ctx.shapes)
 
@@ -59,10 +59,10 @@ class Partnered(Collective):
         return cls, tangents, ctx.settings
 
     @classmethod
-    def issue_blocking(cls, ctx: Any, xs: tuple[Any, ...], **settings: Any) -> PerPlace:
+    def issue_blocking(cls, ctx: Any, xs: tuple[Any, ...], **settings: Any) -> PerRank:
         """The body of forward(): issue the collective and wait; a Tensor for each local rank."""
         ctx.settings = settings
-        return one_per_place(cls.issue_recorded(ctx, True, xs).wait())
+        return one_per_rank(cls.issue_recorded(ctx, True, xs).wait())
 
     @classmethod
     def issue_recorded(cls, ctx: Any, blocking: bool, xs: tuple[Any, ...]) -> Handle:
@@ -73,7 +73,7 @@ class Partnered(Collective):
         return handle
 
     @staticmethod
-    def backward(ctx: Any, *gs: Tensor) -> PerPlace:
+    def backward(ctx: Any, *gs: Tensor) -> PerRank:
         """The gradients of the inputs: apply the partner to the outputs' gradients, on every rank that reached this node."""
         partner, settings = ctx.function.adjoint(ctx)
         with ctx.settings["comm"].in_backward_of(ctx.number):
@@ -122,7 +122,7 @@ def tangents_or_zeros(ctx: Any, tangents: tuple[Tensor | None, ...]) -> tuple[Te
                  for t, meta in zip(tangents, metas, strict=True))
 
 
-def differentiable_tangents(tangents: PerPlace, ctx: Any) -> tuple[Tensor | None, ...]:
+def differentiable_tangents(tangents: PerRank, ctx: Any) -> tuple[Tensor | None, ...]:
     """The outputs' tangents; None for outputs of integers."""
     many = tangents if isinstance(tangents, tuple) else (tangents,)
     return tuple(t if dtype is not None and dtype.kind in "fcV" else None
@@ -138,11 +138,11 @@ class PendingCollective(StartedCollective):
         self.back: Any = None                        # the partner's Pending, while a backward pass is between the two
         self.tangent: Any = None                     # the Pending of the outputs' tangents
 
-    def wait(self, token: Tensor) -> PerPlace:
+    def wait(self, token: Tensor) -> PerRank:
         """Wait, and record the Wait with the number reserved for it, if any."""
         if is_grad_enabled():
             reserve_numbers(self)
-        value: PerPlace = Wait.apply(token, pending=self)
+        value: PerRank = Wait.apply(token, pending=self)
         for t in value if isinstance(value, tuple) else (value,):
             if t.edge is not None:
                 assign_number(self, t.edge[0])
@@ -169,9 +169,9 @@ class Pending:
 
     def __init__(self, token: Tensor, pending: PendingCollective) -> None:
         self._token, self._pending = token, pending
-        self._value: PerPlace | None = None
+        self._value: PerRank | None = None
 
-    def wait(self) -> PerPlace:
+    def wait(self) -> PerRank:
         """The result of apply(), recorded at this call. Further calls return the same result."""
         if self._value is None or (is_grad_enabled() and self._token.requires_grad and not _recorded(self._value)):
             self._value = self._pending.wait(self._token)
@@ -182,7 +182,7 @@ class Pending:
         return bool(self._pending.handle.done())
 
 
-def _recorded(value: PerPlace) -> bool:
+def _recorded(value: PerRank) -> bool:
     """Whether a result was recorded: not if it was waited for in no_grad. Integer outputs count as recorded."""
     return any(t.requires_grad or t.dtype.kind not in "fcV" for t in (value if isinstance(value, tuple) else (value,)))
 
@@ -200,7 +200,7 @@ class Start(Collective):
         return as_tensor(np.zeros(()))
 
     @staticmethod
-    def backward(ctx: Any, g: Tensor) -> PerPlace:
+    def backward(ctx: Any, g: Tensor) -> PerRank:
         """Wait for the partner, which Wait's backward has started."""
         partner, ctx.pending.back = ctx.pending.back, None
         return ctx.pending.function.finish(ctx, partner.wait())
@@ -219,10 +219,10 @@ class Wait(Function):
     always_runs = True
 
     @staticmethod
-    def forward(ctx: Any, token: Tensor, *, pending: PendingCollective) -> PerPlace:
+    def forward(ctx: Any, token: Tensor, *, pending: PendingCollective) -> PerRank:
         """Complete the collective."""
         ctx.pending = pending
-        return one_per_place(pending.handle.wait())
+        return one_per_rank(pending.handle.wait())
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> Tensor:

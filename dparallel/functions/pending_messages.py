@@ -73,9 +73,9 @@ MAX_MISSES = 16                      # backward() passes that do not reach a mes
 class PendingMessage:
     """One end of a recorded message whose gradient has not been sent (or received) yet."""
 
-    def __init__(self, comm: Communicator, place: int | None, peer: int, tag: int, own_pass: bool = False) -> None:
+    def __init__(self, comm: Communicator, rank: int | None, peer: int, tag: int, own_pass: bool = False) -> None:
         self.comm: Communicator = comm
-        self.place: int | None = place
+        self.rank: int | None = rank
         self.peer: int = peer
         self.local: bool = peer in comm.held        # whether both ends are in this process
         self.number = -1
@@ -143,14 +143,14 @@ class PendingSend(PendingMessage):
     partner: PendingRecv | None = None                  # the other end, if this process holds it
     partner_not_reached: bool = False                             # the pass does not reach the other end
 
-    def __init__(self, comm: Communicator, place: int | None, peer: int, tag: int, own_pass: bool = False) -> None:
-        super().__init__(comm, place, peer, tag, own_pass)
+    def __init__(self, comm: Communicator, rank: int | None, peer: int, tag: int, own_pass: bool = False) -> None:
+        super().__init__(comm, rank, peer, tag, own_pass)
         self.joined_without_path: bool = tag < 0                   # no token leads to the Send of a gradient
 
     def start_receiving(self) -> None:
         """Start to receive the gradient."""
         if not self.partner_not_reached:
-            self.gradient_handle = self.comm.post_recv(self.peer, gradient_tag(self.number), self.place)
+            self.gradient_handle = self.comm.post_recv(self.peer, gradient_tag(self.number), self.rank)
 
     def gradient(self, completed: Callable[[Handle], Tensor]) -> Tensor:
         """The gradient; `completed` makes a Tensor of the received message's Handle. Zeros if the pass does not reach the
@@ -181,7 +181,7 @@ class PendingSend(PendingMessage):
                 self.joined_without_path = True
                 pass_start.join(self)
         elif self.joined_without_path:
-            status = self.comm.post_recv(self.peer, status_tag(self.number), self.place).wait().note
+            status = self.comm.post_recv(self.peer, status_tag(self.number), self.rank).wait().note
             if status == CLOSED:
                 self.drop_graph()
             elif status == REACHED:
@@ -268,7 +268,7 @@ class PendingRecv(PendingMessage):
 
     def _post(self, array: np.ndarray[Any, Any], tag: int, note: float) -> None:
         """Send a gradient or a status to the other end."""
-        self.comm.post_send(array, self.peer, tag, note, self.place)
+        self.comm.post_send(array, self.peer, tag, note, self.rank)
 
 
 class _PendingMessages(threading.local):

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from ..autograd import Tensor
 from ..comm import Communicator, Handle
-from .collective import Collective, PerPlace, arrays_of
+from .collective import Collective, PerRank, arrays_of
 from .partnered import Partner, Partnered
 
 
@@ -32,7 +32,7 @@ class Permute(Partnered):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, pairs: Sequence[tuple[int, int]]) -> PerPlace:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, pairs: Sequence[tuple[int, int]]) -> PerRank:
         """One tensor per local rank -> the tensor of its source, or an empty tensor of shape (0,)."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, pairs=pairs)
 
@@ -74,7 +74,7 @@ class SendRecv(Partnered):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, by: int = 1, ring: bool = True) -> PerPlace:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, by: int = 1, ring: bool = True) -> PerRank:
         """One tensor per local rank, of any shapes -> the neighbour's tensor."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, by=by, ring=ring)
 
@@ -108,14 +108,14 @@ class Barrier(Collective):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerPlace | None:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerRank | None:
         """Wait for all ranks, then return the inputs: a bare Tensor, a tuple, or None if there is none."""
         ctx.comm = comm
         comm.barrier()
         return xs if len(xs) > 1 else xs[0] if xs else None
 
     @staticmethod
-    def backward(ctx: Any, *gs: Tensor) -> PerPlace | None:
+    def backward(ctx: Any, *gs: Tensor) -> PerRank | None:
         """Wait for all ranks, then return the gradients."""
         return Barrier.apply(*gs, comm=ctx.comm)
 

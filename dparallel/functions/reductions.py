@@ -22,7 +22,7 @@ import numpy as np
 from ..autograd import Tensor, as_tensor, ones_like
 from ..comm import Communicator, Handle
 from ..comm.base import Array
-from .collective import PerPlace, arrays_of, as_tuple, row_counts
+from .collective import PerRank, arrays_of, as_tuple, row_counts
 from .partnered import Issue, Partner, Partnered
 
 
@@ -43,7 +43,7 @@ class AllGather(Partnered):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, dim: int = 0) -> PerPlace:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, dim: int = 0) -> PerRank:
         """One tensor per local rank, (rows_r, ...) along dim -> (sum of rows, ...) for each local rank."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, dim=dim)
 
@@ -92,7 +92,7 @@ class Reduction(Partnered):
         return handle
 
     @staticmethod
-    def finish(ctx: Any, grads: PerPlace) -> PerPlace:
+    def finish(ctx: Any, grads: PerRank) -> PerRank:
         """The inputs' gradients: the adjoint of the sum times the slopes dy/dx (conjugated)."""
         if ctx.op == "sum":
             return grads
@@ -123,8 +123,8 @@ def _products_of_others(xs: Sequence[Tensor], comm: Communicator) -> list[Tensor
     if comm.size == 1:
         return [ones_like(x) for x in xs]
     gathered = as_tuple(AllGather.apply(*[x.reshape(1, *x.shape) for x in xs], comm=comm))
-    return [functools.reduce(operator.mul, [x[other] for other in range(comm.size) if other != place])
-            for place, x in zip(comm.held, gathered, strict=True)]
+    return [functools.reduce(operator.mul, [x[other] for other in range(comm.size) if other != rank])
+            for rank, x in zip(comm.held, gathered, strict=True)]
 
 
 def _extremum_shares(xs: list[Array], comm: Communicator, op: str, ties: str) -> list[Array]:
@@ -134,8 +134,8 @@ def _extremum_shares(xs: list[Array], comm: Communicator, op: str, ties: str) ->
     if ties == "split":
         counts = comm.allreduce([m.astype(np.int64) for m in attained])
         return [np.asarray(m / n, x.dtype) for m, n, x in zip(attained, counts, xs, strict=True)]
-    firsts = comm.allreduce([np.where(m, place, comm.size) for m, place in zip(attained, comm.held, strict=True)], "min")
-    return [np.asarray(first == place, x.dtype) for first, place, x in zip(firsts, comm.held, xs, strict=True)]
+    firsts = comm.allreduce([np.where(m, rank, comm.size) for m, rank in zip(attained, comm.held, strict=True)], "min")
+    return [np.asarray(first == rank, x.dtype) for first, rank, x in zip(firsts, comm.held, xs, strict=True)]
 
 
 class AllReduce(Reduction):
@@ -155,7 +155,7 @@ class AllReduce(Reduction):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, op: str = "sum", ties: str = "split") -> PerPlace:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, op: str = "sum", ties: str = "split") -> PerRank:
         """One tensor per local rank, all of one shape -> their reduction, a copy for each local rank."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, op=op, ties=ties)
 
@@ -192,7 +192,7 @@ class ReduceScatter(Reduction):
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: Sequence[int] | None = None, dim: int = 0,
-                op: str = "sum", ties: str = "split") -> PerPlace:
+                op: str = "sum", ties: str = "split") -> PerRank:
         """One tensor per local rank, all of one shape (rows, ...) -> (sizes[r], ...) for each local rank r."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, sizes=sizes, dim=dim, op=op, ties=ties)
 

@@ -4,7 +4,7 @@ Collectives here have the gradients of the SUM of all ranks' losses. If a part o
 columns), and everything before and after it is the same on every rank, then so is the loss, and the sum has it N times.
 Between these two Functions, Megatron's f and g (Shoeybi et al. 2019), gradients are those of one loss:
 
-    x, the same everywhere -> CopyToPlaces -> each rank's part of the work -> ReduceFromPlaces -> y, the same everywhere
+    x, the same everywhere -> CopyToRanks -> each rank's part of the work -> ReduceFromRanks -> y, the same everywhere
               forward:        identity                                        sum over ranks
               backward:       sum over ranks                                  identity
 
@@ -18,10 +18,10 @@ from typing import Any
 from ..autograd import Tensor
 from ..comm import Communicator
 from . import Collective
-from .collective import PerPlace, one_per_place, per_place
+from .collective import PerRank, one_per_rank, per_rank
 
 
-class CopyToPlaces(Collective):
+class CopyToRanks(Collective):
     """Identity in forward; backward sums the gradients over ranks.
 
     Args:
@@ -32,8 +32,8 @@ class CopyToPlaces(Collective):
         >>> def two_parts(comm):                         # a layer whose hidden units are split over two ranks
         ...     x = ag.ones(1, 2).requires_grad_()
         ...     columns, rows = ag.full((2, 3), 1.0 + comm.rank), ag.ones(3, 1)
-        ...     hidden = dparallel.CopyToPlaces.apply(x, comm=comm) @ columns
-        ...     y = dparallel.ReduceFromPlaces.apply(hidden @ rows, comm=comm)
+        ...     hidden = dparallel.CopyToRanks.apply(x, comm=comm) @ columns
+        ...     y = dparallel.ReduceFromRanks.apply(hidden @ rows, comm=comm)
         ...     y.sum().backward()
         ...     return y.item(), x.grad.tolist()
         >>> dparallel.run_ranks(2, two_parts)
@@ -41,18 +41,18 @@ class CopyToPlaces(Collective):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerPlace:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerRank:
         """One tensor per local rank -> a copy of each; no communication."""
         ctx.comm = comm
-        return per_place(tuple(x.clone() for x in xs))
+        return per_rank(tuple(x.clone() for x in xs))
 
     @staticmethod
-    def backward(ctx: Any, *gs: Tensor) -> PerPlace:
-        """Sum the gradients over ranks: ReduceFromPlaces."""
-        return ReduceFromPlaces.apply(*gs, comm=ctx.comm)
+    def backward(ctx: Any, *gs: Tensor) -> PerRank:
+        """Sum the gradients over ranks: ReduceFromRanks."""
+        return ReduceFromRanks.apply(*gs, comm=ctx.comm)
 
 
-class ReduceFromPlaces(Collective):
+class ReduceFromRanks(Collective):
     """Sum over ranks in forward, the result on every rank; backward is the identity.
 
     Args:
@@ -63,17 +63,17 @@ class ReduceFromPlaces(Collective):
         CollectiveError: shapes or dtypes differ.
 
     Example:
-        >>> dparallel.ReduceFromPlaces.apply(ag.ones(1), ag.ones(1), comm=dparallel.Devices(2))
+        >>> dparallel.ReduceFromRanks.apply(ag.ones(1), ag.ones(1), comm=dparallel.Devices(2))
         (tensor([2.]), tensor([2.]))
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerPlace:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerRank:
         """One tensor per local rank, all of one shape -> their sum for each local rank."""
         ctx.comm = comm
-        return one_per_place(comm.allreduce([x.array for x in xs]))
+        return one_per_rank(comm.allreduce([x.array for x in xs]))
 
     @staticmethod
-    def backward(ctx: Any, *gs: Tensor) -> PerPlace:
-        """Pass the gradients through: CopyToPlaces."""
-        return CopyToPlaces.apply(*gs, comm=ctx.comm)
+    def backward(ctx: Any, *gs: Tensor) -> PerRank:
+        """Pass the gradients through: CopyToRanks."""
+        return CopyToRanks.apply(*gs, comm=ctx.comm)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..autograd import Tensor
 from ..comm import Communicator, Handle
-from .collective import PerPlace, arrays_of
+from .collective import PerRank, arrays_of
 from .partnered import Partner, Partnered
 from .permute import completed
 
@@ -32,7 +32,7 @@ class Scan(Partnered):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, reverse: bool = False, exclusive: bool = False) -> PerPlace:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, reverse: bool = False, exclusive: bool = False) -> PerRank:
         """One tensor per local rank, all of one shape -> the prefix sum for each local rank, of the same shape."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, reverse=reverse, exclusive=exclusive)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autograd import Tensor
 from ..comm import Communicator, Handle
-from .collective import PerPlace, array_of, arrays_of, row_counts
+from .collective import PerRank, array_of, arrays_of, row_counts
 from .partnered import Partner, Partnered
 
 
@@ -32,7 +32,7 @@ class Scatter(Partnered):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, sizes: Sequence[int] | None = None, root: int = 0,
-                dim: int = 0) -> PerPlace:
+                dim: int = 0) -> PerRank:
         """root's x (rows, ...) along dim -> (sizes[r], ...) for each local rank r. Other ranks pass None or any tensor."""
         return ctx.function.issue_blocking(ctx, (x,), comm=comm, sizes=sizes, root=root, dim=dim)
 

@@ -131,7 +131,7 @@ class Config(Generic[Wrapped]):
     init_buffers: bool = field(init=False)           # and at construction
     ranks: Communicator = field(init=False)          # the ranks, or the local devices
     local: Devices | None = field(init=False)        # the local devices of each rank, if any
-    output_place: int = field(init=False)
+    output_rank: int = field(init=False)
     per_rank: bool = field(init=False)               # batch="own"
     stage: int = field(init=False)                   # of sharding; 0: not sharded
     wire: str = field(init=False)                    # the dtype of gradients in messages; "": unchanged
@@ -150,7 +150,7 @@ class Config(Generic[Wrapped]):
         self.init_buffers = self.forward_sync_buffers is not None or _first(self.broadcast_buffers, None)
         self.ignored, self.delayed = self._ignored(), self._delayed()
         self.ranks, self.local = self._ranks_and_devices()
-        self.output_place = root_of(self.ranks if self.local is None else self.local, self.output_device)
+        self.output_rank = root_of(self.ranks if self.local is None else self.local, self.output_device)
         self.stage = stage_of(self.shard)
         self._check_batch()
         self._check_wrapped()

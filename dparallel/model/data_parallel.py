@@ -122,7 +122,7 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         self.bucket_cap_mb: float = config.cap_mb
         self.forward_sync_buffers: bool = config.sync_buffers
         self.ignored: frozenset[str] = config.ignored
-        self.output_place: int = config.output_place
+        self.output_rank: int = config.output_rank
         self.shard: int = config.stage
         self.shard_units: Any = config.shard_units
         self.verify_every: int = config.verify_every or 0

@@ -40,10 +40,10 @@ Compute = Callable[[Args, Kwargs], Any]              # the module's output for t
 class OnThisRank:
     """The module's output for the rows of this rank, computed on its local devices if it has several."""
 
-    def __init__(self, module: Module, devices: Devices | None, output_place: int, dim: int) -> None:
+    def __init__(self, module: Module, devices: Devices | None, output_rank: int, dim: int) -> None:
         self.module: Module = module
         self.devices: Devices | None = devices
-        self.output_place: int = output_place
+        self.output_rank: int = output_rank
         self.dim: int = dim
         self.sharded: ShardedReducer | None = None   # gathers the module's parameters
         self._tree: ModuleTree | None = None         # of the last call on several devices
@@ -57,7 +57,7 @@ class OnThisRank:
             return self.module(*args, **kwargs)
         if self._tree is None or not self._tree.is_current():
             self._tree = ModuleTree(self.module)
-        return on_devices(self.module, args, kwargs, self.devices, self.output_place, self.dim, self._tree)
+        return on_devices(self.module, args, kwargs, self.devices, self.output_rank, self.dim, self._tree)
 
 
 class FromRoot:
@@ -80,7 +80,7 @@ def module_compute(config: Config[Any]) -> Compute:
     """How the module is computed in this process."""
     if not config.per_rank and config.ranks.size > 1 and not config.local_only:
         return FromRoot(config.module, config.ranks, config.dim)
-    return OnThisRank(config.module, config.local, config.output_place, config.dim)
+    return OnThisRank(config.module, config.local, config.output_rank, config.dim)
 
 
 class SummedForward:

@@ -39,12 +39,12 @@ class SummedModel:
     _nan: NanWatch | None = None                     # with find_nan=True
     _summed_forward: SummedForward | None = None     # what forward() is with a reducer
     _incomplete: bool                                # there is to be a reducer or virtual shards, and is none yet
-    _recorded_alone = False                          # by trace_step(), on one place, without a reducer
+    _recorded_alone = False                          # by trace_step(), on one rank, without a reducer
 
     # --- the reducer ------------------------------------------------------------------------------------------------------
 
     def _needs_reducer(self) -> bool:
-        """Whether gradients are summed by a reducer, or, on one place, buckets are asked for what they find out."""
+        """Whether gradients are summed by a reducer, or, on one rank, buckets are asked for what they find out."""
         config = self._config
         if config.per_rank and self.comm.size > 1:
             return True
@@ -86,7 +86,7 @@ class SummedModel:
         self._summed_forward = SummedForward(self._compute, reducer, self._watch, config.dim, self._buffer_sync, self._nan)
 
     def _needed_reducer(self) -> Reducer | None:
-        """The reducer; on one place it is created when it is first needed. None where gradients are summed in the graph."""
+        """The reducer; on one rank it is created when it is first needed. None where gradients are summed in the graph."""
         if self._config.reproducible is not None:
             raise NotImplementedError("no_sync, weighted and comm hooks: with reproducible=V gradients do not add up over "
                                       "calls, and are summed in a tree; pass all rows at once")

@@ -21,7 +21,7 @@ from .model_state import BufferSync
 
 # what a DataParallel sets from its arguments, or creates when it is used
 CREATED = {"module", "comm", "devices", "batch", "average", "dim", "bucket_cap_mb", "forward_sync_buffers", "ignored",
-           "output_place", "shard", "shard_units", "verify_every", "_config", "_unused", "_watch", "_buffer_sync",
+           "output_rank", "shard", "shard_units", "verify_every", "_config", "_unused", "_watch", "_buffer_sync",
            "_virtual", "_compute", "_incomplete", "_join_block", "_reducer", "_summed_forward", "_recorded_alone"}
 
 

@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 
 from ..autograd import Tensor, cat
-from ..comm import Communicator, Places, communicator, gather_target, places_of
+from ..comm import CommOrDevices, Communicator, comm_or_devices, communicator, gather_target
 from ..functions import Broadcast, Reduce, as_tuple
 from .flat_arrays import group_within
-from .tree import trees_per_place
+from .tree import trees_per_rank
 
 BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's default
 
 
-def broadcast_coalesced(tensors: Iterable[Tensor], comm: Places = None, buffer_size: int = BUFFER_SIZE, *, root: int = 0,
-                        devices: Places = None) -> list[tuple[Tensor, ...]]:
+def broadcast_coalesced(tensors: Iterable[Tensor], comm: CommOrDevices = None, buffer_size: int = BUFFER_SIZE, *,
+                        root: int = 0, devices: CommOrDevices = None) -> list[tuple[Tensor, ...]]:
     """Send root's tensors to every rank, in messages of about buffer_size bytes. Returns a tuple of copies for each local
     rank.
     """
-    comm = places_of(comm if devices is None else devices)
+    comm = comm_or_devices(comm if devices is None else devices)
     listed = _as_list(tensors)
     groups = _plan_messages("broadcast_coalesced", [listed] * len(comm.held), comm, buffer_size)
     copies: list[dict[int, Tensor]] = [{} for _ in comm.held]
@@ -39,7 +39,7 @@ def broadcast_coalesced(tensors: Iterable[Tensor], comm: Places = None, buffer_s
 def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None, root: int = 0, *,
                destination: int | None = None) -> Tensor:
     """The sum of all ranks' tensors on root; an empty tensor on other ranks."""
-    inputs = trees_per_place(inputs)
+    inputs = trees_per_rank(inputs)
     comm, root = gather_target(len(inputs), comm if destination is None else destination, root)
     total: Tensor = Reduce.apply(*inputs, comm=comm, root=root)
     return total
@@ -52,7 +52,7 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator 
     For comm, root and destination, see reduce_add().
     """
     comm = comm if destination is None else destination
-    inputs = [_as_list(tensors) for tensors in _as_lists(trees_per_place(inputs), comm)]
+    inputs = [_as_list(tensors) for tensors in _as_lists(trees_per_rank(inputs), comm)]
     comm, root = gather_target(len(inputs), comm, root)
     groups = _plan_messages("reduce_add_coalesced", inputs, comm, buffer_size)
     sums: dict[int, Tensor] = {}
@@ -66,8 +66,8 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator 
 
 def _as_lists(inputs: Sequence[Any], comm: Communicator | int | None) -> Sequence[Any]:
     """One list for each local rank, from the bare list of a process with one."""
-    one_place = comm is None or (not isinstance(comm, (int, np.integer)) and len(communicator(comm).held) == 1)
-    return [inputs] if one_place and all(isinstance(x, Tensor) for x in inputs) else inputs
+    one_rank = comm is None or (not isinstance(comm, (int, np.integer)) and len(communicator(comm).held) == 1)
+    return [inputs] if one_rank and all(isinstance(x, Tensor) for x in inputs) else inputs
 
 
 def _as_list(tensors: Any) -> Any:
@@ -90,14 +90,14 @@ def _plan_messages(name: str, lists: list[Any], comm: Communicator, buffer_size:
     """The indices of the tensors that share each message, all of one dtype. The plan is the same on all ranks, as their
     tensors have the same shapes and dtypes; a rank whose tensors differ is named in the same error on all ranks."""
     layouts = comm.allgather_object([_layout(tensors, buffer_size) for tensors in lists])
-    for place, layout in enumerate(layouts):
+    for rank, layout in enumerate(layouts):
         if isinstance(layout, str):
-            raise (ValueError if "buffer_size" in layout else TypeError)(f"{name}: {layout} (on rank {place})")
-    for place, layout in enumerate(layouts):
+            raise (ValueError if "buffer_size" in layout else TypeError)(f"{name}: {layout} (on rank {rank})")
+    for rank, layout in enumerate(layouts):
         if layout != layouts[0]:
             pairs = [*zip(layouts[0], layout, strict=False)]
             at = next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
-            raise ValueError(f"{name}: the tensors differ between ranks 0 and {place}, first at number {at}: "
+            raise ValueError(f"{name}: the tensors differ between ranks 0 and {rank}, first at number {at}: "
                              f"{layouts[0][at:at + 1]} and {layout[at:at + 1]}")
     tensors = lists[0]
     return group_within(range(len(tensors)), lambda i: str(tensors[i].dtype), lambda i: tensors[i].array.nbytes, buffer_size)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..autograd import Tensor
-from ..comm import Communicator, Places, gather_target, places_of
+from ..comm import CommOrDevices, Communicator, comm_or_devices, gather_target
 from ..functions import Broadcast, Gather, Scatter, as_tuple
-from .tree import PyTree, is_namedtuple, tree_leaves_with_path, tree_map, trees_per_place
+from .tree import PyTree, is_namedtuple, tree_leaves_with_path, tree_map, trees_per_rank
 
 TENSOR = "a tensor"
 COMPARABLE = (bool, int, float, complex, str, bytes)
@@ -32,30 +32,30 @@ class TensorSlot:
         self.splits = splits
 
 
-def scatter(inputs: PyTree, comm: Places = None, dim: int = 0, *, root: int = 0, sizes: Sequence[int] | None = None,
-            target_gpus: Places = None) -> list[PyTree]:
+def scatter(inputs: PyTree, comm: CommOrDevices = None, dim: int = 0, *, root: int = 0, sizes: Sequence[int] | None = None,
+            target_gpus: CommOrDevices = None) -> list[PyTree]:
     """Split root's tree of tensors along dim. Returns a list with one tree for each local rank. All ranks call it.
 
     0-d tensors and leaves that are not tensors are copied.
     """
-    comm = places_of(comm if target_gpus is None else target_gpus)
+    comm = comm_or_devices(comm if target_gpus is None else target_gpus)
     problem = mismatched_rows(inputs, dim) if root in comm.held else ""
     return _distribute("scatter", inputs, comm, root, problem, lambda x, splits: as_tuple(
         Scatter.apply(x, comm=comm, root=root, dim=dim, sizes=sizes) if splits else
         Broadcast.apply(x, comm=comm, root=root)))
 
 
-def broadcast(inputs: PyTree, comm: Places = None, root: int = 0, *, devices: Places = None) -> list[PyTree]:
+def broadcast(inputs: PyTree, comm: CommOrDevices = None, root: int = 0, *, devices: CommOrDevices = None) -> list[PyTree]:
     """Copy root's tree to every rank. Root's gradients are the sums of all copies' gradients. For other arguments, see
     scatter().
     """
-    comm = places_of(comm if devices is None else devices)
+    comm = comm_or_devices(comm if devices is None else devices)
     return _distribute("broadcast", inputs, comm, root, "", lambda x, splits: as_tuple(
         Broadcast.apply(x, comm=comm, root=root)))
 
 
-def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm: Places = None, dim: int = 0, *,
-                   root: int = 0, target_gpus: Places = None) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
+def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm: CommOrDevices = None, dim: int = 0, *,
+                   root: int = 0, target_gpus: CommOrDevices = None) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
     """scatter() of a call's arguments. Returns a tuple of positional, and a tuple of keyword arguments for each local rank.
     For other arguments, see scatter().
     """
@@ -70,7 +70,7 @@ def gather(outputs: Sequence[PyTree], comm: Communicator | int | None = None, di
     Tensors are concatenated along dim on root (0-d tensors to a vector), and are empty on other ranks. None, numbers and
     strings must be equal on all ranks, and are kept.
     """
-    outputs = trees_per_place(outputs)
+    outputs = trees_per_rank(outputs)
     comm, root = gather_target(len(outputs), comm if target_device is None else target_device, root)
     leaves_by_path = [dict(tree_leaves_with_path(output)) for output in outputs]
     held_layouts = [[(path, _description(leaf)) for path, leaf in leaves.items()] for leaves in leaves_by_path]
@@ -98,12 +98,12 @@ def _check_layouts(layouts: Sequence[dict[str, str]]) -> None:
     """Raise unless gather() can concatenate trees of these layouts (the description of each leaf by path), one for each
     rank.
     """
-    for place, layout in enumerate(layouts):
+    for rank, layout in enumerate(layouts):
         for path in sorted(set(layout) | set(layouts[0])):
             first, other = layouts[0].get(path, "nothing"), layout.get(path, "nothing")
             at = f" (at {path})" if path else ""
             if (first == TENSOR) != (other == TENSOR) or "nothing" in (first, other):
-                raise ValueError(f"gather: the structures of ranks 0 and {place} differ{at}: {first} and {other}")
+                raise ValueError(f"gather: the structures of ranks 0 and {rank} differ{at}: {first} and {other}")
             if first != other or (first != TENSOR and " " not in first):
                 raise TypeError("gather: outputs must be tensors, or values that are equal on all ranks, in tuples, lists, "
                                 f"dicts and dataclasses, not {first}" + (f" and {other}" if first != other else "") + at)

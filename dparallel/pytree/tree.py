@@ -70,7 +70,7 @@ def tree_map(tree: PyTree, function: Callable[[Any], Any]) -> PyTree:
     return function(tree)
 
 
-def trees_per_place(trees: PyTree) -> Sequence[PyTree]:
+def trees_per_rank(trees: PyTree) -> Sequence[PyTree]:
     """A sequence of trees, one for each local rank. An argument that is neither list, tuple nor iterator is the tree of
     the only rank.
     """

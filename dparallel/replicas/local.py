@@ -69,19 +69,19 @@ def split_without_copy(inputs: PyTree, comm: Devices, dim: int) -> tuple[list[Py
         return scatter(inputs, comm, dim=dim), []
     views = {key: split_evenly(x, comm.size, dim) for key, x in by_id.items()}
 
-    def part_of(place: int, leaf: Any) -> Any:
-        return views[id(leaf)][place] if isinstance(leaf, Tensor) else leaf
+    def part_of(device: int, leaf: Any) -> Any:
+        return views[id(leaf)][device] if isinstance(leaf, Tensor) else leaf
 
-    parts = [tree_map(inputs, functools.partial(part_of, place)) for place in comm.held]
+    parts = [tree_map(inputs, functools.partial(part_of, device)) for device in comm.held]
     return parts, [views[key] for key, x in by_id.items() if x.ndim]
 
 
-def split_evenly(x: Tensor, places: int, dim: int) -> list[Tensor]:
+def split_evenly(x: Tensor, parts: int, dim: int) -> list[Tensor]:
     """Views of consecutive rows of a tensor, which replicas may write to at the same time; copies of a 0-d tensor."""
     if not x.ndim:
-        return [as_tensor(x.array.copy()) for _ in range(places)]
+        return [as_tensor(x.array.copy()) for _ in range(parts)]
     views, start, leading = [], 0, (slice(None),) * (dim % x.ndim)
-    for rows in even_split(x.shape[dim], places):
+    for rows in even_split(x.shape[dim], parts):
         views.append(as_tensor(x.array[leading + (slice(start, start + rows),)]))
         views[-1].counter = PartCounter(shared_counter(x))
         start += rows

@@ -24,9 +24,9 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
     """Outputs of modules[i](*inputs[i], **kwargs_tup[i]), called in parallel in the caller's gradient modes."""
     kwargs = [{} for _ in modules] if kwargs_tup is None else list(kwargs_tup)
     local = devices if isinstance(devices, Devices) else None
-    places = list(range(len(modules)) if devices is None else local.names if local else
+    names = list(range(len(modules)) if devices is None else local.names if local else
                   devices.held if isinstance(devices, Communicator) else devices)
-    for name, values in (("inputs", inputs), ("kwargs_tup", kwargs), ("devices", places)):
+    for name, values in (("inputs", inputs), ("kwargs_tup", kwargs), ("devices", names)):
         if len(values) != len(modules):
             raise ValueError(f"The number of modules {len(modules)} is not equal to the number of {name} {len(values)}")
 
@@ -35,13 +35,13 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
         try:
             return modules[number](*args, **kwargs[number])
         except Exception as error:
-            raise _with_device(error, number, places[number]) from error
+            raise _with_device(error, number, names[number]) from error
 
     if len(modules) == 1:                            # in the caller's thread
         return [call(0)]
     group = ReplicaGroup(len(modules))
     cores = [None] * len(modules) if local is None or local.cores is None else local.cores
-    lanes = [Lane.on(n, cores[n], functools.partial(_with_device, number=n, place=places[n])) for n in range(group.size)]
+    lanes = [Lane.on(n, cores[n], functools.partial(_with_device, number=n, device=names[n])) for n in range(group.size)]
     try:
         with branches(group.size) as generators:
             return run_lanes([functools.partial(_run_replica, Replica(group, n), call, generators[n])
@@ -67,11 +67,11 @@ def _run_replica(replica: Replica, call: Callable[[int], Any], generator: Genera
         replica.end(failure)
 
 
-def _with_device(error: Exception, number: int, place: int) -> Exception:
+def _with_device(error: Exception, number: int, device: int) -> Exception:
     """An exception of the same type whose message names the device; the error itself if its message names one."""
     if getattr(error, "names_device", False):
         return error
-    text = f"Caught {type(error).__name__} in replica {number} on device {place}: {error}"
+    text = f"Caught {type(error).__name__} in replica {number} on device {device}: {error}"
     try:
         named = type(error)(text)
     except Exception:                                # its constructor has other arguments

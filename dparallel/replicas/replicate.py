@@ -1,4 +1,4 @@
-"""Replicas: a copy of a module for each held place. Backward adds the gradients of all replicas to the original's.
+"""Replicas: a copy of a module for each local rank. Backward adds the gradients of all replicas to the original's.
 
 On local devices the replicas' parameters are views of the original's memory: copying 0.67 million parameters took 0.5 ms
 of a step of 10 ms. local.py and virtual_shards.py run them. """
@@ -14,7 +14,7 @@ from autograd.core.graph import shared_counter
 from autograd.nn import Module
 
 from ..autograd import Function, Tensor, as_tensor
-from ..comm import Communicator, Devices, Places, places_of
+from ..comm import CommOrDevices, Communicator, Devices, comm_or_devices
 from ..comm.reference import is_half
 from ..functions import Broadcast, Reduce, as_tuple
 
@@ -29,29 +29,29 @@ def shared_view(x: Tensor, writable: bool = False) -> Tensor:
 
 
 class SharedBroadcast(Function):
-    """Tensors -> `places` views of each, those of one tensor in a row. Only root's views are writable.
+    """Tensors -> `count` views of each, those of one tensor in a row. Only root's views are writable.
 
     There is one node for all parameters: a node for each of six parameters took 0.3 ms of a step. Gradients are added in
     rank order.
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, places: int, root: int) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, *xs: Tensor, count: int, root: int) -> tuple[Tensor, ...]:
         """Views with the version counters of the tensors, so that backward detects writes to values saved from a view."""
-        ctx.places = places
+        ctx.count = count
         ctx.set_materialize_grads(False)             # unused parameters get no gradient
-        return tuple(shared_view(x, place == root) for x in xs for place in range(places))
+        return tuple(shared_view(x, rank == root) for x in xs for rank in range(count))
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor | None) -> tuple[Tensor | None, ...]:
         """For each tensor the sum of its views' gradients, None where no view has one."""
-        n = ctx.places
+        n = ctx.count
         return tuple(_sum([g for g in gs[i:i + n] if g is not None]) for i in range(0, len(gs), n))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Tensor | None) -> tuple[Tensor | None, ...]:
         """The tangent of each tensor for all its views."""
-        return tuple(t for t in tangents for _ in range(ctx.places))
+        return tuple(t for t in tangents for _ in range(ctx.count))
 
 
 def _sum(grads: list[Tensor]) -> Tensor | None:
@@ -61,15 +61,15 @@ def _sum(grads: list[Tensor]) -> Tensor | None:
     return functools.reduce(operator.add, grads) if grads else None
 
 
-def replicate(network: Module, comm: Places = None, detach: bool = False, root: int = 0, *,
-              devices: Places = None) -> list[Module]:
+def replicate(network: Module, comm: CommOrDevices = None, detach: bool = False, root: int = 0, *,
+              devices: CommOrDevices = None) -> list[Module]:
     """Copy root's `network` to each local rank. Gradients of all replicas accumulate on root's parameters, unless `detach`.
 
     On local devices the replicas' parameters share the module's memory, and only the first replica may write to them (the
     others raise ValueError, "read-only"). The first replica also shares the module's buffers, so that its forward's writes
     to them are kept.
     """
-    return ModuleTree(network).replicate(places_of(comm if devices is None else devices), detach, root)
+    return ModuleTree(network).replicate(comm_or_devices(comm if devices is None else devices), detach, root)
 
 
 class ModuleTree:
@@ -118,7 +118,7 @@ class ModuleTree:
         for trained in (True, False):                # two calls: in one, the views of frozen parameters would require grad
             selected = [(key, source) for key, source in sources if source.requires_grad == trained]
             if selected:
-                views = iter(SharedBroadcast.apply(*[source for _, source in selected], places=comm.size, root=root))
+                views = iter(SharedBroadcast.apply(*[source for _, source in selected], count=comm.size, root=root))
                 copies.update((key, tuple(itertools.islice(views, comm.size))) for key, _ in selected)
         return self.replicas(copies, comm, root)
 
@@ -128,11 +128,11 @@ class ModuleTree:
         """
         for buffer in self.buffers:
             copied = comm.broadcast(buffer.array, root)
-            copies[id(buffer)] = tuple(buffer if place == 0 else as_tensor(array)
-                                       for place, array in zip(comm.held, copied, strict=True))
+            copies[id(buffer)] = tuple(buffer if rank == 0 else as_tensor(array)
+                                       for rank, array in zip(comm.held, copied, strict=True))
         return [self._replica(copies, i) for i in range(len(comm.held))]
 
-    def _replica(self, copies: dict[int, tuple[Tensor, ...]], place: int) -> Module:
+    def _replica(self, copies: dict[int, tuple[Tensor, ...]], rank: int) -> Module:
         """A shallow copy of each module, with this rank's copies as its parameters and buffers. Returns the root's."""
         replicas = [object.__new__(type(module)) for module in self._modules]
         for replica, original in zip(replicas, self._dicts, strict=True):
@@ -145,7 +145,7 @@ class ModuleTree:
             copies_of_tensor = copies.get(id(tensor))
             if copies_of_tensor is not None:
                 attributes = replicas[number].__dict__
-                attributes[name] = copies_of_tensor[place]
+                attributes[name] = copies_of_tensor[rank]
                 if name not in attributes.get("_buffer_names", ()):
                     attributes["_replica_parameters"] += (name,)
         return replicas[0]

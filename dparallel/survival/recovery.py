@@ -162,7 +162,7 @@ def _from_copies(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -
     steps = max(common)
     states = []
     for rank in range(count):
-        holders = [place for place, of_one in enumerate(there) if steps in of_one.get(rank, ())]
+        holders = [holder for holder, of_one in enumerate(there) if steps in of_one.get(rank, ())]
         packed = copies.packed(rank, steps) if copies is not None and comm.rank in holders else None
         if len(holders) < comm.size:
             mine = np.frombuffer(packed, np.uint8) if packed is not None and comm.rank == holders[0] else None

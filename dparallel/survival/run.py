@@ -53,7 +53,7 @@ class Run:
         self._lost: set[int] = set()                 # ranks whose deaths were not reported yet
         self._begun_at: int | None = None            # steps, when this process came into the job
         self._earlier: Earlier | None = None         # what was there before the first call, until keep() has looked
-        self._place: tuple[int, int] | None = None   # rank and size in the first membership, or the newest that keep() saw
+        self._rank_and_size: tuple[int, int] | None = None   # in the first membership, or the newest that keep() saw
         self._apart: list[str] = []                  # loaders in which the ranks of the newest membership have other samples
         self._watch: Watch | None = None             # from keep() on, in a job that outlives its ranks
 
@@ -109,8 +109,8 @@ class Run:
         """A membership begins; survive() calls it."""
         self.steps, self._kept = 0, False
         if this_job.membership is not None:
-            if self._place is None:
-                self._earlier, self._place = Earlier(), (world().rank, world().size)
+            if self._rank_and_size is None:
+                self._earlier, self._rank_and_size = Earlier(), (world().rank, world().size)
             self.attempt = this_job.membership.generation
             self._lost.update(this_job.membership.lost)
 
@@ -142,7 +142,7 @@ class Run:
     def _exchanged(self) -> list[Offer]:
         """The offers of all ranks, once none has found a mistake in what keep() was given. Collective."""
         comm = world()
-        problem = misplaced(self._parts, self._earlier, comm, self._place) or untrained(self._parts)
+        problem = misplaced(self._parts, self._earlier, comm, self._rank_and_size) or untrained(self._parts)
         apart = [name for name in self._apart if name in self._parts]
         if apart:                                    # found when all ranks were there
             problem = problem or MSG_APART.format(name=apart[0], what="training can't continue")
@@ -155,7 +155,7 @@ class Run:
             raise RuntimeError("survive(): " + "; ".join(
                 text if len(ranks) == comm.size else f"on rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}, {text}"
                 for text, ranks in texts.items()))
-        self._earlier, self._place = None, (comm.rank, comm.size)
+        self._earlier, self._rank_and_size = None, (comm.rank, comm.size)
         self._apart = [name for name in found[0][2] if len({theirs.get(name) for _, _, theirs in found}) > 1]
         for name in self._apart:
             warn(MSG_APART.format(name=name, what="the first death will be an error"))

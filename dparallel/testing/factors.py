@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 TOO_SMALL = ("backward divides by the number of ranks, or does not sum over them. Collectives here have the gradients of "
              "the SUM of all ranks' losses, and only DataParallel divides")
 TOO_LARGE = ("backward sums one replicated loss over all ranks. Collectives here have the gradients of the SUM of all "
-             "ranks' losses: for one replicated loss use CopyToPlaces and ReduceFromPlaces, or divide the loss by the "
+             "ranks' losses: for one replicated loss use CopyToRanks and ReduceFromRanks, or divide the loss by the "
              "number of ranks")
 
 

@@ -1,9 +1,9 @@
 """hypothesis strategies for collectives: shapes, dtypes, roots, and how rows are split over ranks.
 
-Requires hypothesis. Every rank must run the same examples: with @pytest.mark.places any @given test does (see
+Requires hypothesis. Every rank must run the same examples: with @pytest.mark.ranks any @given test does (see
 docs/testing.md); elsewhere under MPI use @settings(derandomize=True, database=None).
 
->>> @pytest.mark.places
+>>> @pytest.mark.ranks
 ... @settings(deadline=None)
 ... @given(shape=shapes(), dtype=dtypes(), seed=seeds())
 ... def test_sum(comm, shape, dtype, seed): ...
@@ -147,7 +147,7 @@ def seeds() -> st.SearchStrategy[Any]:
     return st.integers(0, 2**31 - 1)
 
 
-def numbers(shape: Sequence[int], dtype: Any = np.float64, *, seed: int, place: int = 0) -> Any:
+def numbers(shape: Sequence[int], dtype: Any = np.float64, *, seed: int, rank: int = 0) -> Any:
     """Random numbers, different for each rank, of a magnitude at which sums over ranks are exact in integers.
 
     Not a strategy: examples hold the seed, so that they stay small and every rank creates its own numbers.
@@ -157,15 +157,15 @@ def numbers(shape: Sequence[int], dtype: Any = np.float64, *, seed: int, place: 
         dtype (numpy.dtype): Floats and complex numbers are normally distributed, integers are 0 to 7, bools random.
             Default: numpy.float64.
         seed (int): At least 0; the same on all ranks.
-        place (int): The rank whose numbers they are. Default: 0.
+        rank (int): The rank whose numbers they are. Default: 0.
 
     Example:
         >>> from dparallel.testing.strategies import numbers
-        >>> x, y = (numbers((2, 3), "float32", seed=0, place=rank) for rank in range(2))
+        >>> x, y = (numbers((2, 3), "float32", seed=0, rank=rank) for rank in range(2))
         >>> x.shape, x.dtype, bool((x == y).any()), bool((x == numbers((2, 3), "float32", seed=0)).all())
         ((2, 3), dtype('float32'), False, True)
     """
-    rng = np.random.default_rng([seed, place])
+    rng = np.random.default_rng([seed, rank])
     dtype = np.dtype(dtype)
     if dtype.kind == "f":
         return np.asarray(rng.standard_normal(tuple(shape))).astype(dtype)

@@ -36,9 +36,9 @@ def trained(case: str, rows: tuple[Any, Any], steps: int, wrap: Any) -> list[Any
 
 
 def difference(case: str, comm: Any, devices: int | None) -> float:
-    """Between all places and one, on rank 0."""
+    """Between all ranks and one, on rank 0."""
     size = devices or comm.size
-    shares = [MODELS[case](autograd, place, size)[1] for place in range(size)]
+    shares = [MODELS[case](autograd, rank, size)[1] for rank in range(size)]
     everything = tuple(autograd.cat(list(parts)) for parts in zip(*shares, strict=True))
     if devices:
         found = trained(case, everything, 3, lambda module: DataParallel(module, devices=devices))
@@ -57,7 +57,7 @@ def main() -> None:
     comm = world()
     found = {case: difference(case, comm, options.devices) for case in CASES}
     if comm.rank == 0:
-        print(json.dumps({"places": options.devices or comm.size, "differences": found}), flush=True)
+        print(json.dumps({"size": options.devices or comm.size, "differences": found}), flush=True)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from runs import HERE, ROOT, last_line, launched
 from table import conditions, markdown, write_between
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-PLACES = (1, 2, 4, 8)
+SIZES = (1, 2, 4, 8)
 EXACT = 1e-12                            # of weights in float64
 SHARE, BEYOND = 0.9, 20.0                # of a bare Allreduce's bandwidth; us beyond a bare one
 
@@ -26,13 +26,13 @@ def results_of_many() -> list[dict[str, Any]]:
     """The largest difference to one process, for each number of ranks and of devices."""
     script = str(HERE / "agree.py")
     out = []
-    for places in PLACES:
-        ranks = launched([script], places)["differences"]
-        devices = last_line([sys.executable, script, "--devices", str(places)])["differences"]
-        out.append({"places": places, "ranks": max(ranks.values()), "devices": max(devices.values())})
-        print(f"{places} ranks {out[-1]['ranks']:.1e}, {places} devices {out[-1]['devices']:.1e} from one process", flush=True)
+    for size in SIZES:
+        ranks = launched([script], size)["differences"]
+        devices = last_line([sys.executable, script, "--devices", str(size)])["differences"]
+        out.append({"size": size, "ranks": max(ranks.values()), "devices": max(devices.values())})
+        print(f"{size} ranks {out[-1]['ranks']:.1e}, {size} devices {out[-1]['devices']:.1e} from one process", flush=True)
         if max(out[-1]["ranks"], out[-1]["devices"]) > EXACT:
-            raise SystemExit(f"{places} places do not give the weights of one process: {ranks}, {devices}")
+            raise SystemExit(f"{size} ranks or devices do not give the weights of one process: {ranks}, {devices}")
     return out
 
 
@@ -61,7 +61,7 @@ def network_text(found: dict[str, Any]) -> str:
 
 def page(result: dict[str, Any]) -> str:
     """The part of docs/benchmarks.md."""
-    many = [f"| {m['places']} | {m['ranks']:.1e} | {m['devices']:.1e} |" for m in result["places"]]
+    many = [f"| {m['size']} | {m['ranks']:.1e} | {m['devices']:.1e} |" for m in result["sizes"]]
     return "\n".join([
         conditions(result), "", "### One to two", "", markdown(result, "scaling", ("one", "two", "speedup")), "",
         "![One rank's time over two ranks'](pictures/one_to_two.svg)", "", "### Network", "",
@@ -80,7 +80,7 @@ def main() -> None:
     if not options.case:
         result["network"] = network(2 * seconds, min(rounds, 3), options.busy)
         print(network_text(result["network"]))
-        result["places"] = results_of_many()
+        result["sizes"] = results_of_many()
         write_between(PAGE, "scaling", page(result))
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")

@@ -1,6 +1,6 @@
 """What every collective must give, in plain NumPy, and the calls to compare with it.
 
-Every process can make the arrays of all places (they differ by place, and their numbers depend on nothing else), so
+Every process can make the arrays of all ranks (they differ by rank, and their numbers depend on nothing else), so
 each computes by itself what it must receive.
 """
 
@@ -17,9 +17,9 @@ UFUNCS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minim
 TOLERANCE = {"float16": 2e-3, "float32": 1e-5, "float64": 1e-13, "complex64": 1e-5, "complex128": 1e-13}
 
 
-def numbers(place, shape, dtype="float64", case=0):
-    """Random numbers of one place."""
-    rng = np.random.default_rng([11, place, case])
+def numbers(rank, shape, dtype="float64", case=0):
+    """Random numbers of one rank."""
+    rng = np.random.default_rng([11, rank, case])
     kind = np.dtype(dtype).kind
     if kind in "iu":
         return rng.integers(0, 5, shape).astype(dtype)
@@ -30,42 +30,42 @@ def numbers(place, shape, dtype="float64", case=0):
 
 
 def cuts(n, case=0):
-    """Unequal row counts for n places; some are 0."""
-    return [(3 * place + 2 + case) % 4 for place in range(n)]
+    """Unequal row counts for n ranks; some are 0."""
+    return [(3 * rank + 2 + case) % 4 for rank in range(n)]
 
 
 def even(rows, n):
     return [len(part) for part in np.array_split(np.arange(rows), n)]
 
 
-def expected(name, xs, place, root=0, op="sum", sizes=None):
-    """What `place` gets, given the arrays of all places. sizes of alltoall: a list per place."""
+def expected(name, xs, rank, root=0, op="sum", sizes=None):
+    """What `rank` gets, given the arrays of all ranks. sizes of alltoall: a list per rank."""
     n, absent = len(xs), np.empty(0, xs[0].dtype)
     if name == "broadcast":
         return xs[root]
     if name == "scatter":
-        return np.split(xs[root], np.cumsum(sizes or even(len(xs[root]), n))[:-1])[place]
+        return np.split(xs[root], np.cumsum(sizes or even(len(xs[root]), n))[:-1])[rank]
     if name in ("gather", "allgather"):
         full = [x.reshape(1) if x.ndim == 0 else x for x in xs if x.shape != (0,)]
-        return absent if name == "gather" and place != root else np.concatenate(full) if full else absent
+        return absent if name == "gather" and rank != root else np.concatenate(full) if full else absent
     if name == "alltoall":
-        pieces = [np.split(x, np.cumsum(sizes[p] if sizes else even(len(x), n))[:-1])[place] for p, x in enumerate(xs)]
+        pieces = [np.split(x, np.cumsum(sizes[p] if sizes else even(len(x), n))[:-1])[rank] for p, x in enumerate(xs)]
         full = [piece for piece, x in zip(pieces, xs, strict=True) if x.shape != (0,)]
         return np.concatenate(full) if full else absent
     wide = [x.astype(np.float32) if x.dtype == np.float16 else x for x in xs]
     total = reduce(UFUNCS[op], wide).astype(xs[0].dtype)
     if name == "reduce_scatter":
-        return np.split(total, np.cumsum(sizes or even(len(total), n))[:-1])[place]
-    return absent if name == "reduce" and place != root else total
+        return np.split(total, np.cumsum(sizes or even(len(total), n))[:-1])[rank]
+    return absent if name == "reduce" and rank != root else total
 
 
 def call(comm, name, mine, root=0, op="sum", sizes=None, started=False):
-    """Run the collective on this process's arrays; the results, one for each held place that gets one."""
+    """Run the collective on this process's arrays; the results, one for each held rank that gets one."""
     function = getattr(comm, f"start_{name}" if started else name)
     settings = {"root": root} if name in ROOTED else {}
     settings |= {"op": op} if name in REDUCTIONS else {}
     if sizes is not None:
-        settings["sizes"] = [sizes[place] for place in comm.held] if name == "alltoall" else sizes
+        settings["sizes"] = [sizes[rank] for rank in comm.held] if name == "alltoall" else sizes
     if name in ("broadcast", "scatter"):
         mine = mine[comm.held.index(root)] if root in comm.held else None
     out = function(mine, **settings)
@@ -75,13 +75,13 @@ def call(comm, name, mine, root=0, op="sum", sizes=None, started=False):
 
 def compare(comm, name, xs, layout=np.array, **settings):
     """Both the blocking and the non-blocking form give what NumPy gives, in fresh arrays, and leave the input alone."""
-    places = comm.held
+    ranks = comm.held
     if name in ("reduce", "gather"):
         root = settings.get("root", 0)
-        places = [root if root in comm.held else comm.held[0]]
-    wanted = [expected(name, xs, place, **settings) for place in places]
+        ranks = [root if root in comm.held else comm.held[0]]
+    wanted = [expected(name, xs, rank, **settings) for rank in ranks]
     for started in (False, True):
-        mine = [layout(xs[place]) for place in comm.held]
+        mine = [layout(xs[rank]) for rank in comm.held]
         got = call(comm, name, mine, started=started, **settings)
         note = f"{name} on {comm!r}: {settings}, started={started}, {xs[0].dtype} {[x.shape for x in xs]}"
         assert isinstance(got, list) and len(got) == len(wanted), note
@@ -92,12 +92,12 @@ def compare(comm, name, xs, layout=np.array, **settings):
                                        err_msg=note)
         for i, x in enumerate(got):
             assert not any(np.may_share_memory(x, other) for other in mine + got[:i]), f"aliased: {note}"
-        for x, place in zip(mine, comm.held, strict=True):
-            np.testing.assert_array_equal(x, xs[place], err_msg=note)
+        for x, rank in zip(mine, comm.held, strict=True):
+            np.testing.assert_array_equal(x, xs[rank], err_msg=note)
 
 
 def row_counts(name, n, sizes):
-    """How many rows each place brings for these sizes."""
+    """How many rows each rank brings for these sizes."""
     if sizes is None:
         return {"gather": [3, 0, 2, 1, 4][:n], "allgather": [0, 2, 3, 1, 1][:n],
                 "alltoall": [4, 1, 0, 5, 2][:n]}.get(name, [5] * n)
@@ -108,4 +108,4 @@ def sized(name, n, case=0):
     """Unequal sizes as the collective takes them; None for those that take none."""
     if name in ("scatter", "reduce_scatter"):
         return cuts(n, case)
-    return [cuts(n, case + place) for place in range(n)] if name == "alltoall" else None
+    return [cuts(n, case + rank) for rank in range(n)] if name == "alltoall" else None

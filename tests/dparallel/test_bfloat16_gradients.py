@@ -40,9 +40,9 @@ def tuples(value):
     return value if isinstance(value, tuple) else (value,)
 
 
-def numbers(places, shape, seed, dtype):
-    """Of each place its own, all of them bfloat16 numbers."""
-    return [ag.tensor(np.random.default_rng([p, seed]).standard_normal(shape).astype("f4")).to(BF).to(dtype) for p in places]
+def numbers(ranks, shape, seed, dtype):
+    """Of each rank its own, all of them bfloat16 numbers."""
+    return [ag.tensor(np.random.default_rng([p, seed]).standard_normal(shape).astype("f4")).to(BF).to(dtype) for p in ranks]
 
 
 def collectives(comm):
@@ -80,7 +80,7 @@ def derivatives(f, comm, shape, dtype):
     return [*ys, *gs, *seconds, *tangents]
 
 
-def test_every_collective(on_places):
+def test_every_collective(on_all_kinds):
     """Beside float32 of the same numbers."""
     def check(comm):
         for name, f, shape in collectives(comm):
@@ -93,10 +93,10 @@ def test_every_collective(on_places):
                     atol = 2 ** -6 * np.abs(exact).max(initial=1)
                     np.testing.assert_allclose(a.detach().float().numpy(), exact, rtol=2 ** -6, atol=atol, err_msg=name)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_sums_are_rounded_once(on_places):
+def test_sums_are_rounded_once(on_all_kinds):
     """1 + 2^-8 + 2^-8 is 1 if each sum is rounded."""
     def check(comm):
         if comm.size < 3:
@@ -109,7 +109,7 @@ def test_sums_are_rounded_once(on_places):
         sum(c * x.detach() for c, x in zip(copies, xs, strict=True)).sum().backward()
         assert 0 not in comm.held or w.grad.item() == 1 + 2.0 ** -7
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_messages(on_ranks):
@@ -127,7 +127,7 @@ def test_messages(on_ranks):
     on_ranks(check)
 
 
-def test_check_adjoint_and_coalesced(on_places):
+def test_check_adjoint_and_coalesced(on_all_kinds):
     def check(comm):
         for make in (np.ones, ag.ones):
             xs = [make(3, dtype=BF) for _ in comm.held]
@@ -140,7 +140,7 @@ def test_check_adjoint_and_coalesced(on_places):
         sum(t.sum() for copy in sent for t in copy).backward()
         assert 0 not in comm.held or w.grad.tolist() == [2.0 * comm.size] * 3
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_hierarchical(on_ranks):

@@ -115,7 +115,7 @@ def test_a_failing_hook_ends_backward_on_all_ranks(on_ranks):
     on_ranks(check)
 
 
-def test_registering(on_places):
+def test_registering(on_all_kinds):
     def check(comm):
         model = DataParallel(make(), comm=comm)
         if comm.size > 1 and len(comm.held) > 1:
@@ -136,7 +136,7 @@ def test_registering(on_places):
             model.register_comm_hook([], averaging)
         loss_of(model, np.ones((2, FEATURES))).backward()
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_flags_of_unused_parameters_with_a_hook(on_ranks):

@@ -7,13 +7,13 @@ from numpy_collectives import NAMES, REDUCTIONS, call, expected, row_counts, siz
 ml_dtypes = pytest.importorskip("ml_dtypes")
 
 
-def numbers(place, shape):
-    return np.random.default_rng([place, 3]).standard_normal(shape).astype(ml_dtypes.bfloat16)
+def numbers(rank, shape):
+    return np.random.default_rng([rank, 3]).standard_normal(shape).astype(ml_dtypes.bfloat16)
 
 
 @pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("name", NAMES)
-def test_every_collective(on_places, name, started):
+def test_every_collective(on_all_kinds, name, started):
     def check(comm):
         n = comm.size
         for sizes in (None, sized(name, n)):
@@ -21,21 +21,21 @@ def test_every_collective(on_places, name, started):
                 xs = [numbers(p, (rows, 3)) for p, rows in enumerate(row_counts(name, n, sizes))]
                 settings = {} if sizes is None else {"sizes": sizes}
                 got = call(comm, name, [xs[p] for p in comm.held], op=op, started=started, **settings)
-                places = [0 if 0 in comm.held else comm.held[0]] if name in ("reduce", "gather") else comm.held
-                for x, place in zip(got, places, strict=True):
+                ranks = [0 if 0 in comm.held else comm.held[0]] if name in ("reduce", "gather") else comm.held
+                for x, rank in zip(got, ranks, strict=True):
                     if name in REDUCTIONS:
                         wide = [x.astype(np.float32) for x in xs]
-                        y = expected(name, wide, place, op="sum" if op == "mean" else op, **settings)
+                        y = expected(name, wide, rank, op="sum" if op == "mean" else op, **settings)
                         y = (y / n if op == "mean" else y).astype(np.float32)
                     else:
-                        y = expected(name, xs, place, **settings)
+                        y = expected(name, xs, rank, **settings)
                     assert x.dtype == ml_dtypes.bfloat16 and x.shape == y.shape
                     np.testing.assert_allclose(x.astype(np.float32), y.astype(np.float32), rtol=2 ** -8, atol=1e-6)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_shapes_roots_objects_and_sums_in_place(on_places):
+def test_shapes_roots_objects_and_sums_in_place(on_all_kinds):
     def check(comm):
         for shape in ((), (0,), (0, 2), (3, 1, 2)):
             for root in range(comm.size):
@@ -48,16 +48,16 @@ def test_shapes_roots_objects_and_sums_in_place(on_places):
         assert all(x.tobytes() == wanted.tobytes() for x in xs)
         assert comm.allgather_object([xs[0]] * len(comm.held))[0].tobytes() == wanted.tobytes()
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_nan_wins(on_places):
+def test_nan_wins(on_all_kinds):
     def check(comm):
         xs = [np.array([np.nan if p == comm.size - 1 else p, p], ml_dtypes.bfloat16) for p in comm.held]
         for y in comm.allreduce(xs, "max"):
             assert np.isnan(y[0]) and y[1] == comm.size - 1
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_bfloat16_and_float16_do_not_mix(on_ranks):

@@ -1,4 +1,4 @@
-"""A mistake on any place is one CollectiveError with the same text on every place, and the communicator goes on."""
+"""A mistake on any rank is one CollectiveError with the same text on every rank, and the communicator goes on."""
 
 import re
 
@@ -15,8 +15,8 @@ def each(comm, x):
 
 
 def last(comm, odd, usual):
-    """`odd` on the last place, `usual` on the others."""
-    return [odd if place == comm.size - 1 else usual for place in comm.held]
+    """`odd` on the last rank, `usual` on the others."""
+    return [odd if rank == comm.size - 1 else usual for rank in comm.held]
 
 
 class Unwilling:
@@ -35,7 +35,7 @@ def all_on_first(comm):
     return [comm.size] + [0] * (comm.size - 1)
 
 
-# What every place can do wrong: name -> (call, what the message says).
+# What every rank can do wrong: name -> (call, what the message says).
 EVERYWHERE = {
     "root too large": (lambda c: c.broadcast(ONE, root=c.size), r"root \d is not one of the ranks 0 to \d"),
     "root negative": (lambda c: c.reduce(each(c, ONE), root=-1), r"root -1 is not one of the ranks"),
@@ -89,7 +89,7 @@ EVERYWHERE = {
     "object's root": (lambda c: c.broadcast_object(1, root=c.size), "is not one of the ranks"),
     "object's root an array": (lambda c: c.broadcast_object(1, root=np.zeros(2, int)), "is not a rank"),
 }
-# What one place does otherwise than the others.
+# What one rank does otherwise than the others.
 DISAGREE = {
     "shapes": (lambda c: c.allreduce(last(c, MAT, ONE)), "the shapes differ"),
     "shapes in reduce": (lambda c: c.reduce(last(c, MAT[:3], MAT)), "the shapes differ"),
@@ -105,7 +105,7 @@ DISAGREE = {
     "one bad size": (lambda c: c.alltoall(each(c, MAT), last(c, [9] * c.size, [4] + [0] * (c.size - 1))), "invalid input on"),
     "one unpicklable": (lambda c: c.allgather_object(last(c, lambda: 0, 1)), "can't be pickled"),
 }
-# What needs a process for each place.
+# What needs a process for each rank.
 RANKS = {
     "collectives": (lambda c: c.allreduce([ONE]) if c.rank else c.allgather([ONE]), "ranks call different collectives"),
     "barrier": (lambda c: c.barrier() if c.rank else c.any(True), "ranks call different collectives"),
@@ -138,17 +138,17 @@ def refused_everywhere(comm, mistake, words):
 
 
 @pytest.mark.parametrize("name", EVERYWHERE)
-def test_a_mistake_of_all(name, on_places):
-    on_places(lambda comm: refused_everywhere(comm, *EVERYWHERE[name]))
+def test_a_mistake_of_all(name, on_all_kinds):
+    on_all_kinds(lambda comm: refused_everywhere(comm, *EVERYWHERE[name]))
 
 
 @pytest.mark.parametrize("name", DISAGREE)
-def test_a_mistake_of_one(name, on_places):
+def test_a_mistake_of_one(name, on_all_kinds):
     def check(comm):
         if comm.size > 1:
             refused_everywhere(comm, *DISAGREE[name])
             refused_everywhere(comm, *DISAGREE[name])                      # nor is a refused call remembered as good
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("name", RANKS)
@@ -159,7 +159,7 @@ def test_ranks_that_disagree(name, on_ranks):
     on_ranks(check)
 
 
-def test_the_message_tells_what_each_place_called(on_ranks):
+def test_the_message_tells_what_each_rank_called(on_ranks):
     def check(comm):
         if comm.size < 2:
             return

@@ -9,7 +9,7 @@ import pytest
 from dparallel import CollectiveError, run_ranks
 
 
-def test_wait_is_idempotent_and_done_becomes_true(on_places):
+def test_wait_is_idempotent_and_done_becomes_true(on_all_kinds):
     def check(comm):
         handle = comm.start_allreduce([np.ones(3) for _ in comm.held])
         deadline = time.monotonic() + 60
@@ -18,15 +18,15 @@ def test_wait_is_idempotent_and_done_becomes_true(on_places):
         first = handle.wait()
         assert first[0].tolist() == [comm.size] * 3
         assert handle.wait() is first and handle.done()
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_many_in_flight_waited_for_in_any_order(on_places):
+def test_many_in_flight_waited_for_in_any_order(on_all_kinds):
     def check(comm):
         n = comm.size
         handles = []
         for i in range(20):
-            x = [np.full(5, float(place + i)) for place in comm.held]
+            x = [np.full(5, float(rank + i)) for rank in comm.held]
             handles += [comm.start_allreduce(x), comm.start_allgather(x),
                         comm.start_broadcast(x[comm.held.index(i % n)] if i % n in comm.held else None, i % n)]
         order = np.random.default_rng(comm.rank).permutation(len(handles))       # another one on every rank
@@ -36,12 +36,12 @@ def test_many_in_flight_waited_for_in_any_order(on_places):
                 assert total.tolist() == [sum(range(n)) + n * i] * 5
                 assert everyone.tolist() == np.repeat(np.arange(n) + i, 5).tolist()
                 assert copy.tolist() == [i % n + i] * 5
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_blocking_ones_between_start_and_wait(on_places):
+def test_blocking_ones_between_start_and_wait(on_all_kinds):
     def check(comm):
-        buffers = [np.full(1000, place + 1.0) for place in comm.held]
+        buffers = [np.full(1000, rank + 1.0) for rank in comm.held]
         handle = comm.start_sum_in_place(buffers)
         other = comm.duplicate()
         assert other.total(1.0) == comm.size // len(comm.held)
@@ -50,10 +50,10 @@ def test_blocking_ones_between_start_and_wait(on_places):
         handle.wait()
         for x in buffers:
             assert (x == comm.size * (comm.size + 1) / 2).all()
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_dropped_handles_do_no_harm(on_places):
+def test_dropped_handles_do_no_harm(on_all_kinds):
     """Nobody waits; the buffers must live until the messages are through."""
     def check(comm):
         for i in range(150):
@@ -62,19 +62,19 @@ def test_dropped_handles_do_no_harm(on_places):
         gc.collect()
         comm.barrier()
         assert comm.allreduce([np.ones(1) for _ in comm.held])[0][0] == comm.size
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_the_input_may_change_after_wait_only(on_places):
+def test_the_input_may_change_after_wait_only(on_all_kinds):
     """The result is that of the arrays at the start, when they change after wait()."""
     def check(comm):
-        xs = [np.full(4, place + 1.0) for place in comm.held]
+        xs = [np.full(4, rank + 1.0) for rank in comm.held]
         result = comm.start_allreduce(xs).wait()
         comm.barrier()
         for x in xs:
             x[...] = -1
         assert result[0].tolist() == [comm.size * (comm.size + 1) / 2] * 4
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_a_rank_may_change_its_input_while_another_still_waits(on_ranks):

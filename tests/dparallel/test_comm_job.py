@@ -24,7 +24,7 @@ def job(tmp_path, text, *options, ranks=2):
 
 
 def test_all_is_well(tmp_path):
-    code, output = job(tmp_path, "def test_good(on_places):\n    on_places(lambda comm: comm.barrier())\n"
+    code, output = job(tmp_path, "def test_good(on_all_kinds):\n    on_all_kinds(lambda comm: comm.barrier())\n"
                                     "def test_serial():\n    assert False\n")
     assert code == 0, output
     assert output.count("1 passed, 1 deselected") == 1, output       # serial tests are left out, rank 1 is quiet
@@ -33,12 +33,12 @@ def test_all_is_well(tmp_path):
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_failure_on_one_rank(tmp_path, rank):
     code, output = job(tmp_path, f"""
-def test_bad(on_places):
+def test_bad(on_all_kinds):
     def check(comm):
         print("printed before")
         assert comm.rank != {rank}, "planted"
         comm.barrier()
-    on_places(check)
+    on_all_kinds(check)
 """)
     assert code != 0
     assert output.count("failed in call") == 1 and f"rank {rank} of 2: failed in call" in output, output
@@ -46,14 +46,14 @@ def test_bad(on_places):
 
 
 def test_a_failure_on_all_ranks_is_told_once(tmp_path):
-    code, output = job(tmp_path, "def test_bad(on_places):\n    on_places(lambda comm: comm.barrier() or 1 / 0)\n", ranks=3)
+    code, output = job(tmp_path, "def test_bad(on_all_kinds):\n    on_all_kinds(lambda comm: comm.barrier() or 1 / 0)\n", ranks=3)
     assert code != 0
     assert len(re.findall(r"rank \d of 3: failed in call", output)) == 1, output
 
 
 def test_a_file_that_one_rank_cannot_import(tmp_path):
     code, output = job(tmp_path, "if world().rank == 1:\n    raise ImportError('planted')\n"
-                                    "def test_good(on_places):\n    on_places(lambda comm: comm.barrier())\n")
+                                    "def test_good(on_all_kinds):\n    on_all_kinds(lambda comm: comm.barrier())\n")
     assert code != 0
     assert output.count("rank 1 of 2: can't collect") == 1 and "ImportError: planted" in output, output
 
@@ -64,9 +64,9 @@ def where_it_hangs(comm):
     if comm.rank == 0:
         time.sleep(90)
     comm.barrier()
-def test_hang(on_places):
-    on_places(where_it_hangs)
-""", "-o", "places_timeout=5")
+def test_hang(on_all_kinds):
+    on_all_kinds(where_it_hangs)
+""", "-o", "ranks_timeout=5")
     assert code != 0
     assert "Timeout" in output and "where_it_hangs" in output, output
 

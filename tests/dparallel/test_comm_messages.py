@@ -1,4 +1,4 @@
-"""Messages between places, permutations, scans: values for all dtypes, shapes, tags and orders, and their errors."""
+"""Messages between ranks, permutations, scans: values for all dtypes, shapes, tags and orders, and their errors."""
 
 import os
 import subprocess
@@ -21,53 +21,53 @@ def same(got, expected):
 
 
 def ways(comm):
-    """Place by place what a ring of messages needs: the places here, with the next and the one before each."""
+    """For each local rank of a ring: the rank, the next one and the one before it."""
     n = comm.size
-    return [(place, (place + 1) % n, (place - 1) % n) for place in comm.held]
+    return [(rank, (rank + 1) % n, (rank - 1) % n) for rank in comm.held]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_all_arrays_pass(on_places, dtype, layout):
+def test_all_arrays_pass(on_all_kinds, dtype, layout):
     def check(comm):
         for case, shape in enumerate(SHAPES):
-            for place, after, _ in ways(comm):
-                comm.send(LAYOUTS[layout](numbers(place, shape, dtype, case)), after, case, place=place)
-            for place, _, before in ways(comm):
-                same(comm.recv(before, case, place=place), numbers(before, shape, dtype, case))
+            for rank, after, _ in ways(comm):
+                comm.send(LAYOUTS[layout](numbers(rank, shape, dtype, case)), after, case, rank=rank)
+            for rank, _, before in ways(comm):
+                same(comm.recv(before, case, rank=rank), numbers(before, shape, dtype, case))
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_order_within_a_tag_and_tags_among_each_other(on_places):
+def test_order_within_a_tag_and_tags_among_each_other(on_all_kinds):
     def check(comm):
-        for place, after, _ in ways(comm):
+        for rank, after, _ in ways(comm):
             for number in range(4):
-                comm.send(np.array(10 * place + number), after, number % 2, place=place)
-        for place, _, before in ways(comm):
-            first = comm.start_recv(before, 1, place=place)
-            second = comm.start_recv(before, 1, place=place)
-            assert [comm.recv(before, 0, place=place).item() for _ in range(2)] == [10 * before, 10 * before + 2]
+                comm.send(np.array(10 * rank + number), after, number % 2, rank=rank)
+        for rank, _, before in ways(comm):
+            first = comm.start_recv(before, 1, rank=rank)
+            second = comm.start_recv(before, 1, rank=rank)
+            assert [comm.recv(before, 0, rank=rank).item() for _ in range(2)] == [10 * before, 10 * before + 2]
             assert [second.wait().item(), first.wait().item()] == [10 * before + 3, 10 * before + 1]
             assert first.done() and first.wait() is first.wait()
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_a_sent_array_may_be_changed_and_all_may_send_much_first(on_places):
+def test_a_sent_array_may_be_changed_and_all_may_send_much_first(on_all_kinds):
     def check(comm):
-        for place, after, _ in ways(comm):
-            x = np.full(300_000, float(place))
-            comm.send(x, after, place=place)
+        for rank, after, _ in ways(comm):
+            x = np.full(300_000, float(rank))
+            comm.send(x, after, rank=rank)
             x[:] = -1
-        for place, _, before in ways(comm):
-            same(comm.recv(before, place=place), np.full(300_000, float(before)))
-        handles = [comm.start_send(np.full(300_000, float(place)), after, 7, place=place) for place, after, _ in ways(comm)]
-        for place, _, before in ways(comm):
-            assert comm.recv(before, 7, like=np.empty(300_000), place=place)[0] == before
+        for rank, _, before in ways(comm):
+            same(comm.recv(before, rank=rank), np.full(300_000, float(before)))
+        handles = [comm.start_send(np.full(300_000, float(rank)), after, 7, rank=rank) for rank, after, _ in ways(comm)]
+        for rank, _, before in ways(comm):
+            assert comm.recv(before, 7, like=np.empty(300_000), rank=rank)[0] == before
         assert [handle.wait() for handle in handles] == [None] * len(handles)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_sendrecv(on_ranks):
@@ -78,36 +78,36 @@ def test_sendrecv(on_ranks):
     on_ranks(check)
 
 
-def test_permute_and_shift(on_places):
+def test_permute_and_shift(on_all_kinds):
     def check(comm):
         n = comm.size
-        xs = [numbers(place, (place % 3, 2), DTYPES[place % len(DTYPES)]) for place in range(n)]
-        mine = [xs[place] for place in comm.held]
+        xs = [numbers(rank, (rank % 3, 2), DTYPES[rank % len(DTYPES)]) for rank in range(n)]
+        mine = [xs[rank] for rank in comm.held]
         rng = np.random.default_rng(5)
         for _ in range(4):
             pairs = list(zip(rng.permutation(n).tolist(), rng.permutation(n).tolist(), strict=True))[:rng.integers(n + 1)]
             for got in (comm.permute(mine, pairs), comm.start_permute(mine, pairs).wait()):
-                for place, y in zip(comm.held, got, strict=True):
-                    source = next((s for s, d in pairs if d == place), None)
-                    same(y, np.empty(0, xs[place].dtype) if source is None else xs[source])
+                for rank, y in zip(comm.held, got, strict=True):
+                    source = next((s for s, d in pairs if d == rank), None)
+                    same(y, np.empty(0, xs[rank].dtype) if source is None else xs[source])
                     assert not any(np.shares_memory(x, y) for x in mine)
         for by in range(-n, n + 1):
-            for place, y in zip(comm.held, comm.shift(mine, by), strict=True):
-                same(y, xs[(place - by) % n])
-            for place, y in zip(comm.held, comm.start_shift(mine, by, ring=False).wait(), strict=True):
-                same(y, xs[place - by] if 0 <= place - by < n else np.empty(0, xs[place].dtype))
+            for rank, y in zip(comm.held, comm.shift(mine, by), strict=True):
+                same(y, xs[(rank - by) % n])
+            for rank, y in zip(comm.held, comm.start_shift(mine, by, ring=False).wait(), strict=True):
+                same(y, xs[rank - by] if 0 <= rank - by < n else np.empty(0, xs[rank].dtype))
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("op", UFUNCS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_scans(on_places, op, dtype):
+def test_scans(on_all_kinds, op, dtype):
     if np.dtype(dtype).kind == "c" and op in ("max", "min"):
         return
 
-    def expected(xs, reverse, own, place):
-        part = xs[place + (not own):] if reverse else xs[:place + own]
+    def expected(xs, reverse, own, rank):
+        part = xs[rank + (not own):] if reverse else xs[:rank + own]
         if not part:
             lowest = {"sum": 0, "prod": 1}
             if np.dtype(dtype).kind in "iu":
@@ -119,17 +119,17 @@ def test_scans(on_places, op, dtype):
         return total.astype(dtype)
 
     def check(comm):
-        xs = [numbers(place, (2, 3), dtype) for place in range(comm.size)]
-        mine = [xs[place].T.copy().T for place in comm.held]
+        xs = [numbers(rank, (2, 3), dtype) for rank in range(comm.size)]
+        mine = [xs[rank].T.copy().T for rank in comm.held]
         for own, name in ((True, "scan"), (False, "exscan")):
             for reverse in (False, True):
                 for got in (getattr(comm, name)(mine, op, reverse=reverse),
                             getattr(comm, f"start_{name}")(mine, op, reverse=reverse).wait()):
-                    for place, y in zip(comm.held, got, strict=True):
+                    for rank, y in zip(comm.held, got, strict=True):
                         assert y.dtype == dtype
-                        np.testing.assert_allclose(y, expected(xs, reverse, own, place), TOLERANCE.get(dtype, 0), 1e-5)
+                        np.testing.assert_allclose(y, expected(xs, reverse, own, rank), TOLERANCE.get(dtype, 0), 1e-5)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 EVERYWHERE = {
@@ -145,7 +145,7 @@ EVERYWHERE = {
 
 
 @pytest.mark.parametrize("name", EVERYWHERE)
-def test_wrong_everywhere(on_places, name):
+def test_wrong_everywhere(on_all_kinds, name):
     call, text = EVERYWHERE[name]
 
     def check(comm):
@@ -153,7 +153,7 @@ def test_wrong_everywhere(on_places, name):
             call(comm, [np.ones(2) for _ in comm.held])
         assert comm.total(1.0) > 0
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_wrong_on_one_rank_is_an_error_on_all(on_ranks):
@@ -172,39 +172,39 @@ def test_wrong_on_one_rank_is_an_error_on_all(on_ranks):
     on_ranks(check)
 
 
-def test_what_cannot_be_sent_is_an_error_at_both_ends(on_places):
+def test_what_cannot_be_sent_is_an_error_at_both_ends(on_all_kinds):
     def check(comm):
         for bad, text in ((np.array([None]), "dtype object can't be sent"), (None, "None instead of an array"),
                           (np.ma.array([1.0], mask=[1]), "masked"), (np.ones((1,) * 9), "at most 8 dimensions")):
-            for place, after, _ in ways(comm):
-                with pytest.raises(CollectiveError, match=f"rank {place}: send.dest={after}, tag=2.: .*{text}"):
-                    comm.send(bad, after, 2, place=place)
-            for place, _, before in ways(comm):
+            for rank, after, _ in ways(comm):
+                with pytest.raises(CollectiveError, match=f"rank {rank}: send.dest={after}, tag=2.: .*{text}"):
+                    comm.send(bad, after, 2, rank=rank)
+            for rank, _, before in ways(comm):
                 with pytest.raises(CollectiveError, match=f"recv.source={before}, tag=2.: rank {before} could not send it: .*{text}"):
-                    comm.recv(before, 2, place=place)
-        for place, after, _ in ways(comm):
-            comm.send(np.ones(3), after, place=place)
-        for place, _, before in ways(comm):
+                    comm.recv(before, 2, rank=rank)
+        for rank, after, _ in ways(comm):
+            comm.send(np.ones(3), after, rank=rank)
+        for rank, _, before in ways(comm):
             with pytest.raises(CollectiveError, match=r"received float64 \(3,\), but like= requires float32 \(2,\)"):
-                comm.recv(before, like=np.ones(2, np.float32), place=place)
+                comm.recv(before, like=np.ones(2, np.float32), rank=rank)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-@pytest.mark.parametrize("wrong", [{"dest": -1}, {"dest": 99}, {"dest": "next"}, {"tag": -1}, {"tag": 0.5}, {"tag": 2**62}, {"place": 77}], ids=str)
-def test_wrong_ends(on_places, wrong):
+@pytest.mark.parametrize("wrong", [{"dest": -1}, {"dest": 99}, {"dest": "next"}, {"tag": -1}, {"tag": 0.5}, {"tag": 2**62}, {"rank": 77}], ids=str)
+def test_wrong_ends(on_all_kinds, wrong):
     def check(comm):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
-            comm.send(np.ones(2), **{"dest": 0, "place": comm.rank} | wrong)
+            comm.send(np.ones(2), **{"dest": 0, "rank": comm.rank} | wrong)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_local_devices_say_which_place_and_send_first():
-    with pytest.raises(ValueError, match="holds ranks 0 to 1: pass place="):
+def test_local_devices_say_which_rank_and_send_first():
+    with pytest.raises(ValueError, match="holds ranks 0 to 1: pass rank="):
         Devices(2).send(np.ones(2), 1)
     with pytest.raises(CollectiveError, match=r"recv\(source=1, tag=0\) on device 0: nothing has been sent"):
-        Devices(2).recv(1, place=0)
+        Devices(2).recv(1, rank=0)
 
 
 # --- what never meets --------------------------------------------------------------------------------------------------

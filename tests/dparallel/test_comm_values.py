@@ -6,7 +6,7 @@ from numpy_collectives import DTYPES, NAMES, REDUCTIONS, ROOTED, compare, number
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_all_roots_and_sizes(name, on_places):
+def test_all_roots_and_sizes(name, on_all_kinds):
     def check(comm):
         n = comm.size
         for root in range(n if name in ROOTED else 1):
@@ -14,12 +14,12 @@ def test_all_roots_and_sizes(name, on_places):
             for case, sizes in enumerate([None, sized(name, n), sized(name, n, 1)]):
                 xs = [numbers(p, (rows, 3), case=case) for p, rows in enumerate(row_counts(name, n, sizes))]
                 compare(comm, name, xs, **settings, **({} if sizes is None else {"sizes": sizes}))
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint8, np.array], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("name", [*ROOTED, "broadcast_object"])
-def test_the_root_may_be_numpys_number(name, kind, on_places):
+def test_the_root_may_be_numpys_number(name, kind, on_all_kinds):
     """Also an array of shape (), which has an index."""
     def check(comm):
         for root in range(comm.size):
@@ -32,38 +32,38 @@ def test_the_root_may_be_numpys_number(name, kind, on_places):
             for a, b in zip(got, wanted, strict=True):
                 np.testing.assert_array_equal(a, b)
                 assert a.shape == b.shape
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_dtypes(name, on_places):
+def test_dtypes(name, on_all_kinds):
     def check(comm):
         for case, dtype in enumerate(DTYPES):
             settings = {"root": case % comm.size} if name in ROOTED else {}
             xs = [numbers(p, (4, 2), dtype, case) for p in range(comm.size)]
             compare(comm, name, xs, **settings)
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("op", ["sum", "prod", "max", "min"])
 @pytest.mark.parametrize("name", REDUCTIONS)
-def test_ops(name, op, on_places):
+def test_ops(name, op, on_all_kinds):
     def check(comm):
         for case, dtype in enumerate(DTYPES):
             if np.dtype(dtype).kind != "c" or op in ("sum", "prod"):
                 compare(comm, name, [numbers(p, (6,), dtype, case) for p in range(comm.size)], op=op)
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (0, 3), (2, 0), (1,), (3, 1, 2), (2, 1, 1, 2, 1, 1, 1, 2)], ids=str)
 @pytest.mark.parametrize("name", NAMES)
-def test_shapes(name, shape, on_places):
+def test_shapes(name, shape, on_all_kinds):
     if shape == () and name in ("scatter", "reduce_scatter", "alltoall"):
         pytest.skip("0-d arrays have no rows; test_comm_errors.py has the error")
 
     def check(comm):
         compare(comm, name, [numbers(p, shape) for p in range(comm.size)])
-    on_places(check)
+    on_all_kinds(check)
 
 
 LAYOUTS = {"fortran": np.asfortranarray, "transposed": lambda x: x.T.copy().T,
@@ -75,17 +75,17 @@ LAYOUTS = {"fortran": np.asfortranarray, "transposed": lambda x: x.T.copy().T,
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", NAMES)
-def test_layouts(name, layout, on_places):
+def test_layouts(name, layout, on_all_kinds):
     def check(comm):
         xs = [numbers(p, (4, 3)) for p in range(comm.size)]
         compare(comm, name, xs, layout=LAYOUTS[layout])
         if name in REDUCTIONS:
             compare(comm, name, xs, layout=LAYOUTS[layout], op="max")
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("name", ["gather", "allgather", "alltoall"])
-def test_a_place_without_a_part_fits_any_shape_and_dtype(name, on_places):
+def test_a_rank_without_a_part_fits_any_shape_and_dtype(name, on_all_kinds):
     def check(comm):
         for absent in range(comm.size if comm.size > 1 else 0):
             parts = [np.empty(0, np.int8) if p == absent else numbers(p, (p + 1, 2), "float32") for p in range(comm.size)]
@@ -96,13 +96,13 @@ def test_a_place_without_a_part_fits_any_shape_and_dtype(name, on_places):
             got = getattr(comm, name)(mine)
             for x in [got] if name == "gather" else got:
                 assert x.dtype == np.float32
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("op", ["max", "min"])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_nan_and_infinity_in_max_and_min(op, dtype, on_places):
-    """nan wins on every place, wherever it is; with MPI's own maximum, ranks differ."""
+def test_nan_and_infinity_in_max_and_min(op, dtype, on_all_kinds):
+    """nan wins on every rank, wherever it is; with MPI's own maximum, ranks differ."""
     def check(comm):
         for owner in range(comm.size):
             xs = [np.array([p, -p, np.inf, -np.inf, 0.0, -1.5], dtype) for p in range(comm.size)]
@@ -110,11 +110,11 @@ def test_nan_and_infinity_in_max_and_min(op, dtype, on_places):
             compare(comm, "allreduce", xs, op=op)
             compare(comm, "reduce_scatter", xs, op=op)
             compare(comm, "reduce", xs, op=op, root=owner)
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
-def test_reductions_are_bitwise_the_same_everywhere(dtype, on_places):
+def test_reductions_are_bitwise_the_same_everywhere(dtype, on_all_kinds):
     def check(comm):
         for count in (1, 7, 1000, 100_000):
             xs = [numbers(p, count, dtype) for p in comm.held]
@@ -125,10 +125,10 @@ def test_reductions_are_bitwise_the_same_everywhere(dtype, on_places):
                 buffers = [x.copy() for x in xs]
                 function(buffers)
                 assert len(set(comm.allgather_object([x.tobytes() for x in buffers]))) == 1, (dtype, count)
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_sums_go_in_place_order(on_places):
+def test_sums_go_in_rank_order(on_all_kinds):
     def check(comm):
         if comm.kind == "mpi":
             return                                   # the order is MPI's
@@ -140,22 +140,22 @@ def test_sums_go_in_place_order(on_places):
         assert comm.allreduce(mine)[0].tobytes() == total.tobytes()
         comm.sum_in_place(mine)
         assert mine[0].tobytes() == total.tobytes()
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_half_floats_are_summed_in_float32_and_rounded_once(on_places):
+def test_half_floats_are_summed_in_float32_and_rounded_once(on_all_kinds):
     def check(comm):
-        mine = [np.array([1.0 if place else 2048.0], np.float16) for place in comm.held]     # in float16, 2048 + 1 is 2048
+        mine = [np.array([1.0 if rank else 2048.0], np.float16) for rank in comm.held]     # in float16, 2048 + 1 is 2048
         wanted = np.float16(2048 + comm.size - 1)
         assert comm.allreduce(mine)[0] == wanted
         assert comm.start_reduce(mine).wait().tolist() == ([wanted] if 0 in comm.held else [])
         comm.sum_in_place(mine)
         assert mine[0] == wanted
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128", "int64"])
-def test_sum_in_place(dtype, on_places):
+def test_sum_in_place(dtype, on_all_kinds):
     def check(comm):
         for started in (False, True):
             for count in (0, 1, 17, 5000):
@@ -167,10 +167,10 @@ def test_sum_in_place(dtype, on_places):
                 for x in mine:
                     tolerance = 1e-2 if dtype == "float16" else 1e-5
                     np.testing.assert_allclose(x, wanted, rtol=tolerance, atol=tolerance)
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_small_exchanges(on_places):
+def test_small_exchanges(on_all_kinds):
     def check(comm):
         n, processes = comm.size, comm.size // len(comm.held)
         assert comm.total(comm.rank + 0.5) == sum(r + 0.5 for r in range(processes))
@@ -186,12 +186,12 @@ def test_small_exchanges(on_places):
         shapes = [(), (0,), (3, 2), (5,), (1, 1)]
         assert comm.rows([np.empty(shapes[p]) for p in comm.held]) == [1, 0, 3, 5, 1][:n]
         assert comm.barrier() is None
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_objects(on_places):
+def test_objects(on_all_kinds):
     def check(comm):
-        objects = [{"place": p, "data": [1.5] * p, "none": None} for p in range(comm.size)]
+        objects = [{"rank": p, "data": [1.5] * p, "none": None} for p in range(comm.size)]
         mine = [objects[p] for p in comm.held]
         got = comm.allgather_object(mine)
         assert got == objects
@@ -200,10 +200,10 @@ def test_objects(on_places):
             value = {"root": root, "text": "x" * 1000}
             got = comm.broadcast_object(value if root in comm.held else "ignored", root)
             assert got == value and got is not value
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_alltoall_and_back(on_places):
+def test_alltoall_and_back(on_all_kinds):
     def check(comm):
         for case in (0, 1):
             sizes = sized("alltoall", comm.size, case)
@@ -213,10 +213,10 @@ def test_alltoall_and_back(on_places):
             assert back == [[sizes[source][p] for source in range(comm.size)] for p in comm.held]
             for x, y in zip(xs, comm.alltoall(comm.alltoall(xs, mine), back), strict=True):
                 np.testing.assert_array_equal(x, y)
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_lists_of_numbers_are_arrays(on_places):
+def test_lists_of_numbers_are_arrays(on_all_kinds):
     def check(comm):
         assert comm.allreduce([[1, 2] for _ in comm.held])[0].tolist() == [comm.size, 2 * comm.size]
-    on_places(check)
+    on_all_kinds(check)

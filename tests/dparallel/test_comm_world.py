@@ -126,7 +126,7 @@ def test_bad_numbers_of_devices(size):
         Devices(size)
 
 
-def test_devices_hold_all_places():
+def test_devices_hold_all_ranks():
     comm = Devices(np.int64(3))
     assert (comm.size, comm.held, comm.rank, comm.kind) == (3, (0, 1, 2), 0, "devices")
     assert repr(comm) == "<Devices of 3 ranks, local: 0, 1, 2>"

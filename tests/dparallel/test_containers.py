@@ -56,16 +56,16 @@ def numbers(rows, columns=2):
     return np.random.default_rng(rows).standard_normal((rows, columns))
 
 
-def test_scatter_of_every_container(on_places):
+def test_scatter_of_every_container(on_all_kinds):
     def check(comm):
         for root in range(comm.size):
             here = root in comm.held
             x, y = ag.tensor(numbers(7)), ag.tensor(numbers(7, 3))
             nests = scatter(nest_of(x, y) if here else None, comm, root=root)
             assert len(nests) == len(comm.held)
-            for nest, place in zip(nests, comm.held, strict=True):
+            for nest, rank in zip(nests, comm.held, strict=True):
                 batch, pair, typed, plain, held, ordered = nest
-                mine = np.array_split(numbers(7), comm.size)[place]
+                mine = np.array_split(numbers(7), comm.size)[rank]
                 assert type(batch) is Batch and batch.name == "batch" and isinstance(batch.made, list)
                 assert type(pair) is Pair and pair.right is None and type(typed) is Typed and typed.note == "note"
                 assert plain == [1, "two", ()] and type(held) is collections.defaultdict and held.default_factory is list
@@ -73,13 +73,13 @@ def test_scatter_of_every_container(on_places):
                 for got in (batch.x, pair.left, ordered["a"]):
                     np.testing.assert_array_equal(got.numpy(), mine)
                 np.testing.assert_array_equal(batch.made[0].numpy(), 3 * mine)
-                np.testing.assert_array_equal(typed.x.numpy(), np.array_split(numbers(7, 3), comm.size)[place])
+                np.testing.assert_array_equal(typed.x.numpy(), np.array_split(numbers(7, 3), comm.size)[rank])
                 assert batch.y["scale"].item() == 2 and batch.y["scale"].shape == ()
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_gather_is_scatters_inverse_and_order_of_dicts_does_not_matter(on_places):
+def test_gather_is_scatters_inverse_and_order_of_dicts_does_not_matter(on_all_kinds):
     def check(comm):
         for root in range(comm.size):
             outputs = [{"a": Batch(ag.tensor(numbers(p + 1)), None), "b": ag.tensor(float(p))} for p in comm.held]
@@ -92,10 +92,10 @@ def test_gather_is_scatters_inverse_and_order_of_dicts_does_not_matter(on_places
             else:
                 assert joined["b"].shape == (0,)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_scatter_and_broadcast_of_nests_have_adjoints(on_places):
+def test_scatter_and_broadcast_of_nests_have_adjoints(on_all_kinds):
     def check(comm):
         rng = np.random.default_rng([4, comm.rank])
 
@@ -110,10 +110,10 @@ def test_scatter_and_broadcast_of_nests_have_adjoints(on_places):
         check_adjoint(lambda a: tuple(scatter({"a": a}, comm, dim=-1, sizes=list(range(comm.size)))[i]["a"] for i in range(len(comm.held))),
                       [rng.standard_normal((2, sum(range(comm.size)))) if 0 in comm.held else np.empty(0)], comm, rng)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_scatter_kwargs(on_places):
+def test_scatter_kwargs(on_all_kinds):
     def check(comm):
         x = ag.ones(comm.size * 2, 3)
         args, kwargs = scatter_kwargs((x, "a"), {"mask": x, "flag": True}, comm)
@@ -121,7 +121,7 @@ def test_scatter_kwargs(on_places):
         assert args[0][0].shape == (2, 3) and args[0][1] == "a" and kwargs[0]["mask"].shape == (2, 3) and kwargs[0]["flag"] is True
         assert scatter_kwargs((), None, comm) == (((),) * len(comm.held), ({},) * len(comm.held))
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_a_nest_that_cannot_be_pickled_is_each_ranks_own(on_ranks):
@@ -136,7 +136,7 @@ def test_a_nest_that_cannot_be_pickled_is_each_ranks_own(on_ranks):
     on_ranks(check)
 
 
-def test_mistakes_name_the_path_on_every_rank(on_places):
+def test_mistakes_name_the_path_on_every_rank(on_all_kinds):
     def check(comm):
         here = 0 in comm.held
         with pytest.raises(ValueError, match=r"\.x has 4 rows along dim 0, \.y\['b'\] has 3"):
@@ -147,9 +147,9 @@ def test_mistakes_name_the_path_on_every_rank(on_places):
             gather([{"n": object()}] * len(comm.held), comm)
         if comm.size > 1:
             with pytest.raises(ValueError, match=r"ranks 0 and 1 differ \(at \['b'\]\): nothing and"):
-                gather([{"a": ag.ones(2), **({"b": None} if place else {})} for place in comm.held], comm)
+                gather([{"a": ag.ones(2), **({"b": None} if rank else {})} for rank in comm.held], comm)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_rows_over_local_devices_share_what_is_no_tensor():
@@ -159,14 +159,14 @@ def test_rows_over_local_devices_share_what_is_no_tensor():
 
 
 @pytest.mark.parametrize("buffer_size", [1, 50, 10 << 20])
-def test_coalesced(on_places, buffer_size):
+def test_coalesced(on_all_kinds, buffer_size):
     def check(comm):
         root = comm.size - 1
         shapes = [(2, 3), (), (4,), (0, 2), (5, 1)]
         dtypes = [ag.float64, ag.float32, ag.float64, ag.float64, ag.int64]
 
-        def make(place):
-            return [ag.tensor(np.full(s, place + i), dtype=d, requires_grad=d != ag.int64) for i, (s, d) in enumerate(zip(shapes, dtypes, strict=True))]
+        def make(rank):
+            return [ag.tensor(np.full(s, rank + i), dtype=d, requires_grad=d != ag.int64) for i, (s, d) in enumerate(zip(shapes, dtypes, strict=True))]
 
         given = make(root if root in comm.held else 100)
         copies = broadcast_coalesced(given, comm, buffer_size, root=root)
@@ -178,17 +178,17 @@ def test_coalesced(on_places, buffer_size):
         if root in comm.held:
             np.testing.assert_array_equal(given[0].grad.numpy(), np.full((2, 3), 2.0 * root * comm.size))
 
-        sums = reduce_add_coalesced([make(place) for place in comm.held], comm, buffer_size, root=root)
+        sums = reduce_add_coalesced([make(rank) for rank in comm.held], comm, buffer_size, root=root)
         for i, (t, s, d) in enumerate(zip(sums, shapes, dtypes, strict=True)):
             if root in comm.held:
                 assert t.shape == s and t.dtype == d and (t.detach().numpy() == sum(p + i for p in range(comm.size))).all()
-        total = reduce_add([make(place)[0] for place in comm.held], comm, root)
+        total = reduce_add([make(rank)[0] for rank in comm.held], comm, root)
         assert root not in comm.held or total.tolist() == sums[0].tolist()
         if comm.size > 1 and len(comm.held) == 1:
             with pytest.raises(ValueError, match="differ between ranks 0 and 1, first at number 1"):
                 broadcast_coalesced([ag.ones(2), ag.ones(3 if comm.rank else 2)], comm)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_wrong_lists_are_one_error_on_every_rank(on_ranks):
@@ -199,7 +199,7 @@ def test_wrong_lists_are_one_error_on_every_rank(on_ranks):
                                          (ag.ones(2, 2), 9, TypeError, "not Tensor"), ([ag.ones(2)], 0, ValueError, "buffer_size=0")):
             with pytest.raises(error, match=text + rf".* \(on rank {comm.size - 1}\)"):
                 broadcast_coalesced(wrong if last else [ag.ones(2)], comm, size if last else 9)
-            if not isinstance(wrong, ag.Tensor):     # one in a list is the bare list of the one place
+            if not isinstance(wrong, ag.Tensor):     # one in a list is the bare list of the one rank
                 with pytest.raises(error, match=text):
                     reduce_add_coalesced([wrong] if last else [[ag.ones(2)]], comm, size if last else 9)
         objects = None if last else [0] * comm.size
@@ -216,11 +216,11 @@ def test_generators_one_nest_and_numpys_numbers(on_ranks):
     def check(comm):
         (copies,) = broadcast_coalesced((ag.ones(n) * comm.rank for n in (2, 3)), comm, root=comm.size - 1)
         assert [c.tolist() for c in copies] == [[comm.size - 1.0] * n for n in (2, 3)]
-        x = ag.ones(1, 3)                            # one place's nest may come without a list; it is no list of its rows
+        x = ag.ones(1, 3)                            # one rank's nest may come without a list; it is no list of its rows
         assert gather(x, comm, root=0).shape == ((comm.size, 3) if comm.rank == 0 else (0,))
         assert gather({"x": x}, comm)["x"].shape == gather([x], comm).shape
         assert reduce_add(x, comm).shape == ((1, 3) if comm.rank == 0 else (0,))
-        for bare in ([x, x[0]], (y for y in (x, x[0]))):       # of one place
+        for bare in ([x, x[0]], (y for y in (x, x[0]))):       # of one rank
             sums = reduce_add_coalesced(bare, comm)
             assert [y.tolist() for y in sums] == ([[[comm.size] * 3], [comm.size] * 3] if comm.rank == 0 else [[], []])
         (mine,) = scatter(ag.ones(2, comm.size), comm, np.int64(1))
@@ -233,13 +233,13 @@ def test_generators_one_nest_and_numpys_numbers(on_ranks):
     on_ranks(check)
 
 
-def test_objects_gathered_and_scattered(on_places):
+def test_objects_gathered_and_scattered(on_all_kinds):
     def check(comm):
         for root in range(comm.size):
-            found = comm.gather_object([{"from": place, "data": "x" * place} for place in comm.held], root)
-            wanted = [{"from": place, "data": "x" * place} for place in range(comm.size)]
+            found = comm.gather_object([{"from": rank, "data": "x" * rank} for rank in comm.held], root)
+            wanted = [{"from": rank, "data": "x" * rank} for rank in range(comm.size)]
             assert found == (wanted if root in comm.held else None)
-            objects = [("for", place, [None] * place) for place in range(comm.size)]
+            objects = [("for", rank, [None] * rank) for rank in range(comm.size)]
             assert comm.scatter_object(objects if root in comm.held else None, root) == [objects[p] for p in comm.held]
             for wrong, text in (([1] * (comm.size + 1), "for each rank"), (None, "for each rank"), ([lambda: 0] * comm.size, "can't be pickled")):
                 with pytest.raises(CollectiveError, match=text):
@@ -247,7 +247,7 @@ def test_objects_gathered_and_scattered(on_places):
         with pytest.raises(CollectiveError, match="pass a list of"):
             comm.gather_object(7)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_objects_under_pytorchs_names(on_ranks):
@@ -321,11 +321,11 @@ def lambda_net():
 def test_local_devices_by_number_or_list():
     """As torch.nn.parallel's: scatter(x, [0, 1, 2]), gather(outputs, 0)."""
     x = ag.randn(7, 2, requires_grad=True)
-    for places in (3, [0, 1, 2], dparallel.Devices(3)):
-        parts = dparallel.scatter(x, places)
+    for devices in (3, [0, 1, 2], dparallel.Devices(3)):
+        parts = dparallel.scatter(x, devices)
         assert [p.shape[0] for p in parts] == [3, 2, 2]
-        assert len(dparallel.broadcast(x, places)) == 3
-        assert [named["x"].shape[0] for named in dparallel.scatter_kwargs((), {"x": x}, places)[1]] == [3, 2, 2]
+        assert len(dparallel.broadcast(x, devices)) == 3
+        assert [named["x"].shape[0] for named in dparallel.scatter_kwargs((), {"x": x}, devices)[1]] == [3, 2, 2]
     for target in range(3):
         y = dparallel.gather(parts, target)
         np.testing.assert_array_equal(y.detach().numpy(), x.detach().numpy())

@@ -97,9 +97,9 @@ def share(comm, kind):
         return slice(comm.rank, None, comm.size)
     sizes = [0] * comm.size
     sizes[-1] = ROWS
-    for place in range(comm.size - 1):
-        sizes[place] = 0 if kind == "empty" and place == 0 else place + 1
-        sizes[-1] -= sizes[place]
+    for rank in range(comm.size - 1):
+        sizes[rank] = 0 if kind == "empty" and rank == 0 else rank + 1
+        sizes[-1] -= sizes[rank]
     start = sum(sizes[:comm.rank])
     return slice(start, start + sizes[comm.rank])
 
@@ -132,7 +132,7 @@ def test_gradient_penalty_with_own_batches(on_ranks, kind):
 
 
 def train_scattered(comm, make, optimizer, loss_of, count=ROWS):
-    """Root's batch through every place; other ranks only take part."""
+    """Root's batch through every rank; other ranks only take part."""
     model = DataParallel(make(), comm=comm, batch="root")
     params = list(model.parameters())
     if 0 in comm.held:
@@ -150,25 +150,25 @@ def train_scattered(comm, make, optimizer, loss_of, count=ROWS):
 
 @pytest.mark.parametrize("make", [mlp, convnet])
 @pytest.mark.parametrize("optimizer", [SGD, ADAMW], ids=["sgd", "adamw"])
-def test_batch_on_the_root_and_local_devices(on_places, make, optimizer):
+def test_batch_on_the_root_and_local_devices(on_all_kinds, make, optimizer):
     def check(comm):
         ours = train_scattered(comm, make, optimizer, plain_loss)
         if ours is not None:
             compare(ours, reference(make, optimizer, plain_loss))
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_gradient_penalty_through_scatter_and_gather(on_places):
+def test_gradient_penalty_through_scatter_and_gather(on_all_kinds):
     def check(comm):
         ours = train_scattered(comm, mlp, SGD, penalised_loss)
         if ours is not None:
             compare(ours, reference(mlp, SGD, penalised_loss))
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_fewer_rows_than_places(on_places):
+def test_fewer_rows_than_ranks(on_all_kinds):
     def check(comm):
         model = DataParallel(mlp(), comm=comm, batch="root")
         x = ag.ones(2, FEATURES, dtype=ag.float64) if 0 in comm.held else None
@@ -182,7 +182,7 @@ def test_fewer_rows_than_places(on_places):
             for p, q in zip(model.parameters(), expected.parameters(), strict=True):
                 np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_accumulation_without_sync(on_ranks):
@@ -356,7 +356,7 @@ class Nest(nn.Module):
         return {"y": batch["x"] * self.w * scale, "pair": (batch["x"].sum(), None)}
 
 
-def test_nested_inputs_and_outputs(on_places):
+def test_nested_inputs_and_outputs(on_all_kinds):
     def check(comm):
         model = DataParallel(Nest(), comm=comm, batch="root")
         x = ag.arange(6, dtype=ag.float64) if 0 in comm.held else ag.tensor(np.empty(0))
@@ -369,7 +369,7 @@ def test_nested_inputs_and_outputs(on_places):
         if 0 in comm.held:
             assert model.module.w.grad.item() == 45
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_tensors_of_other_lengths_are_refused():
@@ -381,7 +381,7 @@ def test_tensors_of_other_lengths_are_refused():
         gather([1, 2], Devices(2))
 
 
-def test_replicas_share_buffers_of_the_first_place_and_keep_modes():
+def test_replicas_share_buffers_of_the_first_device_and_keep_modes():
     class Counts(nn.Module):
         def __init__(self):
             self.register_buffer("seen", ag.zeros(1))

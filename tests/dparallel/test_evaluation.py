@@ -42,7 +42,7 @@ def right(output, target):
 
 
 @pytest.mark.parametrize("size", [0, 1, ROWS])
-def test_evaluation_counts_every_row_once(on_places, size):
+def test_evaluation_counts_every_row_once(on_all_kinds, size):
     """Also with fewer rows than ranks, and without any."""
     x, t = rows(size)
 
@@ -63,7 +63,7 @@ def test_evaluation_counts_every_row_once(on_places, size):
         order = np.argsort(-y.detach().numpy(), 1)[:, :2]
         assert found["top"] == (order == t.numpy()[:, None]).any(1).sum() / size
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 class Rows(Sum):
@@ -168,7 +168,7 @@ def test_accuracy():
         Mean(Devices(1)).update(1.0, weight=-1)
 
 
-def test_sampler_takes_its_rank_from_the_communicator(on_places):
+def test_sampler_takes_its_rank_from_the_communicator(on_all_kinds):
     def check(comm):
         sampler = DistributedSampler(range(ROWS), uneven=True, comm=comm)
         sampler.set_epoch(3)
@@ -178,7 +178,7 @@ def test_sampler_takes_its_rank_from_the_communicator(on_places):
         assert len(list(same)) == len(same) == -(-ROWS // (comm.size if len(comm.held) < comm.size else 1))
         assert list(DistributedSampler(range(10), 4, 1, shuffle=False)) == [1, 5, 9]
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 # --- clipping -------------------------------------------------------------------------------------------------------

@@ -458,8 +458,8 @@ def test_messages_that_cannot_be_sent_or_received(on_ranks):
     on_ranks(of_group(check))
 
 
-def test_objects_of_communicators_that_cannot_be_made_again(on_places):
-    """On every place, also where they could be made; and the communicator goes on."""
+def test_objects_of_communicators_that_cannot_be_made_again(on_all_kinds):
+    """On every rank, also where they could be made; and the communicator goes on."""
     def check(comm):
         own = comm.held[0]
         calls = {
@@ -478,22 +478,22 @@ def test_objects_of_communicators_that_cannot_be_made_again(on_places):
             assert comm.gather_object([Broken(0, own)]) is outs
         assert comm.any(False) is False
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 class Broken:
-    """What can't be unpickled by the thread that is place `where`: threads have no ranks of their own here."""
+    """What can't be unpickled by the thread that is rank `where`: threads have no ranks of their own here."""
 
     def __init__(self, where, own):
         self.where = where
-        HERE.place = own
+        HERE.rank = own
 
     def __reduce__(self):
         return unpickled_at, (self.where,)
 
 
 def unpickled_at(where):
-    if HERE.place == where or HERE.place == 0:
+    if HERE.rank == where or HERE.rank == 0:
         raise OSError("not to be made again")
     return "made again"
 
@@ -501,7 +501,7 @@ def unpickled_at(where):
 HERE = threading.local()
 
 
-def test_a_sum_in_place_takes_arrays_only(on_places):
+def test_a_sum_in_place_takes_arrays_only(on_all_kinds):
     """MPI would write into a Tensor's memory, and autograd would not see it."""
     def check(comm):
         for wrong in (ag.ones(2), None, [1.0, 2.0]):
@@ -512,4 +512,4 @@ def test_a_sum_in_place_takes_arrays_only(on_places):
         comm.sum_in_place(xs)
         assert all(x.tolist() == [comm.size] * 2 for x in xs)
 
-    on_places(check)
+    on_all_kinds(check)

@@ -33,14 +33,14 @@ def tuple_of(y):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", CASES)
-def test_tangents_are_those_of_differences(on_places, name, form):
+def test_tangents_are_those_of_differences(on_all_kinds, name, form):
     F, settings = CASES[name]
 
     def check(comm):
         rng = np.random.default_rng([comm.rank, 5])
-        places = comm.held[:1] if F in (Broadcast, Scatter) else comm.held
-        X = [rng.standard_normal((2, 5)) for _ in places]
-        V = [rng.standard_normal((2, 5)) * (place % 2 == 0) for place in places]         # odd places have no tangent
+        ranks = comm.held[:1] if F in (Broadcast, Scatter) else comm.held
+        X = [rng.standard_normal((2, 5)) for _ in ranks]
+        V = [rng.standard_normal((2, 5)) * (rank % 2 == 0) for rank in ranks]         # odd ranks have no tangent
 
         def call(xs):
             return tuple_of(FORMS[form](F, *xs, comm=comm, **settings))
@@ -53,7 +53,7 @@ def test_tangents_are_those_of_differences(on_places, name, form):
         for a, b, tangent in zip(up, down, tangents, strict=True):
             np.testing.assert_allclose((a.numpy() - b.numpy()) / 2e-6, tangent, atol=1e-7)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -98,13 +98,13 @@ def test_integers_have_no_tangents_and_a_level_on_some_ranks_is_an_error_on_all(
     on_ranks(check)
 
 
-def test_a_users_collective_needs_no_jvp(on_places):
+def test_a_users_collective_needs_no_jvp(on_all_kinds):
     class Ring(Collective):
         @staticmethod
         def forward(ctx, *xs, comm, by=1):
             ctx.settings = {"comm": comm, "by": -by}
             rows = comm.allgather([x.array[None] for x in xs])
-            out = tuple(ag.from_numpy(r[(place - by) % comm.size]) for place, r in zip(comm.held, rows, strict=True))
+            out = tuple(ag.from_numpy(r[(rank - by) % comm.size]) for rank, r in zip(comm.held, rows, strict=True))
             return out if len(out) > 1 else out[0]
 
         @staticmethod
@@ -113,14 +113,14 @@ def test_a_users_collective_needs_no_jvp(on_places):
 
     def check(comm):
         with forward_ad.dual_level():
-            xs = [ag.ones(2, dtype=ag.float64) * place for place in comm.held]
-            xs = [forward_ad.make_dual(x, x + 10) if place == 0 else x for x, place in zip(xs, comm.held, strict=True)]
+            xs = [ag.ones(2, dtype=ag.float64) * rank for rank in comm.held]
+            xs = [forward_ad.make_dual(x, x + 10) if rank == 0 else x for x, rank in zip(xs, comm.held, strict=True)]
             ys = tuple_of(Ring.apply(*xs, comm=comm))
-            for y, place in zip(ys, comm.held, strict=True):
-                before = (place - 1) % comm.size
+            for y, rank in zip(ys, comm.held, strict=True):
+                before = (rank - 1) % comm.size
                 assert forward_ad.unpack_dual(y).tangent.tolist() == [10.0 if before == 0 else 0.0] * 2 and y.tolist() == [before] * 2
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_data_parallel_in_forward_mode(on_ranks):

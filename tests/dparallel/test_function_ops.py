@@ -30,8 +30,8 @@ def tuple_of(y):
     return y if isinstance(y, tuple) else (y,)
 
 
-def all_places(comm, shape, case, dtype="float64"):
-    """The same numbers on every rank: an input for every place; zeros, ties and ones among them."""
+def all_ranks(comm, shape, case, dtype="float64"):
+    """The same numbers on every rank: an input for every rank; zeros, ties and ones among them."""
     rng = np.random.default_rng([case, comm.size])
     x = rng.integers(-2, 3, (comm.size, *shape)) + np.where(rng.random((comm.size, *shape)) < 0.5, rng.random(shape), 0)
     return (x + 1j * rng.standard_normal(x.shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
@@ -47,11 +47,11 @@ def in_one_process(x, op, ties):
 
 
 def pieces_of(comm, F, root, y):
-    """What F gives each held place of the reduced y: all, nothing, or a piece of dim 1."""
+    """What F gives each held rank of the reduced y: all, nothing, or a piece of dim 1."""
     sizes = [len(part) for part in np.array_split(np.arange(y.shape[1]), comm.size)]
     if F is ReduceScatter:
         return y.split(sizes, 1)
-    return [y if F is AllReduce or place == root else None for place in range(comm.size)]
+    return [y if F is AllReduce or rank == root else None for rank in range(comm.size)]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -59,48 +59,48 @@ def pieces_of(comm, F, root, y):
 @pytest.mark.parametrize(("op", "ties"), [("sum", "split"), ("mean", "split"), ("avg", "split"), ("prod", "split"), ("max", "split"),
                                           ("max", "first"), ("min", "split"), ("min", "first")])
 @pytest.mark.parametrize("F", [AllReduce, Reduce, ReduceScatter], ids=lambda F: F.__name__)
-def test_first_and_second_derivatives_equal_one_process(on_places, F, op, ties, dtype, form):
+def test_first_and_second_derivatives_equal_one_process(on_all_kinds, F, op, ties, dtype, form):
     if np.dtype(dtype).kind == "c" and op in ("max", "min"):
         pytest.skip("complex numbers have no max")
 
     def check(comm):
         root = comm.size - 1
         settings = {AllReduce: {}, Reduce: {"root": root}, ReduceScatter: {"dim": -1}}[F]
-        X, U, V = (all_places(comm, (3, 4), case, dtype) for case in range(3))
-        xs = [ag.tensor(X[place], requires_grad=True) for place in comm.held]
+        X, U, V = (all_ranks(comm, (3, 4), case, dtype) for case in range(3))
+        xs = [ag.tensor(X[rank], requires_grad=True) for rank in comm.held]
         ys = tuple_of(FORMS[form](F, *xs, comm=comm, op=op, ties=ties, **settings))
         one = ag.tensor(X, requires_grad=True)
         parts = pieces_of(comm, F, root, in_one_process(one, op, ties))
         shown = [root] if F is Reduce and len(comm.held) > 1 else comm.held
-        for y, place in zip(ys, shown, strict=True):
-            if parts[place] is not None:
-                np.testing.assert_allclose(y.detach().numpy(), parts[place].detach().numpy(), rtol=1e-12)
+        for y, rank in zip(ys, shown, strict=True):
+            if parts[rank] is not None:
+                np.testing.assert_allclose(y.detach().numpy(), parts[rank].detach().numpy(), rtol=1e-12)
 
-        weights = [np.zeros(0) if part is None else U[place].reshape(-1)[:part.numel()].reshape(part.shape)
-                   for place, part in enumerate(parts)]
-        us = [ag.tensor(weights[place] if parts[place] is not None else np.zeros(y.shape, dtype), requires_grad=True)
-              for y, place in zip(ys, shown, strict=True)]
+        weights = [np.zeros(0) if part is None else U[rank].reshape(-1)[:part.numel()].reshape(part.shape)
+                   for rank, part in enumerate(parts)]
+        us = [ag.tensor(weights[rank] if parts[rank] is not None else np.zeros(y.shape, dtype), requires_grad=True)
+              for y, rank in zip(ys, shown, strict=True)]
         gs = ag.grad(list(ys), xs, us, create_graph=True)
-        used = [place for place, part in enumerate(parts) if part is not None]
-        all_us = [ag.tensor(weights[place], requires_grad=True) for place in used]
-        (g,) = ag.grad([parts[place] for place in used], [one], all_us, create_graph=True)
-        for mine, place in zip(gs, comm.held, strict=True):
-            np.testing.assert_allclose(mine.detach().numpy(), g[place].detach().numpy(), rtol=1e-10, atol=1e-10)
+        used = [rank for rank, part in enumerate(parts) if part is not None]
+        all_us = [ag.tensor(weights[rank], requires_grad=True) for rank in used]
+        (g,) = ag.grad([parts[rank] for rank in used], [one], all_us, create_graph=True)
+        for mine, rank in zip(gs, comm.held, strict=True):
+            np.testing.assert_allclose(mine.detach().numpy(), g[rank].detach().numpy(), rtol=1e-10, atol=1e-10)
 
-        second = ag.grad(list(gs), [*xs, *us], [ag.tensor(V[place]) for place in comm.held], allow_unused=True)
+        second = ag.grad(list(gs), [*xs, *us], [ag.tensor(V[rank]) for rank in comm.held], allow_unused=True)
         wanted = ag.grad([g], [one, *all_us], [ag.tensor(V)], allow_unused=True)
-        for mine, place in zip(second, comm.held, strict=False):
-            expected = np.zeros((3, 4)) if wanted[0] is None else wanted[0][place].numpy()
+        for mine, rank in zip(second, comm.held, strict=False):
+            expected = np.zeros((3, 4)) if wanted[0] is None else wanted[0][rank].numpy()
             got = np.zeros((3, 4)) if mine is None else mine.numpy()
             np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
-        for mine, place in zip(second[len(xs):], shown, strict=True):
-            if place in used:
-                np.testing.assert_allclose(mine.numpy(), wanted[1 + used.index(place)].numpy(), rtol=1e-9, atol=1e-9)
+        for mine, rank in zip(second[len(xs):], shown, strict=True):
+            if rank in used:
+                np.testing.assert_allclose(mine.numpy(), wanted[1 + used.index(rank)].numpy(), rtol=1e-9, atol=1e-9)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_ties_and_nan_in_max(on_places):
+def test_ties_and_nan_in_max(on_all_kinds):
     def check(comm):
         n = comm.size
         X = np.stack([[1.0, p == 0, p, -p, 2.0, np.nan if p == n - 1 else p] for p in range(n)])
@@ -113,11 +113,11 @@ def test_ties_and_nan_in_max(on_places):
             for x, p in zip(xs, comm.held, strict=True):
                 np.testing.assert_allclose(x.grad.numpy(), n * share[p])
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_products_with_zeros_have_every_derivative(on_places):
-    """Zeros on one, two and three places: where one is zero its derivative lives, where two are the mixed one does."""
+def test_products_with_zeros_have_every_derivative(on_all_kinds):
+    """Zeros on one, two and three ranks: where one is zero its derivative lives, where two are the mixed one does."""
     def check(comm):
         n = comm.size
         X = np.stack([[0.0 if p < zeros else p + 2.0 for zeros in range(4)] for p in range(n)])
@@ -134,7 +134,7 @@ def test_products_with_zeros_have_every_derivative(on_places):
         for x, p in zip(xs, comm.held, strict=True):
             np.testing.assert_allclose(x.grad.numpy(), wanted[p].numpy(), rtol=1e-10)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 DIMS = {"Scatter": (Scatter, True), "Gather": (Gather, False), "AllGather": (AllGather, False), "ReduceScatter": (ReduceScatter, False),
@@ -144,16 +144,16 @@ DIMS = {"Scatter": (Scatter, True), "Gather": (Gather, False), "AllGather": (All
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dim", [-3, -2, -1, 0, 1, 2])
 @pytest.mark.parametrize("name", DIMS)
-def test_any_dim(on_places, name, dim, form):
+def test_any_dim(on_all_kinds, name, dim, form):
     F, from_root = DIMS[name]
 
     def check(comm):
         rng = np.random.default_rng([comm.rank, dim + 3])
         shape = [2, 3, 4]
         uneven = name in ("Gather", "AllGather", "AllToAll")
-        def x(place):
-            return rng.standard_normal([s + (place if uneven and i == dim % 3 else 0) for i, s in enumerate(shape)])
-        xs = [x(0) if 0 in comm.held else np.empty(0)] if from_root else [x(place) for place in comm.held]
+        def x(rank):
+            return rng.standard_normal([s + (rank if uneven and i == dim % 3 else 0) for i, s in enumerate(shape)])
+        xs = [x(0) if 0 in comm.held else np.empty(0)] if from_root else [x(rank) for rank in comm.held]
         check_adjoint(lambda *xs: FORMS[form](F, *xs, comm=comm, dim=dim), xs, comm, rng)
         everyone = comm.allgather_object([[x] for x in xs][:1] if from_root else [[x] for x in xs]) if not from_root else None
         ys = tuple_of(FORMS[form](F, *[ag.tensor(x) for x in xs], comm=comm, dim=dim))
@@ -162,15 +162,15 @@ def test_any_dim(on_places, name, dim, form):
             for y in ys:
                 np.testing.assert_array_equal(y.numpy(), np.concatenate([x for (x,) in everyone], dim))
         elif name == "ReduceScatter":
-            for y, place in zip(ys, comm.held, strict=True):
+            for y, rank in zip(ys, comm.held, strict=True):
                 total = sum(x for (x,) in everyone)
-                np.testing.assert_allclose(y.numpy(), np.array_split(total, comm.size, dim)[place], rtol=1e-12)
+                np.testing.assert_allclose(y.numpy(), np.array_split(total, comm.size, dim)[rank], rtol=1e-12)
         elif name == "AllToAll":
-            for y, place in zip(ys, comm.held, strict=True):
-                pieces = [np.array_split(x, comm.size, dim)[place] for (x,) in everyone]
+            for y, rank in zip(ys, comm.held, strict=True):
+                pieces = [np.array_split(x, comm.size, dim)[rank] for (x,) in everyone]
                 np.testing.assert_array_equal(y.numpy(), np.concatenate(pieces, dim))
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 MISTAKES = {
@@ -187,7 +187,7 @@ MISTAKES = {
     "None on the root": (lambda go, c, x: go(Scatter, None, comm=c), "None instead of an array"),
     "text on the root": (lambda go, c, x: go(Broadcast, "x" if c.rank == 0 else None, comm=c), "can't be sent"),
     "sizes no list": (lambda go, c, x: go(AllToAll, x, comm=c, sizes=3 if c.rank else None), "sizes"),
-    "two inputs for one place": (lambda go, c, x: go(AllReduce, *([x, x] if c.rank else [x]), comm=c), "pass a list of 1 arrays"),
+    "two inputs for one rank": (lambda go, c, x: go(AllReduce, *([x, x] if c.rank else [x]), comm=c), "pass a list of 1 arrays"),
     "no_grad on one": (lambda go, c, x: no_grad_on_rank_1(go, c, x), "no_grad"),
 }
 
@@ -222,7 +222,7 @@ FUNCTIONS = {F.__name__: F for F in (AllReduce, Reduce, AllGather, Gather, Reduc
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", LINEAR)
-def test_every_dtype_passes(on_places, name, form):
+def test_every_dtype_passes(on_all_kinds, name, form):
     """Also bool and integers, which are not recorded; float16 and complex numbers with their gradients."""
     def check(comm):
         for dtype in DTYPES:
@@ -235,16 +235,16 @@ def test_every_dtype_passes(on_places, name, form):
                 gs = ag.grad(list(ys), xs, [ag.ones(*y.shape, dtype=y.dtype) for y in ys], allow_unused=True)
                 assert all(g is None or (g.dtype == x.dtype and g.shape == x.shape) for g, x in zip(gs, xs, strict=True))
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_numpy_arrays_and_numbers_are_taken_as_tensors(on_places):
+def test_numpy_arrays_and_numbers_are_taken_as_tensors(on_all_kinds):
     def check(comm):
         ys = tuple_of(AllReduce.apply(*[np.full(2, p) for p in comm.held], comm=comm))
         assert ys[0].tolist() == [sum(range(comm.size))] * 2 and isinstance(ys[0], ag.Tensor)
         assert tuple_of(Broadcast.apply(2.5, comm=comm))[0].item() == 2.5
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_complex_gradients_are_pytorchs():

@@ -42,7 +42,7 @@ def work(events):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_work_between_start_and_wait_overlaps_in_forward_in_backward_and_in_its_backward(on_places, name):
+def test_work_between_start_and_wait_overlaps_in_forward_in_backward_and_in_its_backward(on_all_kinds, name):
     partner = {"AllReduce": "allreduce", "Reduce": "broadcast", "AllGather": "reduce_scatter", "Gather": "scatter",
                "ReduceScatter": "allgather", "AllToAll": "alltoall", "Broadcast": "reduce", "Scatter": "gather"}[name]
     own = name.lower() if name != "ReduceScatter" else "reduce_scatter"
@@ -71,10 +71,10 @@ def test_work_between_start_and_wait_overlaps_in_forward_in_backward_and_in_its_
         finally:
             del comm.issue
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_the_same_gradients_as_apply_to_second_order(on_places):
+def test_the_same_gradients_as_apply_to_second_order(on_all_kinds):
     def check(comm):
         def results(go):
             rng = np.random.default_rng([3, comm.rank])
@@ -90,10 +90,10 @@ def test_the_same_gradients_as_apply_to_second_order(on_places):
             for x, y in zip(a, b, strict=True):
                 np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-14)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_two_under_way_at_once(on_places):
+def test_two_under_way_at_once(on_all_kinds):
     def check(comm):
         rng = np.random.default_rng([1, comm.rank])
 
@@ -106,10 +106,10 @@ def test_two_under_way_at_once(on_places):
 
         check_adjoint(crossed, [rng.standard_normal((2, 3)) for _ in comm.held], comm, rng)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_wait_may_be_called_again_and_a_handle_may_be_forgotten(on_places):
+def test_wait_may_be_called_again_and_a_handle_may_be_forgotten(on_all_kinds):
     def check(comm):
         xs = [ag.ones(2, dtype=ag.float64, requires_grad=True) for _ in comm.held]
         forgotten = AllReduce.start(*xs, comm=comm)
@@ -122,10 +122,10 @@ def test_wait_may_be_called_again_and_a_handle_may_be_forgotten(on_places):
         del forgotten, pending
         assert comm.total(1.0) == comm.size / len(comm.held)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_a_graph_kept_is_walked_twice_and_no_grad_records_nothing(on_places):
+def test_a_graph_kept_is_walked_twice_and_no_grad_records_nothing(on_all_kinds):
     def check(comm):
         xs = [ag.ones(2, dtype=ag.float64, requires_grad=True) for _ in comm.held]
         ys = tuple_of(AllReduce.start(*xs, comm=comm).wait())
@@ -140,4 +140,4 @@ def test_a_graph_kept_is_walked_twice_and_no_grad_records_nothing(on_places):
             assert not tuple_of(pending.wait())[0].requires_grad
         assert tuple_of(pending.wait())[0].requires_grad
 
-    on_places(check)
+    on_all_kinds(check)

@@ -12,7 +12,7 @@ def rng_of(comm, root=0):
 
 
 def uneven(size):
-    return [(2 * place) % 3 for place in range(size)]
+    return [(2 * rank) % 3 for rank in range(size)]
 
 
 ROOTED = {
@@ -26,19 +26,19 @@ ROOTED = {
     "Scatter dim 1": lambda c, root, r: (lambda x: Scatter.apply(x, comm=c, root=root, dim=1), [r(2, 7, 3) if root in c.held else np.empty(0)]),
     "Gather": lambda c, root, r: (lambda *xs: Gather.apply(*xs, comm=c, root=root), [r(n, 2) for n in range(len(uneven(c.size))) if n in c.held]),
     "Gather 0-d": lambda c, root, r: (lambda *xs: Gather.apply(*xs, comm=c, root=root), [r() for _ in c.held]),
-    "Gather dim -1": lambda c, root, r: (lambda *xs: Gather.apply(*xs, comm=c, root=root, dim=-1), [r(2, place) for place in c.held]),
+    "Gather dim -1": lambda c, root, r: (lambda *xs: Gather.apply(*xs, comm=c, root=root, dim=-1), [r(2, rank) for rank in c.held]),
     "Gather part-less": lambda c, root, r: (lambda *xs: Gather.apply(*xs, comm=c, root=root), [r(2, 3) if p % 2 else np.empty(0) for p in c.held]),
 }
 ROOTLESS = {
     "AllReduce": lambda c, r: (lambda *xs: AllReduce.apply(*xs, comm=c), [r(3, 2) for _ in c.held]),
     "AllReduce 0-d": lambda c, r: (lambda *xs: AllReduce.apply(*xs, comm=c), [r() for _ in c.held]),
-    "AllGather": lambda c, r: (lambda *xs: AllGather.apply(*xs, comm=c), [r(place, 2) for place in c.held]),
+    "AllGather": lambda c, r: (lambda *xs: AllGather.apply(*xs, comm=c), [r(rank, 2) for rank in c.held]),
     "AllGather 0-d": lambda c, r: (lambda *xs: AllGather.apply(*xs, comm=c), [r() for _ in c.held]),
-    "AllGather dim 1": lambda c, r: (lambda *xs: AllGather.apply(*xs, comm=c, dim=1), [r(2, place + 1) for place in c.held]),
+    "AllGather dim 1": lambda c, r: (lambda *xs: AllGather.apply(*xs, comm=c, dim=1), [r(2, rank + 1) for rank in c.held]),
     "ReduceScatter": lambda c, r: (lambda *xs: ReduceScatter.apply(*xs, comm=c), [r(7, 2) for _ in c.held]),
     "ReduceScatter uneven": lambda c, r: (lambda *xs: ReduceScatter.apply(*xs, comm=c, sizes=uneven(c.size)), [r(sum(uneven(c.size)), 2) for _ in c.held]),
     "ReduceScatter dim 1": lambda c, r: (lambda *xs: ReduceScatter.apply(*xs, comm=c, dim=1), [r(2, 5) for _ in c.held]),
-    "AllToAll": lambda c, r: (lambda *xs: AllToAll.apply(*xs, comm=c), [r(place + 4, 2) for place in c.held]),
+    "AllToAll": lambda c, r: (lambda *xs: AllToAll.apply(*xs, comm=c), [r(rank + 4, 2) for rank in c.held]),
     "AllToAll uneven": lambda c, r: (lambda *xs: AllToAll.apply(*xs, comm=c, sizes=[[(p + q) % 3 for q in range(c.size)] for p in c.held]),
                                      [r(sum((p + q) % 3 for q in range(c.size)), 2) for p in c.held]),
     "AllToAll dim 1": lambda c, r: (lambda *xs: AllToAll.apply(*xs, comm=c, dim=1), [r(2, 5) for _ in c.held]),
@@ -46,31 +46,31 @@ ROOTLESS = {
 
 
 @pytest.mark.parametrize("name", list(ROOTED))
-def test_rooted_backward_is_the_adjoint(on_places, name):
+def test_rooted_backward_is_the_adjoint(on_all_kinds, name):
     def check(comm):
         for root in range(comm.size):
             rng = rng_of(comm, root)
             call, xs = ROOTED[name](comm, root, lambda *s, rng=rng: rng.standard_normal(s))
             check_adjoint(call, xs, comm, rng)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("name", list(ROOTLESS))
-def test_backward_is_the_adjoint(on_places, name):
+def test_backward_is_the_adjoint(on_all_kinds, name):
     def check(comm):
         rng = rng_of(comm)
         call, xs = ROOTLESS[name](comm, lambda *s: rng.standard_normal(s))
         check_adjoint(call, xs, comm, rng)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def tuple_of(y):
     return y if isinstance(y, tuple) else (y,)
 
 
-def test_partners_and_shapes(on_places):
+def test_partners_and_shapes(on_all_kinds):
     """Every backward is its partner's node, recorded on every rank under create_graph."""
     def check(comm):
         x = ag.ones(6, 2, dtype=ag.float64, requires_grad=True) if 0 in comm.held else None
@@ -92,10 +92,10 @@ def test_partners_and_shapes(on_places):
         if len(comm.held) == comm.size:
             check(comm)
 
-    on_places(check_devices)
+    on_all_kinds(check_devices)
 
 
-def test_scatter_work_gather_equals_one_place_to_second_order(on_places):
+def test_scatter_work_gather_equals_one_rank_to_second_order(on_all_kinds):
     def check(comm):
         data = np.random.default_rng(0).standard_normal((7, 3))
 
@@ -115,7 +115,7 @@ def test_scatter_work_gather_equals_one_place_to_second_order(on_places):
         if held:
             np.testing.assert_allclose(x.grad.numpy(), expected.numpy(), rtol=1e-10)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_a_rank_that_needs_no_gradient_takes_part(on_ranks):
@@ -169,7 +169,7 @@ def test_restricted_inputs_still_meet(on_ranks):
     on_ranks(check)
 
 
-def test_float32_and_integers_pass(on_places):
+def test_float32_and_integers_pass(on_all_kinds):
     def check(comm):
         xs = [ag.ones(2, dtype=ag.float32, requires_grad=True) for _ in comm.held]
         ys = tuple_of(AllReduce.apply(*xs, comm=comm))
@@ -177,4 +177,4 @@ def test_float32_and_integers_pass(on_places):
         assert ys[0].dtype == ag.float32 and xs[0].grad.dtype == ag.float32 and xs[0].grad.tolist() == [comm.size] * 2
         assert tuple_of(AllGather.apply(*[ag.tensor([1, 2]) for _ in comm.held], comm=comm))[0].dtype == ag.int64
 
-    on_places(check)
+    on_all_kinds(check)

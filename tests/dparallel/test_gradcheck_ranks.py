@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from dparallel import AllGather, AllReduce, Broadcast, Collective, CopyToPlaces, Gather, Reduce, ReduceFromPlaces, Scatter
+from dparallel import AllGather, AllReduce, Broadcast, Collective, CopyToRanks, Gather, Reduce, ReduceFromRanks, Scatter
 from dparallel.testing import GradcheckError, check_adjoint, explain_factor, gradcheck, gradgradcheck
 
 
@@ -76,34 +76,34 @@ def test_planted_mistakes_are_named_on_every_rank(on_ranks, name, fast):
 
 
 @pytest.mark.parametrize("fast", [False, True])
-def test_right_ones_pass_on_all_places(on_places, fast):
+def test_right_ones_pass_on_all_ranks(on_all_kinds, fast):
     def check(comm):
-        xs = [leaf(comm, 2, 3, seed=place) for place in comm.held]
+        xs = [leaf(comm, 2, 3, seed=rank) for rank in comm.held]
         shared = leaf(comm, 2)
 
         def call(xs, shared):
-            cubes = [x ** 3 * (place + 1) for place, x in zip(comm.held, xs)]
+            cubes = [x ** 3 * (rank + 1) for rank, x in zip(comm.held, xs)]
             return {"sum": AllReduce.apply(*cubes, comm=comm), "all": AllGather.apply(*xs, comm=comm), "own": shared.exp()}
 
         assert gradcheck(call, [xs, shared], comm, fast_mode=fast, check_grad_dtypes=True)
         assert gradgradcheck(call, [xs, shared], comm=comm, fast_mode=fast)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_roots_and_places_without_a_part(on_places):
+def test_roots_and_ranks_without_a_part(on_all_kinds):
     def check(comm):
         for root in range(comm.size):
             x = leaf(comm, 2, seed=root) if root in comm.held else None
             assert gradcheck(lambda x, root=root: Broadcast.apply(x, comm=comm, root=root), [x], comm)
             assert gradgradcheck(lambda x, root=root: [y * y for y in as_tuple(Broadcast.apply(x, comm=comm, root=root))], [x], comm=comm)
             check_adjoint(lambda x, root=root: Broadcast.apply(x, comm=comm, root=root), [x], comm)
-        ys = [leaf(comm, place, 2, seed=place) for place in comm.held]
+        ys = [leaf(comm, rank, 2, seed=rank) for rank in comm.held]
         assert gradcheck(lambda *ys: Gather.apply(*ys, comm=comm, root=comm.size - 1) ** 2, ys, comm)
-        zs = [leaf(comm, seed=place) for place in comm.held]                    # 0-d
+        zs = [leaf(comm, seed=rank) for rank in comm.held]                    # 0-d
         assert gradgradcheck(lambda *zs: Reduce.apply(*[z.sin() for z in zs], comm=comm), zs, comm=comm, gen_non_contig_grad_outputs=True)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_only_one_rank_has_inputs_that_require_grad(on_ranks):
@@ -229,7 +229,7 @@ class Batch:
 
 
 @pytest.mark.parametrize("kind", ["real", "complex"])
-def test_nests_integers_and_complex_numbers(on_places, kind):
+def test_nests_integers_and_complex_numbers(on_all_kinds, kind):
     def check(comm):
         def numbers(*shape, seed):
             rng = np.random.default_rng([seed, comm.rank])
@@ -243,13 +243,13 @@ def test_nests_integers_and_complex_numbers(on_places, kind):
             picked = [y[batch.rows] for y in ys]
             return Batch(picked, batch.rows, more={"w": (options["w"] * 2, None, "text")})
 
-        xs = [numbers(3, 2, seed=place) for place in comm.held]
+        xs = [numbers(3, 2, seed=rank) for rank in comm.held]
         check_adjoint(call, [Batch(xs, rows, "given"), {"flag": True, "w": numbers(2, seed=9)}], comm)
         leaves = [ag.tensor(x, requires_grad=True) for x in xs]
         inputs = [Batch(leaves, ag.tensor(rows.copy()), "given"), {"flag": True, "w": ag.tensor(numbers(2, seed=9), requires_grad=True)}]
         assert gradcheck(call, inputs, comm)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_a_function_that_is_not_linear_is_checked_at_its_inputs(on_ranks):
@@ -284,20 +284,20 @@ def test_single_precision_warns(on_ranks):
             on_ranks(check)
 
 
-def test_inputs_are_as_before(on_places):
+def test_inputs_are_as_before(on_all_kinds):
     def check(comm):
         x = leaf(comm, 2)
         before = x.detach().numpy().copy()
         gradcheck(lambda x: Scatter.apply(x, comm=comm), [x], comm)
         assert np.array_equal(x.detach().numpy(), before) and x.grad is None
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_forward_mode_through_collectives(on_ranks):
     def check(comm):
         x = leaf(comm, 2, 2)
-        for function in (AllReduce, AllGather, CopyToPlaces, ReduceFromPlaces):
+        for function in (AllReduce, AllGather, CopyToRanks, ReduceFromRanks):
             assert gradcheck(lambda x, f=function: f.apply(x.exp(), comm=comm), x, comm, check_forward_ad=True, check_backward_ad=False)
 
         class Half(Collective):

@@ -1,4 +1,4 @@
-"""Groups of places: split, groups in groups, hosts, the user's own communicators, sums in two levels, DataParallel on a part."""
+"""Groups of ranks: split, groups in groups, hosts, the user's own communicators, sums in two levels, DataParallel on a part."""
 
 import socket
 
@@ -182,7 +182,7 @@ def gradients(comm, rows, wrap):
 
 
 @pytest.mark.parametrize("kind", ["group", "two levels"])
-def test_data_parallel_on_a_part_of_the_places(on_ranks, kind):
+def test_data_parallel_on_a_part_of_the_ranks(on_ranks, kind):
     def check(comm):
         group = comm.split(comm.rank % 2)
         used = Hierarchical(group, group.split(group.rank // 2)) if kind == "two levels" else group

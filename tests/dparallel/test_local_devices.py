@@ -1,4 +1,4 @@
-"""Local devices: what replicas share with the module, named places, bound cores."""
+"""Local devices: what replicas share with the module, named devices, bound cores."""
 
 import os
 
@@ -77,20 +77,20 @@ def test_what_replicas_do_not_use_gets_no_gradient(size):
 
 def test_many_gradients_of_half_precision_are_rounded_once():
     x = ag.zeros(1, dtype=ag.float16, requires_grad=True)
-    views = SharedBroadcast.apply(x, places=3, root=0)
+    views = SharedBroadcast.apply(x, count=3, root=0)
     parts = [2048, 1, 1]                             # one by one 2048 + 1 is 2048 again
     sum(v * p for v, p in zip(views, parts, strict=True)).backward()
     assert x.grad.item() == 2050
 
 
-@pytest.mark.parametrize("places", [1, 2, 3])
-def test_replicas_differentiate_to_any_order(places):
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_replicas_differentiate_to_any_order(count):
     ag.manual_seed(0)
     a, b = (ag.randn(2, 3, dtype=ag.float64, requires_grad=True) for _ in range(2))
 
     def product(a, b):
-        views = SharedBroadcast.apply(a, b, places=places, root=0)
-        return sum((i + 1) * views[i] ** 2 * views[places + i].sin() for i in range(places))
+        views = SharedBroadcast.apply(a, b, count=count, root=0)
+        return sum((i + 1) * views[i] ** 2 * views[count + i].sin() for i in range(count))
 
     assert gradcheck(product, (a, b), check_forward_ad=True)
     assert gradgradcheck(product, (a, b))
@@ -102,7 +102,7 @@ def test_devices_are_a_number_or_different_numbers(wrong):
         Devices(wrong)
 
 
-def test_errors_name_the_place_as_the_user_does():
+def test_errors_name_the_device_as_the_user_does():
     def fails(x):
         raise ZeroDivisionError("no")
 
@@ -111,7 +111,7 @@ def test_errors_name_the_place_as_the_user_does():
 
 
 @pytest.mark.skipif(not LINUX, reason="binding needs sched_setaffinity")
-def test_bound_places_run_on_their_cores_forward_and_backward():
+def test_bound_devices_run_on_their_cores_forward_and_backward():
     allowed = sorted(os.sched_getaffinity(0))
     cores = [[allowed[0]], [allowed[-1]]]
     seen = []

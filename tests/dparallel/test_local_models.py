@@ -48,7 +48,7 @@ def test_nests_are_cut_and_joined(size):
 
 
 @pytest.mark.parametrize("output", [None, 4, 9])
-def test_outputs_come_to_the_chosen_place(output):
+def test_outputs_come_to_the_chosen_device(output):
     net = nn.Linear(3, 2)
     x = ag.randn(5, 3)
     y = DataParallel(net, devices=[4, 9], output_device=output)(x)
@@ -90,7 +90,7 @@ def test_batches_that_can_not_be_cut_are_named(dim, second, text):
             DataParallel(Both(), devices=3, dim=dim)(given, y=[ag.zeros(second, 3)])
 
 
-def test_the_first_places_statistics_are_kept():
+def test_the_first_devices_statistics_are_kept():
     net = Nested().train()
     pair, _ = nested_inputs(6)
     DataParallel(net, devices=2)(pair)

@@ -50,7 +50,7 @@ def expected(rows_of_steps, every):
     return lines
 
 
-def test_as_one_process(on_places):
+def test_as_one_process(on_all_kinds):
     """Unequal rows, ranks without any, steps that are no multiple of the interval: the numbers of one process, exactly, since
     rows are multiples of 1/64 and weights small."""
     def check(comm):
@@ -76,10 +76,10 @@ def test_as_one_process(on_places):
             assert out.lines == [] and out.closed == 0
         log.close()                                  # a second time
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_now_flush_and_last(on_places):
+def test_now_flush_and_last(on_all_kinds):
     def check(comm):
         out = Lines()
         log = Logger(every=100, reduce={"lr": "last", "k": "sum"}, console=False, outputs=[out], step=7, comm=comm)
@@ -103,7 +103,7 @@ def test_now_flush_and_last(on_places):
         with pytest.raises(RuntimeError, match="closed"):
             log.flush()
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_nobody_waits(on_ranks):

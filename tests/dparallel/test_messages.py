@@ -38,8 +38,8 @@ def tuple_of(y):
 
 
 def halves(comm):
-    """Pairs that leave some places out."""
-    return [(place, (place + 1) % comm.size) for place in range(0, comm.size, 2)]
+    """Pairs that leave some ranks out."""
+    return [(rank, (rank + 1) % comm.size) for rank in range(0, comm.size, 2)]
 
 
 COLLECTIVES = {
@@ -55,51 +55,51 @@ COLLECTIVES = {
 
 
 @pytest.mark.parametrize("name", COLLECTIVES)
-def test_backward_of_collectives_is_the_adjoint(on_places, name):
+def test_backward_of_collectives_is_the_adjoint(on_all_kinds, name):
     def check(comm):
         for by in range(-comm.size, comm.size + 1):
             rng = rng_of(comm, by + 9)
             check_adjoint(COLLECTIVES[name](comm, by), [rng.standard_normal((2, 3)) for _ in comm.held], comm, rng)
             check_adjoint(COLLECTIVES[name](comm, by), [rng.standard_normal(()) for _ in comm.held], comm, rng)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("name", COLLECTIVES)
-def test_forward_mode_of_collectives(on_places, name):
+def test_forward_mode_of_collectives(on_all_kinds, name):
     """They are linear: the tangents are what they make of the tangents; also where only one rank has some."""
     def check(comm):
         rng = rng_of(comm)
         call, xs = COLLECTIVES[name](comm, 1), [ag.tensor(rng.standard_normal(3)) for _ in comm.held]
         for everyone in (True, False):
-            ts = [ag.tensor(rng.standard_normal(3)) * (everyone or place == 0) for place in comm.held]
+            ts = [ag.tensor(rng.standard_normal(3)) * (everyone or rank == 0) for rank in comm.held]
             expected = tuple_of(call(*ts))
             with forward_ad.dual_level():
-                duals = [forward_ad.make_dual(x, t) if everyone or place == 0 else x for place, x, t in zip(comm.held, xs, ts)]
+                duals = [forward_ad.make_dual(x, t) if everyone or rank == 0 else x for rank, x, t in zip(comm.held, xs, ts)]
                 for y, t in zip(tuple_of(call(*duals)), expected, strict=True):
                     tangent = forward_ad.unpack_dual(y).tangent
                     np.testing.assert_allclose(0 * t.numpy() if tangent is None else tangent.numpy(), t.numpy(), rtol=1e-12)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_pairs_may_be_an_iterator_and_may_change_before_backward(on_places):
+def test_pairs_may_be_an_iterator_and_may_change_before_backward(on_all_kinds):
     def check(comm):
-        back = [((place + 1) % comm.size, place) for place in range(comm.size)]
+        back = [((rank + 1) % comm.size, rank) for rank in range(comm.size)]
         for make in (lambda: iter(back), lambda: list(back)):
             pairs, xs = make(), [ag.ones(2, requires_grad=True) for _ in comm.held]
             ys = tuple_of(Permute.apply(*xs, comm=comm, pairs=pairs))
             if isinstance(pairs, list):
                 pairs.clear()
-            sum((y * (place + 1)).sum() for place, y in zip(comm.held, ys, strict=True)).backward()
-            assert [x.grad.tolist() for x in xs] == [[(place - 1) % comm.size + 1.0] * 2 for place in comm.held]
+            sum((y * (rank + 1)).sum() for rank, y in zip(comm.held, ys, strict=True)).backward()
+            assert [x.grad.tolist() for x in xs] == [[(rank - 1) % comm.size + 1.0] * 2 for rank in comm.held]
 
-    on_places(check)
+    on_all_kinds(check)
 
 
-def test_values_of_scan_and_barrier(on_places):
+def test_values_of_scan_and_barrier(on_all_kinds):
     def check(comm):
-        xs = [ag.tensor(float(place + 1), dtype=ag.float64) for place in comm.held]
+        xs = [ag.tensor(float(rank + 1), dtype=ag.float64) for rank in comm.held]
         for kind, expected in (({}, lambda p: sum(range(p + 2))), ({"exclusive": True}, lambda p: sum(range(p + 1))),
                                ({"reverse": True}, lambda p: sum(range(p + 1, comm.size + 1))),
                                ({"reverse": True, "exclusive": True}, lambda p: sum(range(p + 2, comm.size + 1)))):
@@ -107,24 +107,24 @@ def test_values_of_scan_and_barrier(on_places):
         assert [y.item() for y in tuple_of(Barrier.apply(*xs, comm=comm))] == [x.item() for x in xs]
         assert Barrier.apply(comm=comm) is None
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 # --- Send and Recv -------------------------------------------------------------------------------------------------------
 
 
 def ring(comm, by, style, tag=0):
-    """xs -> what each place here receives from the one `by` before it, by messages; with tokens in several styles."""
+    """xs -> what each rank here receives from the one `by` before it, by messages; with tokens in several styles."""
     def call(*xs):
         n, sent, got = comm.size, [], []
-        for place, x in zip(comm.held, xs, strict=True):
-            ends = {"comm": comm, "dest": (place + by) % n, "tag": tag, "place": place}
+        for rank, x in zip(comm.held, xs, strict=True):
+            ends = {"comm": comm, "dest": (rank + by) % n, "tag": tag, "rank": rank}
             sent.append(Isend.apply(x, **ends) if style == "handles" else Send.apply(x, **ends))
         tokens = [handle.wait() if style == "handles" else handle for handle in sent]
         if style == "dropped":
             del tokens, sent
-        for place in comm.held:
-            ends = {"comm": comm, "source": (place - by) % n, "tag": tag, "place": place}
+        for rank in comm.held:
+            ends = {"comm": comm, "source": (rank - by) % n, "tag": tag, "rank": rank}
             got.append(Wait.apply(Irecv.apply(**ends)) if style == "handles" else Recv.apply(**ends))
         if style in ("joined", "handles"):
             got[0] = join(got[0], *tokens)
@@ -134,27 +134,27 @@ def ring(comm, by, style, tag=0):
 
 
 @pytest.mark.parametrize("style", ["dropped", "held", "joined", "outputs", "handles"])
-def test_backward_of_messages_is_the_adjoint(on_places, style):
+def test_backward_of_messages_is_the_adjoint(on_all_kinds, style):
     def check(comm):
         for by in range(-comm.size, comm.size + 1):
             rng = rng_of(comm, by + 9)
-            check_adjoint(ring(comm, by, style, tag=abs(by)), [rng.standard_normal((place + 1, 3)) for place in comm.held], comm, rng)
+            check_adjoint(ring(comm, by, style, tag=abs(by)), [rng.standard_normal((rank + 1, 3)) for rank in comm.held], comm, rng)
             check_adjoint(ring(comm, by, style), [rng.standard_normal(()) for _ in comm.held], comm, rng)
 
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("style", ["dropped", "held", "joined", "handles"])
-def test_second_derivatives_of_messages_by_differences(on_places, style):
+def test_second_derivatives_of_messages_by_differences(on_all_kinds, style):
     def check(comm):
-        xs = [ag.tensor(rng_of(comm, place).standard_normal(2), requires_grad=True) for place in comm.held]
+        xs = [ag.tensor(rng_of(comm, rank).standard_normal(2), requires_grad=True) for rank in comm.held]
         for power in (1, 3):                         # linear: the gradient does not depend on x; else it does
             call = ring(comm, 1, style)
             assert gradgradcheck(lambda *xs, call=call, power=power: [y ** power for y in call(*xs)], xs, comm=comm)
         assert gradcheck(ring(comm, 1, style), xs, comm)      # nothing waits for a pass before
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_one_message_is_checked_to_second_order(on_ranks):
@@ -170,7 +170,7 @@ def test_one_message_is_checked_to_second_order(on_ranks):
     on_ranks(check)
 
 
-def test_second_order_equals_one_process(on_places):
+def test_second_order_equals_one_process(on_all_kinds):
     """A cubic penalty on the gradient, through messages, in plain backward passes."""
     def check(comm):
         n = comm.size
@@ -178,14 +178,14 @@ def test_second_order_equals_one_process(on_places):
         ones = [ag.tensor(x, requires_grad=True) for x in data]
         g = ag.grad(sum((x * ones[p - 1] ** 3).sum() for p, x in enumerate(ones)), ones, create_graph=True)
         ag.backward(sum((v ** 2).sum() for v in g))
-        mine = [ag.tensor(data[place], requires_grad=True) for place in comm.held]
+        mine = [ag.tensor(data[rank], requires_grad=True) for rank in comm.held]
         got = ring(comm, 1, "dropped")(*mine)
         gs = ag.grad(sum((x * y ** 3).sum() for x, y in zip(mine, got, strict=True)), mine, create_graph=True)
         sum((v ** 2).sum() for v in gs).backward()
-        for place, x in zip(comm.held, mine, strict=True):
-            np.testing.assert_allclose(x.grad.numpy(), ones[place].grad.numpy(), rtol=1e-10)
+        for rank, x in zip(comm.held, mine, strict=True):
+            np.testing.assert_allclose(x.grad.numpy(), ones[rank].grad.numpy(), rtol=1e-10)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 @pytest.mark.parametrize("held", [False, True])
@@ -252,37 +252,37 @@ def test_micro_batches_whose_tokens_are_held_keep_their_own_passes(on_ranks):
     on_ranks(check)
 
 
-def test_shapes_dtypes_and_recording(on_places):
+def test_shapes_dtypes_and_recording(on_all_kinds):
     def check(comm):
         n = comm.size
         for x in (ag.tensor([1, 2]), ag.tensor(True), ag.ones(0, 3), ag.ones(2, 3, dtype=ag.float16).T, ag.tensor(2.5, dtype=ag.float32)):
-            for place in comm.held:
-                assert not Send.apply(x, comm=comm, dest=(place + 1) % n, place=place).requires_grad
-            for place in comm.held:
-                y = Recv.apply(comm=comm, source=(place - 1) % n, like=x, place=place)
+            for rank in comm.held:
+                assert not Send.apply(x, comm=comm, dest=(rank + 1) % n, rank=rank).requires_grad
+            for rank in comm.held:
+                y = Recv.apply(comm=comm, source=(rank - 1) % n, like=x, rank=rank)
                 assert y.dtype == x.dtype and y.tolist() == x.tolist() and not y.requires_grad
         for x in ([1.5, 2.0], 3, np.float32(4)):     # as collectives take them
-            for place in comm.held:
-                assert Send.apply(x, comm=comm, dest=(place + 1) % n, place=place).shape == (0,)
-            assert [Recv.apply(comm=comm, source=(place - 1) % n, place=place).tolist() for place in comm.held] == [x] * len(comm.held)
+            for rank in comm.held:
+                assert Send.apply(x, comm=comm, dest=(rank + 1) % n, rank=rank).shape == (0,)
+            assert [Recv.apply(comm=comm, source=(rank - 1) % n, rank=rank).tolist() for rank in comm.held] == [x] * len(comm.held)
         w = ag.ones(2, dtype=ag.float32, requires_grad=True)
         for recorded in (True, False):
             with ag.set_grad_enabled(recorded):
-                tokens = [Send.apply(w, comm=comm, dest=(place + 1) % n, place=place) for place in comm.held]
-                ys = [Recv.apply(comm=comm, source=(place - 1) % n, place=place) for place in comm.held]
+                tokens = [Send.apply(w, comm=comm, dest=(rank + 1) % n, rank=rank) for rank in comm.held]
+                ys = [Recv.apply(comm=comm, source=(rank - 1) % n, rank=rank) for rank in comm.held]
             assert all(t.requires_grad == recorded and t.shape == (0,) for t in tokens)
             assert all(y.requires_grad == recorded and y.is_leaf != recorded for y in ys)
             if recorded:
                 assert type(ys[0].grad_fn).__name__ == "RecvBackward"
                 ag.backward([y.sum() for y in ys])
                 assert w.grad.dtype == ag.float32 and w.grad.tolist() == [len(ys)] * 2
-        for place in comm.held:
-            Send.apply(ag.ones(2), comm=comm, dest=(place + 1) % n, place=place)
-        for place in comm.held:
+        for rank in comm.held:
+            Send.apply(ag.ones(2), comm=comm, dest=(rank + 1) % n, rank=rank)
+        for rank in comm.held:
             with pytest.raises(CollectiveError, match=r"received float32 \(2,\), but like= requires float64 \(2,\)"):
-                Recv.apply(comm=comm, source=(place - 1) % n, like=np.ones(2), place=place)
+                Recv.apply(comm=comm, source=(rank - 1) % n, like=np.ones(2), rank=rank)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_both_send_much_first(on_ranks):

@@ -90,8 +90,8 @@ def test_gradient_penalties_in_every_way_equal_one_process(on_ranks, power, join
     on_ranks(check)
 
 
-@pytest.mark.parametrize("place", ["sender", "receiver"])
-def test_only_one_end_uses_the_gradient_of_the_gradient(on_ranks, place):
+@pytest.mark.parametrize("end", ["sender", "receiver"])
+def test_only_one_end_uses_the_gradient_of_the_gradient(on_ranks, end):
     """A penalty on one rank; the other one's second pass is that of its loss, or of nothing."""
     def check(comm):
         if comm.size == 1 or comm.rank > 1:
@@ -101,15 +101,15 @@ def test_only_one_end_uses_the_gradient_of_the_gradient(on_ranks, place):
             Send.apply(w * w, dest=1, comm=comm)
             g, = ag.grad((w * 0).sum(), w, create_graph=True)          # d(b a^4)/da = 4 b a^3
             assert g.item() == 4 * 3 * 8
-            ((g ** 2).sum() if place == "sender" else (w * 0).sum()).backward()
-            expected = 2 * 96 * 12 * 3 * 4 if place == "sender" else 2 * 16 * 4 * 8       # penalty (4 b a^3)^2, or (a^4)^2
+            ((g ** 2).sum() if end == "sender" else (w * 0).sum()).backward()
+            expected = 2 * 96 * 12 * 3 * 4 if end == "sender" else 2 * 16 * 4 * 8       # penalty (4 b a^3)^2, or (a^4)^2
             assert w.grad.item() == expected
         else:
             y = Recv.apply(source=0, comm=comm)
             g, = ag.grad((w * y ** 2).sum(), w, create_graph=True)
             assert g.item() == 16
-            ((g ** 2).sum() if place == "receiver" else (w * 0).sum()).backward()
-            assert w.grad is None if place == "receiver" else w.grad.item() == 2 * 96 * 4 * 8
+            ((g ** 2).sum() if end == "receiver" else (w * 0).sum()).backward()
+            assert w.grad is None if end == "receiver" else w.grad.item() == 2 * 96 * 4 * 8
 
     on_ranks(check)
 
@@ -272,24 +272,24 @@ def test_a_pass_that_no_other_rank_has_is_told():
 @pytest.mark.parametrize("style", ["dropped", "held", "joined"])
 def test_a_pass_from_some_of_the_received_tensors(used, style):
     comm = Devices(3)
-    xs, hs = [ag.tensor([place + 1.0], requires_grad=True) for place in range(3)], ()
+    xs, hs = [ag.tensor([rank + 1.0], requires_grad=True) for rank in range(3)], ()
     for keep in (True, True, False):                 # a new graph each time
-        tokens = [Send.apply(x * x, dest=place, comm=comm, place=place) for place, x in enumerate(xs)]
-        ys = [Recv.apply(source=place, comm=comm, place=place) for place in range(3)]
+        tokens = [Send.apply(x * x, dest=rank, comm=comm, rank=rank) for rank, x in enumerate(xs)]
+        ys = [Recv.apply(source=rank, comm=comm, rank=rank) for rank in range(3)]
         if style == "dropped":
             tokens.clear()
-        loss = sum([(ys[place] ** 2).sum() for place in used], start=0 * sum(x.sum() for x in xs))
+        loss = sum([(ys[rank] ** 2).sum() for rank in used], start=0 * sum(x.sum() for x in xs))
         if style == "joined":
             loss = join(loss, *tokens)
         gs = ag.grad(loss, xs, retain_graph=keep, create_graph=keep)
-        assert [g.item() for g in gs] == [4 * x.item() ** 3 if place in used else 0 for place, x in enumerate(xs)]
+        assert [g.item() for g in gs] == [4 * x.item() ** 3 if rank in used else 0 for rank, x in enumerate(xs)]
         if keep and used:
             hs = ag.grad(sum(g.sum() for g in gs), xs, create_graph=True, materialize_grads=True)
-            assert [h.item() for h in hs] == [12 * x.item() ** 2 if place in used else 0 for place, x in enumerate(xs)]
-    rest = [place for place in range(3) if place not in used]
+            assert [h.item() for h in hs] == [12 * x.item() ** 2 if rank in used else 0 for rank, x in enumerate(xs)]
+    rest = [rank for rank in range(3) if rank not in used]
     if rest and style != "joined":                   # what was not reached waits for its own pass
-        gs = ag.grad(sum(ys[place].sum() for place in rest), xs, materialize_grads=True)
-        assert [g.item() for g in gs] == [2 * x.item() if place in rest else 0 for place, x in enumerate(xs)]
+        gs = ag.grad(sum(ys[rank].sum() for rank in rest), xs, materialize_grads=True)
+        assert [g.item() for g in gs] == [2 * x.item() if rank in rest else 0 for rank, x in enumerate(xs)]
     del ys, loss, gs, hs
     (xs[0] * 2).sum().backward()
     assert pending() == []
@@ -299,9 +299,9 @@ def test_the_checkers_on_devices_ask_for_one_output_at_a_time():
     comm = Devices(2)
 
     def ring(a, b):
-        for place, x in enumerate((a, b)):
-            Send.apply(x * x, dest=1 - place, comm=comm, place=place)
-        return tuple(Recv.apply(source=1 - place, comm=comm, place=place) ** 2 for place in range(2))
+        for rank, x in enumerate((a, b)):
+            Send.apply(x * x, dest=1 - rank, comm=comm, rank=rank)
+        return tuple(Recv.apply(source=1 - rank, comm=comm, rank=rank) ** 2 for rank in range(2))
 
     xs = [ag.tensor([1.5, 2.0], dtype=ag.float64, requires_grad=True), ag.tensor([0.5], dtype=ag.float64, requires_grad=True)]
     assert gradcheck(ring, xs, comm) and gradgradcheck(ring, xs, comm=comm)

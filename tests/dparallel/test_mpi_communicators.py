@@ -128,7 +128,7 @@ def mean(raw):
 
 def whole(raw):
     """A module of the package, with its parameters cut over the ranks, as one sum."""
-    y = dparallel.ReduceFromPlaces.apply(dparallel.CopyToPlaces.apply(x(raw), comm=raw), comm=raw)
+    y = dparallel.ReduceFromRanks.apply(dparallel.CopyToRanks.apply(x(raw), comm=raw), comm=raw)
     y.sum().backward()
 
 
@@ -210,7 +210,7 @@ CASES = {
     "AllToAll": lambda raw: dparallel.AllToAll.apply(ag.ones(raw.size), comm=raw),
     "Permute": lambda raw: dparallel.Permute.apply(x(raw), comm=raw, pairs=[(0, 0)]),
     "Barrier": lambda raw: dparallel.Barrier.apply(x(raw), comm=raw),
-    "CopyToPlaces": whole, "ReduceFromPlaces": whole,
+    "CopyToRanks": whole, "ReduceFromRanks": whole,
     "start": lambda raw: dparallel.AllReduce.start(x(raw), comm=raw).wait().sum().backward(),
     "Send": messages(lambda x, to, raw: dparallel.Send.apply(x, dest=to, comm=raw),
                      lambda source, raw: dparallel.Recv.apply(source=source, comm=raw)),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dparallel.testing.places.worlds import requested_places
+from dparallel.testing.ranks.worlds import requested_ranks
 
 ROOT = Path(__file__).parent.parent.parent
 pytest_plugins = ["pytester"]
@@ -54,55 +54,55 @@ def gone(marker, seconds=60):
 
 
 def test_one_marker_runs_a_test_everywhere(user, monkeypatch):
-    monkeypatch.setenv("PLACES_MARK", "everywhere")
+    monkeypatch.setenv("RANKS_MARK", "everywhere")
     done = user("""
 @pytest.fixture(scope="module")
 def numbers():
     return [1.0, 2.0]
 
 class TestIt:
-    @pytest.mark.places
+    @pytest.mark.ranks
     @pytest.mark.parametrize("k", [1, 3])
     def test_sum(self, comm, k, numbers, tmp_path):
         total = comm.allreduce([np.array(numbers) * k for _ in comm.held])[0]
         assert total.tolist() == [k * comm.size, 2 * k * comm.size]
 
-@pytest.mark.places(2, kinds=["network", "mpi"])
+@pytest.mark.ranks(2, kinds=["network", "mpi"])
 def test_rank(comm):
     assert comm.kind in ("threads", "network", "mpi") and comm.size == 2
 
 def test_plain():
     pass
 
-@pytest.mark.places(2, kinds="mpi")
+@pytest.mark.ranks(2, kinds="mpi")
 def test_skipped(comm):
     pytest.skip("why not")
 
-@pytest.mark.places(2, kinds="mpi")
+@pytest.mark.ranks(2, kinds="mpi")
 @pytest.mark.skipif(True, reason="never")
 def test_left_out(comm):
     assert False
 
 @pytest.mark.xfail
-@pytest.mark.places(2, kinds="mpi")
+@pytest.mark.ranks(2, kinds="mpi")
 def test_expected(comm):
     assert comm.rank == 0
 """)
     done.assert_outcomes(passed=18 + 2 + 1, skipped=2, xfailed=1)
     done.stdout.fnmatch_lines(["*TestIt::test_sum[[]mpi-3-1[]] PASSED*"])
-    assert gone("PLACES_MARK=everywhere")
+    assert gone("RANKS_MARK=everywhere")
 
 
 def test_failures_crashes_and_hangs_are_failures_of_one_test(user, monkeypatch):
-    monkeypatch.setenv("PLACES_MARK", "isolation")
+    monkeypatch.setenv("RANKS_MARK", "isolation")
     done = user("""
-@pytest.mark.places(2, kinds=("threads", "mpi"))
+@pytest.mark.ranks(2, kinds=("threads", "mpi"))
 def test_fails(comm):
     print("printed before")
     comm.barrier()
     assert comm.rank == 0, "planted"
 
-@pytest.mark.places(2, kinds="mpi")
+@pytest.mark.ranks(2, kinds="mpi")
 def test_crashes(comm):
     if comm.rank == 1:
         os._exit(3)
@@ -113,11 +113,11 @@ def where_it_hangs(comm):
         time.sleep(600)
     comm.barrier()
 
-@pytest.mark.places(2, kinds=("devices", "threads", "mpi"), timeout=3)
+@pytest.mark.ranks(2, kinds=("devices", "threads", "mpi"), timeout=3)
 def test_hangs(comm):
     where_it_hangs(comm)
 
-@pytest.mark.places(2, kinds="mpi")
+@pytest.mark.ranks(2, kinds="mpi")
 def test_good(comm):
     comm.barrier()
 """)
@@ -133,26 +133,26 @@ def test_good(comm):
     for kind in ("devices", "threads"):
         part = text[text.index(f"_ test_hangs[{kind}-2] _"):]
         assert "took longer than 3 s" in part[:300] and "time.sleep(600)" in part[:1200]
-    assert gone("PLACES_MARK=isolation")
+    assert gone("RANKS_MARK=isolation")
 
 
 def test_an_async_test_does_not_pass_without_running(user):
     done = user("""
-@pytest.mark.places(2, kinds=("threads", "mpi"))
+@pytest.mark.ranks(2, kinds=("threads", "mpi"))
 async def test_never_awaited(comm):
     assert False
 """)
     done.assert_outcomes(failed=2)
-    done.stdout.fnmatch_lines(["*test_never_awaited[[]*[]] is `async def`, which no place would run*"])
+    done.stdout.fnmatch_lines(["*test_never_awaited[[]*[]] is `async def`, which no rank would run*"])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_of_an_interrupted_session(user, monkeypatch, number):
-    marker = f"PLACES_MARK=interrupted-{int(number)}"
+    marker = f"RANKS_MARK=interrupted-{int(number)}"
     monkeypatch.setenv(*marker.split("="))
     path = user.pytester.path
     (path / "test_user.py").write_text(HEAD + """
-@pytest.mark.places(2, kinds="mpi")
+@pytest.mark.ranks(2, kinds="mpi")
 def test_waits(comm):
     open(f"begun-{comm.rank}", "w").close()
     time.sleep(600)
@@ -177,16 +177,16 @@ def test_the_first_failure_ends_what_other_ranks_would_wait_for(user, monkeypatc
     done = user("""
 if world().rank == 1:
     raise ImportError("planted")
-@pytest.mark.places(2, kinds="mpi")
+@pytest.mark.ranks(2, kinds="mpi")
 def test_a(comm):
     comm.barrier()
-@pytest.mark.places(2, kinds="mpi")
+@pytest.mark.ranks(2, kinds="mpi")
 def test_b(comm):
     comm.barrier()
 @pytest.fixture
 def broken():
     assert False, "broken fixture"
-@pytest.mark.places(1, kinds=("threads", "mpi"))
+@pytest.mark.ranks(1, kinds=("threads", "mpi"))
 def test_c(comm, broken):
     pass
 """)
@@ -203,7 +203,7 @@ class Marked:
     nodeid = "test_a"
 
     def __init__(self, *sizes, **settings):
-        self.marker = pytest.mark.places(*sizes, **settings).mark
+        self.marker = pytest.mark.ranks(*sizes, **settings).mark
 
     def get_closest_marker(self, name):
         return self.marker
@@ -213,14 +213,14 @@ class Marked:
                                            (Marked(2.5), "sizes are whole numbers"), (Marked(kinds="gpu"), "kinds are some of"),
                                            (Marked(timeout=-1), "timeout is a number"), (Marked(timeout="soon"), "soon")])
 def test_a_wrong_marker_is_named(marked, words, pytestconfig):
-    with pytest.raises(pytest.UsageError, match=f"test_a: @pytest.mark.places.*{words}"):
-        requested_places(marked, pytestconfig)
+    with pytest.raises(pytest.UsageError, match=f"test_a: @pytest.mark.ranks.*{words}"):
+        requested_ranks(marked, pytestconfig)
 
 
 def test_a_wrong_marker_ends_collection(user):
-    done = user("@pytest.mark.places(0)\ndef test_a(comm):\n    pass\n", "--collect-only")
-    assert done.ret != 0 and "test_user.py::test_a: @pytest.mark.places: sizes are whole" in done.stdout.str() + done.stderr.str()
-    done = user("@pytest.mark.places\ndef test_a(world):\n    pass\n", "--collect-only")
+    done = user("@pytest.mark.ranks(0)\ndef test_a(comm):\n    pass\n", "--collect-only")
+    assert done.ret != 0 and "test_user.py::test_a: @pytest.mark.ranks: sizes are whole" in done.stdout.str() + done.stderr.str()
+    done = user("@pytest.mark.ranks\ndef test_a(world):\n    pass\n", "--collect-only")
     assert done.ret != 0 and "is for tests with an argument `comm`" in done.stdout.str() + done.stderr.str()
 
 
@@ -228,10 +228,10 @@ def test_the_users_own_job(user):
     """Under mpirun marked tests run on the real ranks, where the size is right; others are left out."""
     path = user.pytester.path
     (path / "test_user.py").write_text(HEAD + """
-@pytest.mark.places
+@pytest.mark.ranks
 def test_any(comm):
     assert comm.kind == "mpi" and comm.size == 2
-@pytest.mark.places(3)
+@pytest.mark.ranks(3)
 def test_three(comm):
     assert False
 def test_serial():
@@ -250,7 +250,7 @@ from hypothesis import assume, given, settings, strategies as st
 from dparallel.testing.strategies import pieces, shapes
 SETTINGS = settings(deadline=None, max_examples=10, database=None, derandomize=True)
 
-@pytest.mark.places(2)
+@pytest.mark.ranks(2)
 @SETTINGS
 @given(n=st.integers(1, 5), data=pieces(2))
 def test_same(comm, n, data):
@@ -259,7 +259,7 @@ def test_same(comm, n, data):
     assert all(other == everyone[0] for other in everyone)
     assert comm.allreduce([np.ones(n) for _ in comm.held])[0].tolist() == [2.0] * n
 
-@pytest.mark.places(2, kinds=("threads", "mpi"))
+@pytest.mark.ranks(2, kinds=("threads", "mpi"))
 @SETTINGS
 @given(n=st.integers(0, 100))
 def test_one_rank_fails(comm, n):
@@ -277,17 +277,17 @@ def test_what_ranks_cannot_share_is_refused(user):
     done = user("""
 from hypothesis import given, strategies as st
 
-@pytest.mark.places(2, kinds=("threads", "mpi"))
+@pytest.mark.ranks(2, kinds=("threads", "mpi"))
 @given(later=st.data())
 def test_draws(comm, later):
     later.draw(st.integers())
 
 @pytest.fixture
-def place(comm):
+def rank_of_pair(comm):
     return comm.rank if comm.size == 2 else None
 
-@pytest.mark.places(2, kinds=("threads",))
-def test_fixture(place, comm):
+@pytest.mark.ranks(2, kinds=("threads",))
+def test_fixture(rank_of_pair, comm):
     pass
 """)
     done.assert_outcomes(failed=2, errors=1)

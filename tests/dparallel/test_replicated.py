@@ -1,10 +1,10 @@
-"""CopyToPlaces and ReduceFromPlaces: gradients of one loss that every place computes alike."""
+"""CopyToRanks and ReduceFromRanks: gradients of one loss that every rank computes alike."""
 
 import numpy as np
 import pytest
 
 import autograd as ag
-from dparallel import AllReduce, CopyToPlaces, ReduceFromPlaces
+from dparallel import AllReduce, CopyToRanks, ReduceFromRanks
 from dparallel.testing import check_adjoint, explain_factor
 
 
@@ -13,9 +13,9 @@ def as_tuple(y):
 
 
 def columns(comm, w):
-    """Each held place's columns of a matrix."""
+    """Each held rank's columns of a matrix."""
     cuts = np.array_split(np.arange(w.shape[1]), comm.size)
-    return [w[:, cuts[place].tolist()] for place in comm.held]
+    return [w[:, cuts[rank].tolist()] for rank in comm.held]
 
 
 def numbers(*shape, seed):
@@ -23,22 +23,22 @@ def numbers(*shape, seed):
 
 
 def split_layer(comm, xs, a, b):
-    """tanh(x A) B with the columns of A and the rows of B split over places; each place has x, and gets the result."""
-    xs = as_tuple(CopyToPlaces.apply(*xs, comm=comm))
+    """tanh(x A) B with the columns of A and the rows of B split over ranks; each rank has x, and gets the result."""
+    xs = as_tuple(CopyToRanks.apply(*xs, comm=comm))
     parts = [(x @ a_part).tanh() @ b_part.T for x, a_part, b_part in zip(xs, columns(comm, a), columns(comm, b.T))]
-    return as_tuple(ReduceFromPlaces.apply(*parts, comm=comm))
+    return as_tuple(ReduceFromRanks.apply(*parts, comm=comm))
 
 
-def trained(comm, layer, places):
-    """Outputs, gradients and second-order gradients; of x for each place held, of the weights for this process."""
-    xs, a, b = [numbers(4, 3, seed=1) for _ in range(places)], numbers(3, 7, seed=2), numbers(7, 2, seed=3)
+def trained(comm, layer, ranks):
+    """Outputs, gradients and second-order gradients; of x for each rank held, of the weights for this process."""
+    xs, a, b = [numbers(4, 3, seed=1) for _ in range(ranks)], numbers(3, 7, seed=2), numbers(7, 2, seed=3)
     ys = layer([x.exp() for x in xs], a, b)
     gs = ag.grad([(y ** 3).sum() for y in ys], xs, create_graph=True)
     ag.backward([(g ** 2).sum() for g in gs])            # the second order stays in the convention
     return [*ys], [*gs], [x.grad for x in xs], [a.grad, b.grad]
 
 
-def test_a_split_layer_has_the_gradients_of_one_process(on_places):
+def test_a_split_layer_has_the_gradients_of_one_process(on_all_kinds):
     def check(comm):
         *ours, weights = trained(comm, lambda xs, a, b: split_layer(comm, xs, a, b), len(comm.held))
         *one, (a, b) = trained(comm, lambda xs, a, b: [(xs[0] @ a).tanh() @ b], 1)
@@ -49,7 +49,7 @@ def test_a_split_layer_has_the_gradients_of_one_process(on_places):
             parts = comm.allgather_object([value.numpy()] * len(comm.held))
             np.testing.assert_allclose(sum(parts) if len(comm.held) == 1 else parts[0], expected.numpy(), rtol=1e-9)
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_without_the_pair_the_checker_says_off_by_exactly_n(on_ranks):
@@ -58,10 +58,10 @@ def test_without_the_pair_the_checker_says_off_by_exactly_n(on_ranks):
         loss = (AllReduce.apply(x, comm=comm) ** 2).sum()            # the same on every rank
         (g,) = ag.grad(loss, x)
         y = numbers(4, seed=1)
-        (right,) = ag.grad((ReduceFromPlaces.apply(y, comm=comm) ** 2).sum(), y)
+        (right,) = ag.grad((ReduceFromRanks.apply(y, comm=comm) ** 2).sum(), y)
         hint = explain_factor(g.numpy(), right.numpy(), comm.size)
-        assert (f"off by exactly {comm.size}" in hint and "CopyToPlaces" in hint) if comm.size > 1 else hint == ""
-        for function in (CopyToPlaces, ReduceFromPlaces):             # they are not in the sum's convention
+        assert (f"off by exactly {comm.size}" in hint and "CopyToRanks" in hint) if comm.size > 1 else hint == ""
+        for function in (CopyToRanks, ReduceFromRanks):             # they are not in the sum's convention
             if comm.size > 1:
                 with pytest.raises(AssertionError, match="ranks"):
                     check_adjoint(lambda x, f=function: f.apply(x, comm=comm), [np.random.default_rng(comm.rank).standard_normal(3)], comm)
@@ -72,8 +72,8 @@ def test_without_the_pair_the_checker_says_off_by_exactly_n(on_ranks):
 def test_recorded_on_all_ranks_or_on_none(on_ranks):
     def check(comm):
         x = ag.ones(2, dtype=ag.float64, requires_grad=comm.rank == 0)
-        y = CopyToPlaces.apply(x, comm=comm)
-        assert y.requires_grad and not CopyToPlaces.apply(ag.ones(1), comm=comm).requires_grad
+        y = CopyToRanks.apply(x, comm=comm)
+        assert y.requires_grad and not CopyToRanks.apply(ag.ones(1), comm=comm).requires_grad
         (y * (comm.rank + 1)).sum().backward()
         if comm.rank == 0:
             assert x.grad.tolist() == [comm.size * (comm.size + 1) / 2] * 2

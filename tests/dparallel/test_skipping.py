@@ -134,7 +134,7 @@ def test_skipping_micro_batches(on_ranks):
     on_ranks(check)
 
 
-def test_local_devices(on_places):
+def test_local_devices(on_all_kinds):
     def check(comm):
         if len(comm.held) != comm.size:
             return
@@ -150,4 +150,4 @@ def test_local_devices(on_places):
             (model(x) ** 2).mean().backward()
         assert not step.skipped and model.module.two.weight.grad is not None
 
-    on_places(check)
+    on_all_kinds(check)

@@ -18,14 +18,14 @@ QUICK = settings(deadline=None, max_examples=15, derandomize=True, database=None
 @QUICK
 @given(shape=shapes(), dtype=dtypes(), root=roots(SIZE), seed=seeds())
 def test_values_of_all_shapes_and_dtypes(shape, dtype, root, seed):
-    everyone = [numbers(shape, dtype, seed=seed, place=place) for place in range(SIZE)]
+    everyone = [numbers(shape, dtype, seed=seed, rank=rank) for rank in range(SIZE)]
     assert all(x.shape == shape and x.dtype == dtype for x in everyone)
 
-    def rank(comm):
+    def program(comm):
         mine = everyone[comm.rank]
         return comm.broadcast(mine if comm.rank == root else None, root)[0], comm.allreduce([mine])[0]
 
-    for copy, total in run_ranks(SIZE, rank):
+    for copy, total in run_ranks(SIZE, program):
         assert copy.dtype == dtype and np.array_equal(copy, everyone[root])
         if dtype.kind in "iu":
             assert np.array_equal(total, sum(everyone[1:], everyone[0]))
@@ -40,9 +40,9 @@ def test_adjoints_of_unequal_pieces(data, seed, root):
     sizes, table = data.draw(splits(SIZE, sum(rows))), data.draw(exchanges(SIZE))
     assert len(sizes) == SIZE and sum(sizes) == sum(rows) and min(sizes) >= 0
 
-    def rank(comm):
+    def program(comm):
         def own(n):
-            return numbers((n, 2) if dim in (0, -2) else (2, n), seed=seed, place=comm.rank)
+            return numbers((n, 2) if dim in (0, -2) else (2, n), seed=seed, rank=comm.rank)
 
         check_adjoint(lambda x: AllGather.apply(x, comm=comm, dim=dim), [own(rows[comm.rank])], comm)
         check_adjoint(lambda x: Gather.apply(x, comm=comm, dim=dim, root=root), [own(rows[comm.rank])], comm)
@@ -50,4 +50,4 @@ def test_adjoints_of_unequal_pieces(data, seed, root):
                       [own(sum(rows)) if comm.rank == root else None], comm)
         check_adjoint(lambda x: AllToAll.apply(x, comm=comm, dim=dim, sizes=table[comm.rank]), [own(sum(table[comm.rank]))], comm)
 
-    run_ranks(SIZE, rank)
+    run_ranks(SIZE, program)

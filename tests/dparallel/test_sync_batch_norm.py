@@ -27,7 +27,7 @@ CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 
 def cuts(comm, rows=13, empty=False):
     """This rank's rows: unequal, and none on the first of several where `empty`."""
-    sizes = [0 if empty and place == 0 else place + 1 for place in range(comm.size - 1)]
+    sizes = [0 if empty and rank == 0 else rank + 1 for rank in range(comm.size - 1)]
     start = sum(sizes[:comm.rank])
     return slice(start, start + sizes[comm.rank] if comm.rank < comm.size - 1 else rows)
 
@@ -196,7 +196,7 @@ def test_data_parallel_equals_one_process(on_ranks, average, empty):
     on_ranks(check)
 
 
-def test_scattered_batches_equal_one_process(on_places):
+def test_scattered_batches_equal_one_process(on_all_kinds):
     """batch="root": on local devices the replicas' layers meet."""
     whole = trained(Net(), slice(None))
 
@@ -204,7 +204,7 @@ def test_scattered_batches_equal_one_process(on_places):
         model = DataParallel(nn.SyncBatchNorm.convert_sync_batchnorm(Net()), comm=comm, batch="root")
         compare(trained(model, slice(None)), whole) if 0 in comm.held else trained(model, slice(None))
 
-    on_places(check)
+    on_all_kinds(check)
 
 
 def test_second_derivatives_on_local_devices():

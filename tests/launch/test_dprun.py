@@ -283,7 +283,7 @@ def test_standard_input_that_never_ends(tmp_path, endless):
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["y"] if endless == "yes" else [], "")
 
 
-PLACES = """
+POSITIONS = """
 import os, sys, threading, time
 import numpy as np
 from dparallel import world
@@ -309,7 +309,7 @@ comm.barrier()
 def test_where_the_ranks_were(tmp_path, what, code, words):
     """A killed rank; a deadlock that nothing can resolve, which does not wait for the limit."""
     path = tmp_path / "script.py"
-    path.write_text(PLACES)
+    path.write_text(POSITIONS)
     done = dprun("-n", 2, "--timeout", 50, path, what)
     assert done.returncode == code, done.stderr
     assert all(re.search(each, done.stderr) for each in words), done.stderr

@@ -72,14 +72,14 @@ class TransformerEncoderLayer(Module):
                  activation: str | Callable[..., Any] = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
                  norm_first: bool = False, bias: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__()
-        place: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **place)
-        self.linear1: Linear = Linear(d_model, dim_feedforward, bias=bias, **place)
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **factory)
+        self.linear1: Linear = Linear(d_model, dim_feedforward, bias=bias, **factory)
         self.dropout: Dropout = Dropout(dropout)
-        self.linear2: Linear = Linear(dim_feedforward, d_model, bias=bias, **place)
+        self.linear2: Linear = Linear(dim_feedforward, d_model, bias=bias, **factory)
         self.norm_first = norm_first
-        self.norm1: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
-        self.norm2: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+        self.norm1: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory)
+        self.norm2: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory)
         self.dropout1: Dropout = Dropout(dropout)
         self.dropout2: Dropout = Dropout(dropout)
         self.activation: Callable[[Tensor], Tensor] = activation_of(activation)
@@ -201,16 +201,16 @@ class TransformerDecoderLayer(Module):
                  activation: str | Callable[..., Any] = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
                  norm_first: bool = False, bias: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__()
-        place: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **place)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **place)
-        self.linear1: Linear = Linear(d_model, dim_feedforward, bias=bias, **place)
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **factory)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **factory)
+        self.linear1: Linear = Linear(d_model, dim_feedforward, bias=bias, **factory)
         self.dropout: Dropout = Dropout(dropout)
-        self.linear2: Linear = Linear(dim_feedforward, d_model, bias=bias, **place)
+        self.linear2: Linear = Linear(dim_feedforward, d_model, bias=bias, **factory)
         self.norm_first = norm_first
-        self.norm1: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
-        self.norm2: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
-        self.norm3: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
+        self.norm1: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory)
+        self.norm2: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory)
+        self.norm3: LayerNorm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory)
         self.dropout1: Dropout = Dropout(dropout)
         self.dropout2: Dropout = Dropout(dropout)
         self.dropout3: Dropout = Dropout(dropout)
@@ -298,13 +298,13 @@ class Transformer(Module):
                  dtype: DTypeLike = None) -> None:
         super().__init__()
         sizes = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
-        place: dict[str, Any] = {"device": device, "dtype": dtype}
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         if custom_encoder is None:
-            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
-            custom_encoder = TransformerEncoder(TransformerEncoderLayer(*sizes, **place), num_encoder_layers, norm)
+            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory)
+            custom_encoder = TransformerEncoder(TransformerEncoderLayer(*sizes, **factory), num_encoder_layers, norm)
         if custom_decoder is None:
-            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
-            custom_decoder = TransformerDecoder(TransformerDecoderLayer(*sizes, **place), num_decoder_layers, norm)
+            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **factory)
+            custom_decoder = TransformerDecoder(TransformerDecoderLayer(*sizes, **factory), num_decoder_layers, norm)
         self.encoder: Module = custom_encoder
         self.decoder: Module = custom_decoder
         self._reset_parameters()

@@ -58,7 +58,7 @@ class MpiMessages:
             handle.wait()
         return handle
 
-    def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
+    def _send_message(self, local_rank: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
         if self.without_bfloat16:
             self.reject_bfloat16(call)
             if call.error:
@@ -74,7 +74,7 @@ class MpiMessages:
             self.hold_buffers(request, (header, x), what)
         return Handle(lambda: self._complete(requests, what), lambda: all(request.Test() for request in requests))
 
-    def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
+    def _receive_message(self, local_rank: int, peer: int, tag: int, what: str) -> Handle:
         self.messages += 1
         header = np.empty(HEADER.size, np.uint8)
         first = self.comm.Irecv(self.spec(header), peer, self._mpi_tag(tag))
@@ -99,7 +99,7 @@ class MpiMessages:
 
         return Handle(finish, lambda: first.Test() and all(request.Test() for request in receive_body()[2]))
 
-    def _probe(self, local_place: int, peer: int, tag: int) -> bool:
+    def _probe(self, local_rank: int, peer: int, tag: int) -> bool:
         return bool(self.comm.Iprobe(peer, self._mpi_tag(tag)))
 
     def _poll_until(self, poll: Callable[[], bool], what: str) -> None:

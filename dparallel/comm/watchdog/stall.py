@@ -246,7 +246,7 @@ class Watch:
         now = time.monotonic()
         between = now - self._checked_at
         mine = self._state(now)
-        leave_mark("place", mine.line(now, math.inf))
+        leave_mark("position", mine.line(now, math.inf))
         self._publish_progress(mine, now)
         states = self._publish(mine)
         if self.settings.survives:

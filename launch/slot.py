@@ -29,7 +29,7 @@ def main(path: str) -> int:
         descriptors.append(int(variables[CONNECTION]))
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
-        send(connection, {"place": rank, "variables": variables}, descriptors)
+        send(connection, {"slot": rank, "variables": variables}, descriptors)
     theirs.close()
     if CONNECTION in variables:
         os.close(int(variables[CONNECTION]))

@@ -1,5 +1,5 @@
 """World: a kind and size of communicator that a test runs on (local devices, ranks as threads, a simulated network, MPI
-ranks). Places: the arguments of the marker.
+ranks). RanksMarker: the arguments of the marker.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class World(NamedTuple):
         return run_ranks(self.size, check, timeout=timeout, network=Network() if self.kind == "network" else None)
 
 
-class Places(NamedTuple):
+class RanksMarker(NamedTuple):
     """The arguments of a test's marker, with the ini file's defaults."""
 
     sizes: tuple[int, ...]
@@ -55,29 +55,29 @@ class Places(NamedTuple):
         return [World(kind, size) for kind in self.kinds for size in self.sizes]
 
 
-def requested_places(item: pytest.Item, config: pytest.Config) -> Places | None:
+def requested_ranks(item: pytest.Item, config: pytest.Config) -> RanksMarker | None:
     """The arguments of a test's marker; None without a marker. pytest.UsageError for a wrong argument."""
-    marker = item.get_closest_marker("places")
+    marker = item.get_closest_marker("ranks")
     if marker is None:
         return None
     unknown = set(marker.kwargs) - ARGUMENTS
     if unknown:
-        raise pytest.UsageError(f"{item.nodeid}: @pytest.mark.places has no argument {sorted(unknown)[0]!r}; it has sizes "
+        raise pytest.UsageError(f"{item.nodeid}: @pytest.mark.ranks has no argument {sorted(unknown)[0]!r}; it has sizes "
                                 f"and {', '.join(sorted(ARGUMENTS))}")
     sizes = marker.args[0] if len(marker.args) == 1 and isinstance(marker.args[0], (list, tuple)) else marker.args
-    kinds = marker.kwargs.get("kinds") or config.getini("places_kinds")
-    limit = marker.kwargs.get("timeout") or config.getini("places_timeout")
+    kinds = marker.kwargs.get("kinds") or config.getini("ranks_kinds")
+    limit = marker.kwargs.get("timeout") or config.getini("ranks_timeout")
     try:
-        return Places(_sizes(sizes or config.getini("places_sizes")), _kinds(kinds), _seconds(limit),
-                      bool(marker.kwargs.get("isolated", config.getini("places_isolated"))), not sizes)
+        return RanksMarker(_sizes(sizes or config.getini("ranks_sizes")), _kinds(kinds), _seconds(limit),
+                           bool(marker.kwargs.get("isolated", config.getini("ranks_isolated"))), not sizes)
     except ValueError as error:
-        raise pytest.UsageError(f"{item.nodeid}: @pytest.mark.places: {error}") from None
+        raise pytest.UsageError(f"{item.nodeid}: @pytest.mark.ranks: {error}") from None
 
 
 def _sizes(given: Sequence[Any]) -> tuple[int, ...]:
     """The sizes as distinct ints; ValueError for anything else."""
     if any(isinstance(n, bool) or not str(n).isdigit() or int(n) < 1 for n in given):
-        raise ValueError(f"sizes are whole numbers of places, at least 1, not {list(given)}")
+        raise ValueError(f"sizes are whole numbers of ranks, at least 1, not {list(given)}")
     return tuple(dict.fromkeys(int(n) for n in given))
 
 

@@ -14,9 +14,9 @@ import pytest
 from ...comm import launched_size
 from . import examples
 from .job import Outcome, RankJob, TestRequest, is_failure
-from .ranks import hooks, prepare
+from .rank_hooks import hooks, prepare
 from .time_limit import time_limit
-from .worlds import World, requested_places
+from .worlds import World, requested_ranks
 
 if TYPE_CHECKING:
     from launch.mpirun import LaunchError, find
@@ -26,16 +26,17 @@ else:                                                # dprun.py: ROS 2 has a pac
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Parametrize a marked test by its worlds. Tests without `comm` in a marked class are not changed."""
-    places = requested_places(metafunc.definition, metafunc.config)
-    if places is None or "comm" not in metafunc.fixturenames:
-        if any(marker.name == "places" for marker in metafunc.definition.own_markers):
-            raise pytest.UsageError(f"{metafunc.definition.nodeid}: @pytest.mark.places is for tests with an argument "
+    requested = requested_ranks(metafunc.definition, metafunc.config)
+    if requested is None or "comm" not in metafunc.fixturenames:
+        if any(marker.name == "ranks" for marker in metafunc.definition.own_markers):
+            raise pytest.UsageError(f"{metafunc.definition.nodeid}: @pytest.mark.ranks is for tests with an argument "
                                     f"`comm`, this one has {metafunc.fixturenames or 'none'}")
         return
-    worlds: list[Any] = list(places.worlds())
+    worlds: list[Any] = list(requested.worlds())
     if not worlds:
         size = launched_size()
-        reason = f"made for {', '.join(places.kinds)} of {', '.join(map(str, places.sizes))}, and this is mpi of {size}"
+        reason = (f"made for {', '.join(requested.kinds)} of {', '.join(map(str, requested.sizes))}, "
+                  f"and this is mpi of {size}")
         worlds = [pytest.param(World("mpi", size), marks=pytest.mark.skip(reason=reason))]
     metafunc.parametrize("comm", worlds, ids=[str(w) if isinstance(w, World) else str(w.values[0]) for w in worlds])
 
@@ -50,7 +51,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the hooks of a rank, or those of a session."""
     config.addinivalue_line("filterwarnings", "ignore:Using `assume` outside")       # in other threads and ranks
-    config.pluginmanager.register(hooks(config) or Session(config), "places-ranks")
+    config.pluginmanager.register(hooks(config) or Session(config), "dparallel-ranks")
 
 
 def world_of(item: Any) -> World | None:
@@ -62,19 +63,19 @@ def world_of(item: Any) -> World | None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[Any]:
     """Run a marked test on its world, the value of its parameter `comm`."""
-    world, places = world_of(pyfuncitem), requested_places(pyfuncitem, pyfuncitem.config)
-    if world is None or places is None:
+    world, requested = world_of(pyfuncitem), requested_ranks(pyfuncitem, pyfuncitem.config)
+    if world is None or requested is None:
         return (yield)
     function = pyfuncitem.obj
     if inspect.iscoroutinefunction(function):        # on_world would hide it from pytest
-        pytest.fail(f"{pyfuncitem.nodeid} is `async def`, which no place would run: call asyncio.run() in a plain test",
+        pytest.fail(f"{pyfuncitem.nodeid} is `async def`, which no rank would run: call asyncio.run() in a plain test",
                     pytrace=False)
-    limited = time_limit(places.timeout, pyfuncitem.nodeid) if world.kind != "mpi" else contextlib.nullcontext()
+    limited = time_limit(requested.timeout, pyfuncitem.nodeid) if world.kind != "mpi" else contextlib.nullcontext()
 
     def on_world(**arguments: Any) -> None:
-        world.run(lambda comm: function(**{**arguments, "comm": comm}), places.timeout)
+        world.run(lambda comm: function(**{**arguments, "comm": comm}), requested.timeout)
 
-    with limited, examples.on_all_ranks(function, world, places.timeout) as replacement:
+    with limited, examples.on_all_ranks(function, world, requested.timeout) as replacement:
         pyfuncitem.obj = replacement or on_world
         try:
             return (yield)
@@ -122,20 +123,20 @@ class Session:
         """Send a test to the job of its size. A new job is started if there is none that accepts it."""
         tests = self.tests[item.world.size]
         position = tests.index(item)
-        following = tests[position + 1:position + 2] if not item.places.isolated else []
-        if (following and following[0].places.isolated) or hasattr(self.config, "workerinput"):
+        following = tests[position + 1:position + 2] if not item.requested.isolated else []
+        if (following and following[0].requested.isolated) or hasattr(self.config, "workerinput"):
             following = []                           # xdist: the next test is not known
         if item.world.size in self.broken:
             return Outcome({}, {}, self.broken[item.world.size])
         job = self.jobs.get(item.world.size)
-        if job is None or job.number(item.nodeid) < 0 or item.places.isolated:
+        if job is None or job.number(item.nodeid) < 0 or item.requested.isolated:
             self.close(item.world.size)
-            remaining = [item] if item.places.isolated else [
-                other for other in tests[position:] if not other.places.isolated]
+            remaining = [item] if item.requested.isolated else [
+                other for other in tests[position:] if not other.requested.isolated]
             job = self.jobs[item.world.size] = RankJob(item.world.size, [other.request for other in remaining], self.config)
         number = job.number(item.nodeid)
         outcome = job.run(number, job.number(following[0].nodeid) if following else -1)
-        if item.places.isolated:
+        if item.requested.isolated:
             self.close(item.world.size)
         if not job.has_started:
             self.broken[item.world.size] = f"{item.world.size} MPI ranks could not begin, see {item.nodeid}"
@@ -179,15 +180,15 @@ class RankItem(pytest.Item):
         """The RankItem that replaces a test function."""
         new: RankItem = cls.from_parent(item.parent, name=item.name)
         new.world, new.session_hooks, new.outcome = world, hooks, None
-        new.places, new._where = requested_places(item, item.config), item.reportinfo()
+        new.requested, new._where = requested_ranks(item, item.config), item.reportinfo()
         new.obj = FunctionType(_placeholder.__code__, item.function.__globals__, item.originalname)   # for marks
         new.function, new.fixturenames, new.originalname = item.function, [], item.originalname
         new.own_markers = list(item.own_markers)
         new.keywords.update(item.keywords)
-        new.request = TestRequest(item.nodeid, str(item.path), new.places.timeout)
+        new.request = TestRequest(item.nodeid, str(item.path), new.requested.timeout)
         return new
 
-    places: Any
+    requested: Any
     request: TestRequest
     obj: Any
     function: Any

@@ -24,7 +24,7 @@ import pytest
 
 import dprun
 
-from ...comm.environment import PLACES_JOB, environment
+from ...comm.environment import RANKS_JOB, environment
 
 if TYPE_CHECKING:
     from launch.job import dies_with_parent
@@ -62,7 +62,7 @@ class RankJob:
     def __init__(self, size: int, tests: Sequence[TestRequest], config: pytest.Config) -> None:
         self.size: int = size
         self.tests: list[TestRequest] = list(tests)
-        self.folder: Path = Path(tempfile.mkdtemp(prefix="places-"))
+        self.folder: Path = Path(tempfile.mkdtemp(prefix="pytest-ranks-"))
         self.last_requested: int = -1                         # the number of the last requested test
         self.accepts_tests: bool = True                        # False after end()
         self.has_started: bool = False                     # whether a test has started, and no rank has stopped
@@ -75,7 +75,7 @@ class RankJob:
         self.output: BinaryIO = open(self.folder / "output", "wb")   # noqa: SIM115  # of the ranks, uncaptured
         self.process: subprocess.Popen[bytes] = subprocess.Popen(
             [sys.executable, "-c", DPRUN, "-q", "-n", str(size), "--threads", "1", "-m", "pytest", *_arguments(config)],
-            cwd=config.invocation_params.dir, env={**environment.without_pytest(), PLACES_JOB: str(self.folder)},
+            cwd=config.invocation_params.dir, env={**environment.without_pytest(), RANKS_JOB: str(self.folder)},
             stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True,
             preexec_fn=dies_with_parent())
 

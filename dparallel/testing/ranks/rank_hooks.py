@@ -19,8 +19,8 @@ from typing import Any, TextIO
 import pytest
 
 from ...comm import launched_size, world
-from ...comm.environment import PLACES_JOB, environment
-from .worlds import requested_places
+from ...comm.environment import RANKS_JOB, environment
+from .worlds import requested_ranks
 
 REPORT_DELAY = 1.0                           # seconds that a rank waits for each lower rank to report the same failure
 POLL_SECONDS = 0.005
@@ -41,16 +41,16 @@ class UserJobRank:
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[Any]) -> None:
         """Deselect the tests that are not marked."""
-        others = [item for item in items if item.get_closest_marker("places") is None]
+        others = [item for item in items if item.get_closest_marker("ranks") is None]
         config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if item.get_closest_marker("places") is not None]
+        items[:] = [item for item in items if item.get_closest_marker("ranks") is not None]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
         """Run the test with a time limit, after which all threads' tracebacks are printed and the job ends."""
-        places = requested_places(item, self.config)
-        if places is not None:
-            faulthandler.dump_traceback_later(places.timeout, exit=True, file=self.stderr)
+        requested = requested_ranks(item, self.config)
+        if requested is not None:
+            faulthandler.dump_traceback_later(requested.timeout, exit=True, file=self.stderr)
         try:
             return (yield)
         finally:
@@ -174,7 +174,7 @@ def silence_terminal(config: pytest.Config) -> None:
 
 def prepare(config: pytest.Config) -> None:
     """On a rank of a session's job: collect the paths of job.json, and disable options that concern the session only."""
-    job = environment.text(PLACES_JOB)
+    job = environment.text(RANKS_JOB)
     if not job:
         return
     folder = Path(job)
@@ -188,7 +188,7 @@ def prepare(config: pytest.Config) -> None:
 
 def hooks(config: pytest.Config) -> JobRank | UserJobRank | None:
     """The hooks of this rank; None outside an MPI job."""
-    job = environment.text(PLACES_JOB)
+    job = environment.text(RANKS_JOB)
     if job:
         return JobRank(config, Path(job))
     return UserJobRank(config) if launched_size() else None
