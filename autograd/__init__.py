@@ -101,6 +101,7 @@ float, double, half, int, long, short = float32, float64, float16, int32, int64,
 cfloat, cdouble, newaxis = complex64, complex128, None
 default_generator = random.default_generator()
 third_party.register()
+_docstrings.complete(globals(), "core", "")
 globals().update(_tensor_types("torch"))   # FloatTensor, LongTensor and the others
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")

@@ -1,5 +1,6 @@
 """Function, by the names of torch.autograd.function."""
 
+from .base import docstrings as _docstrings
 from .core.function import (
     BackwardCFunction,
     Function,
@@ -15,3 +16,5 @@ _SingleLevelFunction = Function                      # in PyTorch the base of Fu
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction",
            "once_differentiable"]
+
+_docstrings.complete(globals(), "core", "function.")

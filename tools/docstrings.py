@@ -1,4 +1,4 @@
-"""The docstrings of operations, Tensor's methods, layers and optimizers: autograd/base/docstrings/*.py.
+"""The docstrings of public names that have an entry in docs/docstrings/*.txt: autograd/base/docstrings/*.py.
 
 A docstring is the summary in the code or in docs/docstrings/*.txt, followed by sections that are built here: arguments with
 their types and defaults, dtypes and errors found by calling the example with other inputs, and errors that the code raises.
@@ -20,11 +20,13 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).parent.parent
 TABLES = ROOT / "docs" / "docstrings"
 OUT = ROOT / "autograd" / "base" / "docstrings"
-FILES = ("creation", "data", "fft", "index", "layers", "linalg", "nn", "optim", "pointwise", "random", "reductions",
-         "shape", "signal", "special", "statistics", "tensor")
+FILES = sorted({path.stem for path in TABLES.glob("*.txt")} - {"arguments"}
+               | {"fft", "random", "signal", "special", "statistics"})
 WIDTH = 96
 
 
@@ -39,10 +41,11 @@ class Entry:
     example: list[str] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)      # types that annotations do not say
     attributes: list[str] = field(default_factory=list)
+    file: str = ""
 
 
 def read_tables(folder=TABLES):
-    """{name: Entry} of all tables, and [(pattern, Entry)] of the families in their order; the last has all names."""
+    """{name: Entry} of all tables, and [(patterns, Entry)] of the families in their order; the last has all names."""
     entries, families = {}, []
     for path in sorted(folder.glob("*.txt"), key=lambda path: (path.stem == "arguments", path.name)):
         entry = Entry()
@@ -52,13 +55,12 @@ def read_tables(folder=TABLES):
                 continue
             if line.startswith("family: "):
                 entry = Entry()
-                patterns = "|".join(map(fnmatch.translate, text.removeprefix("family: ").split()))
-                families.append((re.compile(patterns), entry))
+                families.append((text.removeprefix("family: ").split(), entry))
             elif line[0] != " ":
                 name, _, summary = text.partition(":")
                 if name in entries:
                     raise ValueError(f"{path.name}: {name} is there twice")
-                entry = entries[name] = Entry(summary.strip())
+                entry = entries[name] = Entry(summary.strip(), file=path.stem)
             elif text.startswith((">>>", "...")):
                 entry.example.append(text[:3] + line.split(text[:3], 1)[1])
             elif text.startswith(". "):
@@ -125,7 +127,7 @@ SHORT = {"TensorOrNumber": "Tensor | number", "TensorOrArray": "Tensor", "Operan
          "Sequence[int]": "tuple of ints", "Sequence[Any]": "sequence", "Array": "", "np.generic": "", "None": "", "Any": "",
          "MemoryFormat": "memory_format", "Layout": "layout", "np.dtype[Any]": "dtype", "Sequence[Tensor]": "Tensors",
          "tuple[int, ...]": "tuple of ints", "tuple[Tensor, ...]": "Tensors",
-         "Iterator[Tensor]": "Tensors", "ValuesIndices": "(Tensor, Tensor)", "object": ""}
+         "Argnums": "int or tuple of ints", "Iterator[Tensor]": "Tensors", "ValuesIndices": "(Tensor, Tensor)", "object": ""}
 
 
 def type_text(annotation, name, path):
@@ -138,7 +140,7 @@ def type_text(annotation, name, path):
         text = "Tensor"
     parts = []
     for part in re.split(r" \| (?![^\[]*\])", text):
-        for short in re.split(r" \| | or ", SHORT.get(part, part)):
+        for short in re.split(r" \| | or ", SHORT.get(part, "callable" if part.startswith("Callable[") else part)):
             if short and short not in parts:
                 parts.append(short)
     return " or ".join(parts)
@@ -161,9 +163,11 @@ def default_text(value):
 
 
 def kin(path, families):
-    """The families of a name, from the last part of its path; a form of a function belongs to the function's."""
+    """The families of a name: a pattern with dots is of its path; a form of a function belongs to the function's."""
     name = path.rpartition(".")[2].removesuffix("_copy").removesuffix("_with_indices")
-    return [entry for pattern, entry in families if pattern.fullmatch(name)]
+    return [entry for patterns, entry in families if any(
+        fnmatch.fnmatchcase(path if "." in pattern else name, pattern) and pattern.count(".") in (0, path.count("."))
+        for pattern in patterns)]
 
 
 def named(name, p, path, entry, families):
@@ -253,7 +257,9 @@ def statements(lines):
 
 
 def played(lines, namespace):
-    """The example with what Python prints, and whether it raised."""
+    """The example with what Python prints, where the table does not say it."""
+    if not all(line.startswith((">>>", "...")) for line in lines):
+        return lines
     text = []
     for block in statements(lines):
         text += [f">>> {block[0]}", *(f"... {line}" for line in block[1:])]
@@ -386,24 +392,55 @@ def argument(name, p, kind, text):
     return wrapped(f"{head}: {text.rstrip('.')}.", f" {default}" if default else "")
 
 
-def class_docstring(ag, cls, path, entries, families, lacking):
-    """The docstring of a layer or an optimizer: the code's summary, and the arguments of its constructor."""
+def written(ag, value, path, entries, families, lacking):
+    """The docstring of a class, or of a function that is no operation: the code's summary, and what the tables say."""
     entry = entries[path]
-    doc = inspect.cleandoc(vars(cls)["__doc__"])
+    doc = inspect.cleandoc(value.__doc__ or "")
     if re.search(r"^(Args|Raises|Example):$", doc, re.M):
         lacking.append(f"{path}: the docstring in the code has sections, and so has a table")
-    arguments = []
-    for name, p in signature_of(cls.__init__).parameters.items():
-        text, kind = named(name, p, path, entry, families)
-        if name != "self" and not (p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and not text):
+    arguments, function = [], value.__init__ if inspect.isclass(value) else value
+    signature = signature_of(function)
+    families = sorted(families, key=lambda family: "." not in family[0][0])        # those of paths first
+    owner = path.rpartition(".")[0]
+    above = [(of, entries.get(of, Entry())) for of in (path, *overridden(ag, path), *([owner] if owner in entries else []))]
+    for name, p in ({} if signature is None else signature.parameters).items():
+        text, kind = next((found for of in above if (found := named(name, p, *of, families))[0]), ("", ""))
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            if text and text != families[-1][1].arguments.get(name):
+                arguments += argument(name, p, kind, text)
+        elif text:
             arguments += argument(name, p, kind or type_text(p.annotation, name, path), text)
-            if not text:
-                lacking.append(f"{path}: nothing about {name}")
-    errors = [*entry.errors, *(error for table in kin(path, families) for error in table.errors)] or own_errors(cls.__init__)
-    example = played([spelled(line, path) for line in entry.example], {"ag": ag})
-    parts = {"Args": arguments, "Raises": [line for error in errors for line in wrapped(f"{error.rstrip('.')}.")],
+        elif name not in ("self", "cls") and name[0] != "_" and not re.search(rf"\b{name}\b", doc):
+            lacking.append(f"{path}: nothing about {name}")
+    errors = [*entry.errors, *(error for table in kin(path, families) for error in table.errors)] or own_errors(function)
+    example = played([spelled(line, path) for line in entry.example], {"ag": ag, "np": np})
+    parts = {"Args": arguments, "Returns": wrapped(f"{entry.returns.rstrip('.')}.") if entry.returns else [],
+             "Raises": [line for error in errors for line in wrapped(f"{error.rstrip('.')}.".replace("!.", "!"))],
              "Example": [f"    {line}" if line else "    <BLANKLINE>" for line in example]}
     return "\n".join([doc, *(line for title, lines in parts.items() if lines for line in ("", f"{title}:", *lines))])
+
+
+def overridden(ag, path):
+    """The paths of a method in the bases of its class."""
+    owner, _, method = path.rpartition(".")
+    bases = cls.__mro__[1:] if inspect.isclass(cls := named_object(ag, owner)) else ()
+    return [f"{owner.rpartition('.')[0]}.{base.__name__}.{method}" for base in bases]
+
+
+def named_object(ag, path):
+    """The function, class or property at a path below autograd; None if there is none."""
+    found = ag
+    for i, part in enumerate(parts := path.split(".")):
+        if inspect.isclass(found):
+            found = next((vars(cls)[part] for cls in found.__mro__ if part in vars(cls)), None)
+            found = getattr(found, "__func__", found)
+        elif (following := getattr(found, part, None)) is None:
+            with contextlib.suppress(ModuleNotFoundError):
+                following = import_module(f"autograd.{'.'.join(parts[:i + 1])}")
+            found = following
+        else:
+            found = following
+    return found
 
 
 DTYPES = re.compile(r"\b(dtype|floating point|int64|integers?|bool|complex)\b")
@@ -579,15 +616,23 @@ def texts():
                 function.__doc__ = made[id(function)]
             first = next((p for p in paths[id(function)] if p in files[file]), None)
             files[file][path] = made[id(function)] if first is None else first
-    for file, path, cls in public_classes(ag):
+    classes = {path: (file, cls) for file, path, cls in public_classes(ag)}
+    for path, (file, cls) in classes.items():
         if path in entries:
             ag.manual_seed(0)
-            files[file][path] = class_docstring(ag, cls, path, entries, families, lacking)
+            files[file][path] = written(ag, cls, path, entries, families, lacking)
             cls.__doc__ = files[file][path]
-    unknown = set(entries) - {path for _, path, _ in names} - {path for _, path, _ in public_classes(ag)}
+    for path in [*entries]:
+        if path in entry_names or path in classes:
+            continue
+        value = named_object(ag, path)
+        if value is None:
+            lacking.append(f"{path}: in a table, but no public name")
+            continue
+        ag.manual_seed(0)
+        files[entries[path].file][path] = written(ag, value, path, entries, families, lacking)
     internal = {"Tensor.accumulate_grad"}            # of the engine; the others begin with "_"
     lacking = [line for line in lacking if line.partition(":")[0] not in internal]
-    lacking += [f"{name}: in a table, but no public name" for name in sorted(unknown)]
     return files, lacking
 
 

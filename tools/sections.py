@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from .docstrings import ROOT, TABLES, Entry, module_text, read_tables, wrapped
@@ -65,7 +66,7 @@ def files() -> tuple[dict[Path, str], list[str]]:
         parts = file.relative_to(PACKAGE).with_suffix("").parts
         module = ".".join(parts).removesuffix(".__init__")
         for path, node in definitions(ast.parse(file.read_text(encoding="utf-8")).body, f"{module}."):
-            kin = [entry for pattern, entry in families if pattern.fullmatch(path)]
+            kin = [entry for patterns, entry in families if any(fnmatchcase(path, pattern) for pattern in patterns)]
             summary, entry = ast.get_docstring(node), entries.pop(path, None)
             if summary and entry and any(f"\n{title}:\n" in summary for title in ("Args", "Attributes", "Returns", "Raises", "Example")):
                 lacking.append(f"{path}: the docstring in the code has sections, and so has a table")

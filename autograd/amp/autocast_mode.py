@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..base import docstrings as _docstrings
 from ..base.devices import device
 from ..base.dtypes import Absent, TensorDType, of_tensors
 from ..base.types import DTypeLike
@@ -29,27 +30,7 @@ class autocast(Modal):
     bfloat16 (the default) or float16; for any other the block warns and is off. enabled=False switches autocast off inside
     a block. cache_enabled: a float32 parameter is cast once in the outermost block, not at each use. What is cast, and
     what to float32, docs/mixed_precision.md lists. Backward passes belong outside: they compute in the dtypes that the
-    forward pass recorded, and each parameter's gradient has the parameter's dtype.
-
-    Args:
-        device_type (str): "cpu".
-        dtype (dtype): float16 or bfloat16.
-        enabled (bool): Whether it is on. Default: True.
-        cache_enabled (bool): Whether converted parameters are kept.
-
-    Raises:
-        ValueError: Expected `device_type` of type `str`, got: `{...}`.
-
-    Example:
-        >>> with ag.autocast("cpu", dtype=ag.float16):
-        ...     ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
-        torch.float16
-
-    >>> block = ag.autocast("cpu")
-    >>> with block.clone():
-    ...     ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
-    torch.bfloat16
-    """
+    forward pass recorded, and each parameter's gradient has the parameter's dtype."""
 
     def __init__(self, device_type: str, dtype: DTypeLike = None, enabled: bool = True,
                  cache_enabled: bool | None = None) -> None:
@@ -105,37 +86,12 @@ def _level(block: autocast) -> int:
 # --- the state of this thread ----------------------------------------------------------------------------------------
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether autocast knows this type of device; on the CPU alone it does something here.
-
-    Args:
-        device_type (str): Such as "cpu" or "cuda".
-
-    Raises:
-        RuntimeError: the type is no device's.
-
-    Example:
-        >>> ag.is_autocast_available("cpu")
-        True
-    """
+    """Whether autocast knows this type of device; on the CPU alone it does something here."""
     return device(device_type).type in DEFAULTS
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Whether this thread has autocast on, for a type of device.
-
-    Args:
-        device_type (str): Such as "cpu". Default: 'cuda'.
-
-    Raises:
-        RuntimeError: autocast does not know the type.
-
-    Example:
-        >>> with ag.autocast("cpu"):
-        ...     ag.is_autocast_enabled("cpu")
-        True
-        >>> ag.is_autocast_enabled("cpu")
-        False
-    """
+    """Whether this thread has autocast on, for a type of device."""
     return of_device(device_type)[0]
 
 
@@ -164,112 +120,42 @@ def set_autocast_enabled(*arguments: Any) -> None:
 
 
 def get_autocast_dtype(device_type: str) -> TensorDType:
-    """The dtype that autocast of this thread casts to, on a type of device, or would if it were on.
-
-    Args:
-        device_type (str): Such as "cpu".
-
-    Raises:
-        RuntimeError: autocast does not know the type.
-
-    Example:
-        >>> with ag.autocast("cpu", dtype=ag.float16):
-        ...     ag.get_autocast_dtype("cpu")
-        torch.float16
-    """
+    """The dtype that autocast of this thread casts to, on a type of device, or would if it were on."""
     return of_tensors[of_device(device_type)[1]]
 
 
 def set_autocast_dtype(device_type: str, dtype: Any) -> None:
-    """Choose the dtype that autocast of this thread casts to, on a type of device. It does not switch autocast on.
-
-    Args:
-        device_type (str): Such as "cpu".
-        dtype (dtype): float16 or bfloat16.
-
-    Raises:
-        TypeError: set_autocast_dtype(): argument 'dtype' must be a dtype, not {type}.
-
-    Example:
-        >>> before = ag.get_autocast_dtype("cpu")
-        >>> ag.set_autocast_dtype("cpu", ag.float16)
-        >>> with ag.autocast("cpu"):
-        ...     ag.ones(2, 2).mm(ag.ones(2, 2)).dtype
-        torch.float16
-        >>> ag.set_autocast_dtype("cpu", before)
-    """
+    """Choose the dtype that autocast of this thread casts to, on a type of device. It does not switch autocast on."""
     if not isinstance(dtype, (TensorDType, np.dtype, Absent)):
         raise TypeError(f"set_autocast_dtype(): argument 'dtype' must be a dtype, not {type(dtype).__name__}")
     set_device(device_type, of_device(device_type)[0], dtype)
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether casts of weights are cached within a block.
-
-    Example:
-        >>> ag.is_autocast_cache_enabled()
-        True
-        >>> with ag.autocast("cpu", cache_enabled=False):
-        ...     ag.is_autocast_cache_enabled()
-        False
-    """
+    """Whether casts of weights are cached within a block."""
     return modes.autocast_caching
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Switch the cache of weights' casts within a block on or off. Without it each use of a weight casts it again.
-
-    Args:
-        enabled (bool): Whether they are kept.
-
-    Example:
-        >>> ag.set_autocast_cache_enabled(False)
-        >>> ag.is_autocast_cache_enabled()
-        False
-        >>> ag.set_autocast_cache_enabled(True)
-    """
+    """Switch the cache of weights' casts within a block on or off. Without it each use of a weight casts it again."""
     modes.autocast_caching = bool(enabled)
 
 
 def clear_autocast_cache() -> None:
     """Drop the casts of weights cached so far in this block, and with them their memory; the next use casts again.
 
-    Results are the same with it and without: a weight that was written to is cast again anyway.
-
-    Example:
-        >>> w = ag.ones(2, 2, requires_grad=True)
-        >>> with ag.autocast("cpu"):
-        ...     y = ag.ones(1, 2).mm(w)              # w in bfloat16 is kept for its next use
-        ...     ag.clear_autocast_cache()
-        ...     ag.equal(y, ag.ones(1, 2).mm(w))
-        True
-    """
+    Results are the same with it and without: a weight that was written to is cast again anyway."""
     if modes.autocast_cache is not None:
         modes.autocast_cache.clear()
 
 
 def autocast_increment_nesting() -> int:
-    """Enter a block by hand; the depth that this thread is at then. Casts of weights are cached while it is above 0.
-
-    Example:
-        >>> ag.autocast_increment_nesting()
-        1
-        >>> ag.autocast_decrement_nesting()
-        0
-    """
+    """Enter a block by hand; the depth that this thread is at then. Casts of weights are cached while it is above 0."""
     return change_depth(1)
 
 
 def autocast_decrement_nesting() -> int:
-    """Leave a block by hand; the depth that this thread is at then. At 0 the cached casts of weights are dropped.
-
-    Example:
-        >>> with ag.autocast("cpu"):
-        ...     ag.autocast_increment_nesting()
-        ...     ag.autocast_decrement_nesting()
-        2
-        1
-    """
+    """Leave a block by hand; the depth that this thread is at then. At 0 the cached casts of weights are dropped."""
     return change_depth(-1)
 
 
@@ -304,32 +190,6 @@ _, _, get_autocast_gpu_dtype, set_autocast_gpu_dtype = _of("cuda")
 def custom_fwd(fwd: Callable[..., Any] | None = None, *, device_type: str,
                cast_inputs: np.dtype[Any] | None = None) -> Callable[..., Any]:
     """Decorates a Function's forward, whose first argument is ctx: its backward, under custom_bwd, has forward's autocast.
-
-    Args:
-        fwd (Callable[..., Any]): The static method; None for a decorator with settings.
-        device_type (str): "cpu"; another one changes nothing.
-        cast_inputs (dtype): Floating-point Tensors among the arguments, float64 excepted, are cast to this dtype, and
-            forward runs with autocast off; it changes nothing where autocast is off.
-
-    Raises:
-        ValueError: Expected `device_type` of type `str`, got: `{type}`.
-
-    Example:
-        >>> class Product(ag.Function):
-        ...     @staticmethod
-        ...     @ag.amp.custom_fwd(device_type="cpu", cast_inputs=ag.float32)
-        ...     def forward(ctx, x, y):
-        ...         ctx.save_for_backward(x, y)
-        ...         return x.mm(y)
-        ...     @staticmethod
-        ...     @ag.amp.custom_bwd(device_type="cpu")
-        ...     def backward(ctx, g):
-        ...         x, y = ctx.saved_tensors
-        ...         return g.mm(y.T), x.T.mm(g)
-        >>> x = ag.ones(2, 2).half()
-        >>> with ag.autocast("cpu", dtype=ag.float16):
-        ...     Product.apply(x, x).dtype, x.mm(x).dtype
-        (torch.float32, torch.float16)
     """
     _check_type(device_type)
     if fwd is None:
@@ -348,32 +208,7 @@ def custom_fwd(fwd: Callable[..., Any] | None = None, *, device_type: str,
 
 
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
-    """Decorates a Function's backward: it runs with the autocast that forward, under custom_fwd, ran with.
-
-    Args:
-        bwd (Callable[..., Any]): The static method; None for a decorator with settings.
-        device_type (str): As custom_fwd has it.
-
-    Raises:
-        ValueError: Expected `device_type` of type `str`, got: `{type}`.
-
-    Example:
-        >>> class Double(ag.Function):
-        ...     @staticmethod
-        ...     @ag.amp.custom_fwd(device_type="cpu")
-        ...     def forward(ctx, x):
-        ...         return 2 * x
-        ...     @staticmethod
-        ...     @ag.amp.custom_bwd(device_type="cpu")
-        ...     def backward(ctx, g):
-        ...         print(ag.is_autocast_enabled("cpu"))
-        ...         return 2 * g
-        >>> x = ag.ones(1, requires_grad=True)
-        >>> with ag.autocast("cpu", dtype=ag.float16):
-        ...     y = Double.apply(x)
-        >>> y.backward()
-        True
-    """
+    """Decorates a Function's backward: it runs with the autocast that forward, under custom_fwd, ran with."""
     _check_type(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)
@@ -410,3 +245,5 @@ __all__ = ["autocast", "autocast_decrement_nesting", "autocast_increment_nesting
            "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled",
            "set_autocast_gpu_dtype", "set_autocast_ipu_dtype", "set_autocast_ipu_enabled", "set_autocast_xla_dtype",
            "set_autocast_xla_enabled"]
+
+_docstrings.complete(globals(), "amp", "amp.autocast_mode.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
+from ..base import docstrings as _docstrings
 from ..base.dtypes import float16, float32, int32
 from ..base.training import reported
 from ..core.modes import no_grad
@@ -35,13 +36,7 @@ class OptimizerLike(Protocol):
 
 
 class OptState(Enum):
-    """The stage that an optimiser has reached in this iteration.
-
-    Example:
-        >>> from autograd.amp.grad_scaler import OptState
-        >>> [state.name for state in OptState]
-        ['READY', 'UNSCALED', 'STEPPED']
-    """
+    """The stage that an optimiser has reached in this iteration."""
 
     READY = 0
     UNSCALED = 1
@@ -54,51 +49,7 @@ class GradScaler:
     A step whose gradients hold inf or nan is left out, and the scale multiplied by backoff_factor; after growth_interval
     steps in a row it is multiplied by growth_factor. Micikevicius et al., Mixed Precision Training, 2018 (arXiv:1710.03740).
     Where ranks hold different parts of the gradients, they decide together. Call unscale_(optimizer) between backward() and
-    step() where gradients are looked at or clipped.
-
-    Args:
-        device (str): "cpu"; for another one the scaler warns that it is off, as PyTorch on a machine without the device.
-            Default: 'cuda'.
-        init_scale (float): The first scale. Default: 65536.0.
-        growth_factor (float): What the scale grows by, above 1. Default: 2.0.
-        backoff_factor (float): What it shrinks by, below 1. Default: 0.5.
-        growth_interval (int): After how many steps in a row it grows. Default: 2000.
-        enabled (bool): False: losses and gradients stay as they are. Default: True.
-
-    Raises:
-        AssertionError: The growth factor must be > 1.0.
-        AssertionError: The backoff factor must be < 1.0.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> optimizer = ag.optim.SGD([w], lr=0.1)
-        >>> scaler = ag.GradScaler("cpu")
-        >>> scaler.scale(w.sum()).backward()
-        >>> w.grad
-        tensor([65536., 65536.])
-        >>> scaler.step(optimizer)
-        >>> scaler.update()
-        >>> w
-        tensor([0.9000, 0.9000], requires_grad=True)
-        >>> w.grad = ag.tensor([1.0, float("inf")])
-        >>> scaler.step(optimizer)               # left out
-        >>> scaler.update()
-        >>> w, scaler.get_scale()
-        (tensor([0.9000, 0.9000], requires_grad=True), 32768.0)
-        >>> scaler = ag.GradScaler("cpu", init_scale=4.0)
-        >>> scaler.set_growth_factor(3.0)
-        >>> scaler.set_backoff_factor(0.25)
-        >>> scaler.set_growth_interval(10)
-        >>> scaler.get_growth_factor(), scaler.get_backoff_factor(), scaler.get_growth_interval(), scaler.is_enabled()
-        (3.0, 0.25, 10, True)
-        >>> scaler.load_state_dict(scaler.state_dict())
-        >>> w = ag.ones(1, requires_grad=True)
-        >>> optimizer = ag.optim.SGD([w], lr=1.0)
-        >>> scaler.scale(w.sum()).backward()
-        >>> scaler.unscale_(optimizer)
-        >>> w.grad
-        tensor([1.])
-    """
+    step() where gradients are looked at or clipped."""
 
     def __init__(self, device: str = "cuda", init_scale: float = 2.0 ** 16, growth_factor: float = 2.0,
                  backoff_factor: float = 0.5, growth_interval: int = 2000, enabled: bool = True) -> None:
@@ -132,14 +83,7 @@ class GradScaler:
         def scale(self, outputs: Iterable[Tensor]) -> Iterable[Tensor]: ...
 
     def scale(self, outputs: Any) -> Any:
-        """A Tensor, or an iterable of them, times the scale.
-
-        Args:
-            outputs: A Tensor, or a sequence of Tensors.
-
-        Raises:
-            ValueError: outputs must be a Tensor or an iterable of Tensors.
-        """
+        """A Tensor, or an iterable of them, times the scale."""
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
@@ -150,17 +94,7 @@ class GradScaler:
         return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled  # type: ignore[call-arg]
 
     def unscale_(self, optimizer: OptimizerLike) -> None:
-        """Divide the gradients of an optimiser's parameters by the scale, in place, and check them for inf and nan.
-
-        Args:
-            optimizer (OptimizerLike): Whose parameters' gradients are divided by the scale.
-
-        Raises:
-            RuntimeError: unscale_() has already been called on this optimizer since the last update().
-            RuntimeError: unscale_() is being called after step().
-            ValueError: Attempting to unscale FP16 gradients.
-            AssertionError: expected param to be Tensor, got {...}.
-        """
+        """Divide the gradients of an optimiser's parameters by the scale, in place, and check them for inf and nan."""
         if not self._enabled:
             return
         scale, _ = self._checked("unscale_")
@@ -174,16 +108,7 @@ class GradScaler:
         state.stage = OptState.UNSCALED
 
     def step(self, optimizer: OptimizerLike, *args: Any, **kwargs: Any) -> Any:
-        """optimizer.step(*args, **kwargs), unless a gradient was inf or nan; unscale_() first if that was not done.
-
-        Args:
-            optimizer (OptimizerLike): Whose step is made, unless a gradient is not finite.
-
-        Raises:
-            RuntimeError: Closure use is not currently supported if GradScaler is enabled.
-            RuntimeError: step() has already been called since the last update().
-            AssertionError: No inf checks were recorded for this optimizer.
-        """
+        """optimizer.step(*args, **kwargs), unless a gradient was inf or nan; unscale_() first if that was not done."""
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
@@ -223,15 +148,7 @@ class GradScaler:
 
     @reported("scaler")
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """End the iteration: adapt the scale, or set it.
-
-        Args:
-            new_scale (float or Tensor): The scale from now on; None: it grows or shrinks as usual.
-
-        Raises:
-            AssertionError: new_scale should be a float or a 1-element FloatTensor with requires_grad=False.
-            AssertionError: No inf checks were recorded prior to update.
-        """
+        """End the iteration: adapt the scale, or set it."""
         if not self._enabled:
             return
         scale, tracker = self._checked("update")
@@ -307,11 +224,7 @@ class GradScaler:
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Set the factor by which the scale grows; not checked, as in PyTorch.
-
-        Args:
-            new_factor (float): The factor.
-        """
+        """Set the factor by which the scale grows; not checked, as in PyTorch."""
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
@@ -319,11 +232,7 @@ class GradScaler:
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set the factor by which the scale shrinks after an overflow; not checked, as in PyTorch.
-
-        Args:
-            new_factor (float): The factor.
-        """
+        """Set the factor by which the scale shrinks after an overflow; not checked, as in PyTorch."""
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
@@ -331,11 +240,7 @@ class GradScaler:
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set the number of consecutive steps without overflow after which the scale grows.
-
-        Args:
-            new_interval (int): The number of steps.
-        """
+        """Set the number of consecutive steps without overflow after which the scale grows."""
         self._growth_interval = new_interval
 
     def is_enabled(self) -> bool:
@@ -350,15 +255,7 @@ class GradScaler:
                 "growth_interval": self._growth_interval, "_growth_tracker": self._get_growth_tracker()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore what state_dict() returned. RuntimeError if that is empty: it came from a disabled scaler.
-
-        Args:
-            state_dict (dict[str, Any]): What state_dict() returned.
-
-        Raises:
-            RuntimeError: The source state dict is empty, possibly because it was saved from a disabled instance of
-                GradScaler.
-        """
+        """Restore what state_dict() returned. RuntimeError if that is empty: it came from a disabled scaler."""
         if not self._enabled:
             return
         if not state_dict:
@@ -429,3 +326,5 @@ def _agreed(largest: Callable[[list[float]], list[float] | None], found: bool, c
 
 
 __all__ = ["GradScaler", "OptState"]
+
+_docstrings.complete(globals(), "amp", "amp.grad_scaler.")

@@ -12,20 +12,10 @@ flags, set_flags = _switches.flags, _switches.set_flags
 
 
 def is_available() -> bool:
-    """False: there is no cuDNN without a GPU.
-
-    Example:
-        >>> ag.backends.cudnn.is_available()
-        False
-    """
+    """False: there is no cuDNN without a GPU."""
     return False
 
 
 def version() -> None:
-    """None, since there is no cuDNN.
-
-    Example:
-        >>> ag.backends.cudnn.version() is None
-        True
-    """
+    """None, since there is no cuDNN."""
     return None

@@ -10,10 +10,5 @@ flags, set_flags = _switches.flags, _switches.set_flags
 
 
 def is_available() -> bool:
-    """False, as code written for PyTorch's own oneDNN build asks; kernels/accelerators.py finds the library by itself.
-
-    Example:
-        >>> ag.backends.mkldnn.is_available()
-        False
-    """
+    """False, as code written for PyTorch's own oneDNN build asks; kernels/accelerators.py finds the library by itself."""
     return False

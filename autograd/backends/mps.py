@@ -2,20 +2,10 @@
 
 
 def is_available() -> bool:
-    """False: tensors do not live on Apple GPUs.
-
-    Example:
-        >>> ag.backends.mps.is_available()
-        False
-    """
+    """False: tensors do not live on Apple GPUs."""
     return False
 
 
 def is_built() -> bool:
-    """False: this library is not built with Metal.
-
-    Example:
-        >>> ag.backends.mps.is_built()
-        False
-    """
+    """False: this library is not built with Metal."""
     return False

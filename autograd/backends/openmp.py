@@ -2,10 +2,5 @@
 
 
 def is_available() -> bool:
-    """False: no operation uses it.
-
-    Example:
-        >>> ag.backends.openmp.is_available(), ag.backends.mkl.is_available()
-        (False, False)
-    """
+    """False: no operation uses it."""
     return False

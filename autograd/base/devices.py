@@ -11,22 +11,7 @@ TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hi
 
 
 class device:
-    """A device for tensors. Any of PyTorch's can be named; only "cpu" can be used.
-
-    Args:
-        type: "cpu", or a device.
-        index (int): Only None or 0.
-
-    Raises:
-        TypeError: device(): argument 'type' must be str, not {...}.
-        RuntimeError: Expected one of {...} device type at start of device string: {name}.
-        RuntimeError: type (string) must not include an index because index was passed explicitly: {type}.
-        RuntimeError: Invalid device string: '{type}'.
-
-    Example:
-        >>> ag.device("cpu")
-        device(type='cpu')
-    """
+    """A device for tensors. Any of PyTorch's can be named; only "cpu" can be used."""
 
     __slots__ = ("index", "type")
 
@@ -94,29 +79,13 @@ class Constant:
 
 
 class layout(Constant):
-    """How the elements of a tensor are stored. Only `strided`, the dense one, can be used.
-
-    Args:
-        name (str): What it prints.
-
-    Example:
-        >>> ag.strided
-        autograd.strided
-    """
+    """How the elements of a tensor are stored. Only `strided`, the dense one, can be used."""
 
     __slots__ = ()
 
 
 class memory_format(Constant):
-    """The order of the dimensions in memory.
-
-    Args:
-        name (str): What it prints.
-
-    Example:
-        >>> ag.channels_last
-        autograd.channels_last
-    """
+    """The order of the dimensions in memory."""
 
     __slots__ = ()
 
@@ -147,24 +116,12 @@ def check(device_: Any = None, layout_: Any = None, pin_memory: bool = False) ->
 
 
 def get_default_device() -> device:
-    """The device on which tensors are made: always the CPU.
-
-    Example:
-        >>> ag.get_default_device()
-        device(type='cpu')
-    """
+    """The device on which tensors are made: always the CPU."""
     return CPU
 
 
 def set_default_device(device: Any) -> None:
-    """The CPU, or None for it; NotImplementedError for another device.
-
-    Args:
-        device (device): The CPU, under any of its names.
-
-    Example:
-        >>> ag.set_default_device("cpu")
-    """
+    """The CPU, or None for it; NotImplementedError for another device."""
     check(device)
 
 

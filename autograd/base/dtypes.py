@@ -233,27 +233,12 @@ of_tensors: OfTensors = OfTensors()
 # --- asked by users ------------------------------------------------------------------------------------------------
 
 def get_default_dtype() -> TensorDType:
-    """The floating dtype of what is made of Python's floats, or without a dtype.
-
-    Example:
-        >>> ag.get_default_dtype()
-        torch.float32
-    """
+    """The floating dtype of what is made of Python's floats, or without a dtype."""
     return of_tensors[default.dtype]
 
 
 def set_default_dtype(d: Any, /) -> None:
-    """Make `d`, a floating dtype, the one of what is made of Python's floats, or without a dtype.
-
-    Args:
-        d: float16, bfloat16, float32 or float64.
-
-    Raises:
-        TypeError: only floating-point types are supported as the default type, not {d}.
-
-    Example:
-        >>> ag.set_default_dtype(ag.float32)
-    """
+    """Make `d`, a floating dtype, the one of what is made of Python's floats, or without a dtype."""
     if d is _bfloat16:
         bfloat16()
     if not isinstance(d, (TensorDType, np.dtype)) or category(as_dtype(d)) != 2:
@@ -262,36 +247,12 @@ def set_default_dtype(d: Any, /) -> None:
 
 
 def promote_types(type1: Any, type2: Any) -> TensorDType:
-    """The smallest dtype, by PyTorch's rules, that both convert to.
-
-    Args:
-        type1: a dtype.
-        type2: a dtype.
-
-    Returns:
-        The smallest dtype that both can be converted to.
-
-    Example:
-        >>> ag.promote_types(ag.int64, ag.float32)
-        torch.float32
-    """
+    """The smallest dtype, by PyTorch's rules, that both convert to."""
     return of_tensors[promote(as_dtype(type1), as_dtype(type2))]
 
 
 def can_cast(from_: Any, to: Any) -> bool:
-    """Whether values of `from_` may go into a tensor of `to`: never to a lower one of bool, integer, float, complex.
-
-    Args:
-        from_: The dtype of a value.
-        to: The dtype wanted.
-
-    Returns:
-        A Python bool.
-
-    Example:
-        >>> ag.can_cast(ag.float32, ag.int64)
-        False
-    """
+    """Whether values of `from_` may go into a tensor of `to`: never to a lower one of bool, integer, float, complex."""
     return category(as_dtype(from_)) <= category(as_dtype(to))
 
 
@@ -305,18 +266,7 @@ def _limits(dtype: Any) -> tuple[str, int, float, float, float, float, float]:
 
 
 class finfo:
-    """The limits of a floating dtype: bits, eps, max, min, tiny, resolution.
-
-    Args:
-        type: a floating point dtype; the default dtype if None.
-
-    Raises:
-        TypeError: finfo() requires a floating point input type.
-
-    Example:
-        >>> ag.finfo(ag.float32).bits
-        32
-    """
+    """The limits of a floating dtype: bits, eps, max, min, tiny, resolution."""
 
     dtype: str
     bits: int
@@ -349,19 +299,7 @@ class finfo:
 
 
 class iinfo:
-    """The limits of an integer dtype: bits, max, min.
-
-    Args:
-        type: An integer dtype.
-
-    Raises:
-        TypeError: iinfo() requires an integer input type.
-        TypeError: "iinfo" not implemented for 'Bool'.
-
-    Example:
-        >>> ag.iinfo(ag.int16).max
-        32767
-    """
+    """The limits of an integer dtype: bits, max, min."""
 
     dtype: str
     bits: int

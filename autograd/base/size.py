@@ -7,12 +7,7 @@ from typing import Any, SupportsIndex, overload
 
 
 class Size(tuple[int, ...]):
-    """A tuple of sizes, as PyTorch's torch.Size; slices and sums of it are Sizes too.
-
-    Example:
-        >>> ag.Size([2, 3]).numel()
-        6
-    """
+    """A tuple of sizes, as PyTorch's torch.Size; slices and sums of it are Sizes too."""
 
     __slots__ = ()
 

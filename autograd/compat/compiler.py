@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from ..base import docstrings as _docstrings
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -24,30 +26,7 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
             disable: bool = False) -> Callable[..., Any]:
     """The model or function itself, uncompiled, with its own state_dict keys; without one, a decorator.
 
-    PyTorch scripts that call torch.compile run as they are. For what repeats, trace_step() records a step and replays it.
-
-    Args:
-        model (Callable[..., Any]): A Module or function; None for the decorator.
-        fullgraph (bool): Has no effect. Default: False.
-        dynamic (bool): Has no effect.
-        backend (str or Callable[..., Any]): Has no effect. Default: 'inductor'.
-        mode (str): Has no effect.
-        options (dict[str, Any]): Has no effect.
-        disable (bool): Has no effect. Default: False.
-
-    Returns:
-        model, the same object.
-
-    Example:
-        >>> model = ag.nn.Linear(2, 2)
-        >>> ag.compile(model, mode="max-autotune") is model
-        True
-        >>> @ag.compile
-        ... def double(x):
-        ...     return 2 * x
-        >>> double(ag.ones(2))
-        tensor([2., 2.])
-    """
+    PyTorch scripts that call torch.compile run as they are. For what repeats, trace_step() records a step and replays it."""
     return _itself if model is None else model
 
 
@@ -56,52 +35,17 @@ def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, **kwargs: Any) -> Callable[..., Any]:
-    """Decorator, with parentheses or without, for what a compiler should not touch: the function itself.
-
-    Args:
-        fn: The function; None for the decorator. Default: None.
-        recursive (bool): Has no effect. Default: True.
-        **kwargs: Have no effect.
-
-    Returns:
-        fn, the same object.
-
-    Example:
-        >>> @ag.compiler.disable
-        ... def double(x):
-        ...     return 2 * x
-        >>> double(ag.ones(2))
-        tensor([2., 2.])
-    """
+    """Decorator, with parentheses or without, for what a compiler should not touch: the function itself."""
     return _itself if fn is None else fn
 
 
 def allow_in_graph(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The function itself.
-
-    Args:
-        fn: The function.
-
-    Returns:
-        fn, the same object.
-
-    Example:
-        >>> ag.compiler.allow_in_graph(abs)(-1)
-        1
-    """
+    """The function itself."""
     return fn
 
 
 def is_compiling() -> bool:
-    """False: compile() returns its function unchanged, so no code ever runs under a compiler.
-
-    Returns:
-        bool: False.
-
-    Example:
-        >>> ag.compiler.is_compiling()
-        False
-    """
+    """False: compile() returns its function unchanged, so no code ever runs under a compiler."""
     return False
 
 
@@ -109,11 +53,9 @@ is_exporting = is_dynamo_compiling = is_compiling
 
 
 def reset() -> None:
-    """Nothing to forget.
-
-    Example:
-        >>> ag.compiler.reset()
-    """
+    """Nothing to forget."""
 
 
 __all__ = ["allow_in_graph", "compile", "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]
+
+_docstrings.complete(globals(), "compat", "compiler.")

@@ -12,6 +12,7 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from typing import Any
 from urllib.parse import urlparse
 
+from ..base import docstrings as _docstrings
 from ..base.environment import environment
 
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")          # of a file's name: the beginning of its SHA-256
@@ -31,72 +32,23 @@ def _get_torch_home() -> str:
 
 def get_dir() -> str:
     """The folder of downloads: the one of set_dir(), or hub in $TORCH_HOME, which is torch in the user's cache if not set.
-
-    Returns:
-        str: The path.
-
-    Example:
-        >>> ag.hub.get_dir().endswith("hub")
-        True
     """
     return Folder.path or os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d: Any) -> None:
-    """Set the folder of downloads.
-
-    Args:
-        d (str): The path.
-
-    Example:
-        >>> ag.hub.set_dir(ag.hub.get_dir())
-    """
+    """Set the folder of downloads."""
     Folder.path = os.path.expanduser(d)
 
 
 def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> None:
-    """Refused: nothing is downloaded.
-
-    Args:
-        url (str): What the error names.
-        dst (str): What the error names.
-        hash_prefix (str): Not used. Default: None.
-        progress (bool): Not used. Default: True.
-
-    Raises:
-        NotImplementedError: always.
-
-    Example:
-        >>> ag.hub.download_url_to_file('https://x.org/a.pth', 'a.pth')
-        Traceback (most recent call last):
-            ...
-        NotImplementedError: hub.download_url_to_file('https://x.org/a.pth'): nothing is downloaded; put the file at 'a.pth'
-    """
+    """Refused: nothing is downloaded."""
     raise NotImplementedError(f"hub.download_url_to_file({url!r}): nothing is downloaded; put the file at {dst!r}")
 
 
 def load_state_dict_from_url(url: str, model_dir: Any = None, map_location: Any = None, progress: bool = True,
                              check_hash: bool = False, file_name: Any = None, weights_only: bool = False) -> Any:
-    """The state in the file of a URL's name, where torch.hub has put it, or the user: nothing is downloaded.
-
-    Args:
-        url (str): Its last part is the file's name.
-        model_dir (str): The folder. Default: checkpoints in get_dir().
-        map_location: Only the CPU. Default: None.
-        progress: Has no effect: nothing is downloaded. Default: True.
-        check_hash: Has no effect: PyTorch checks what it downloads. Default: False.
-        file_name (str): The file's name. Default: None.
-        weights_only: See load(). Default: False.
-
-    Raises:
-        NotImplementedError: The file is not there.
-
-    Example:
-        >>> ag.hub.load_state_dict_from_url('https://x.org/a')
-        Traceback (most recent call last):
-            ...
-        NotImplementedError: load_state_dict_from_url('https://x.org/a'): nothing is downloaded; put the file into /...
-    """
+    """The state in the file of a URL's name, where torch.hub has put it, or the user: nothing is downloaded."""
     folder = model_dir or os.path.join(get_dir(), "checkpoints")
     path = os.path.join(folder, file_name or os.path.basename(urlparse(url).path))
     if not os.path.exists(path):
@@ -116,34 +68,7 @@ def _first_on_path(folder: str) -> Iterator[None]:
 
 def load(repo_or_dir: str, model: str, *args: Any, source: str = "github", trust_repo: bool | str = "check",
          force_reload: bool = False, verbose: bool = True, skip_validation: bool = False, **kwargs: Any) -> Any:
-    """Call a function of a folder's hubconf.py, which makes a model. Nothing is downloaded.
-
-    Args:
-        repo_or_dir (str): The folder.
-        model (str): The name of the function.
-        *args: What the function is called with.
-        source (str): "local". "github", the default, is refused.
-        trust_repo (bool or str): For downloads only. Default: "check".
-        force_reload (bool): For downloads only. Default: False.
-        verbose (bool): For downloads only. Default: True.
-        skip_validation (bool): For downloads only. Default: False.
-        **kwargs: What the function is called with.
-
-    Returns:
-        What the function returns.
-
-    Raises:
-        NotImplementedError: source is "github".
-        ValueError: source is another word.
-        FileNotFoundError: the folder has no hubconf.py.
-        RuntimeError: hubconf.py has no such function, or names a package that is not installed in `dependencies`.
-
-    Example:
-        >>> ag.hub.load('pytorch/vision', 'resnet18')
-        Traceback (most recent call last):
-            ...
-        NotImplementedError: hub.load('pytorch/vision', 'resnet18'): no code is downloaded; ...
-    """
+    """Call a function of a folder's hubconf.py, which makes a model. Nothing is downloaded."""
     if source.lower() not in ("github", "local"):
         raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
     if source.lower() == "github":
@@ -164,3 +89,5 @@ def load(repo_or_dir: str, model: str, *args: Any, source: str = "github", trust
 
 
 __all__ = ["HASH_REGEX", "download_url_to_file", "get_dir", "load", "load_state_dict_from_url", "set_dir", "urlparse"]
+
+_docstrings.complete(globals(), "compat", "hub.")

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..base import docstrings as _docstrings
 from ..core.function import Function
 from ..torch_names import operator
 
@@ -88,26 +89,7 @@ class Operator:
 
 def custom_op(name: str, fn: Callable[..., Any] | None = None, /, *, mutates_args: Any = (), device_types: Any = None,
               schema: str | None = None, tags: Any = None) -> Any:
-    """Define an operator of a function, which torch.ops.namespace.operator finds; a decorator without `fn`.
-
-    Args:
-        name (str): "namespace::operator".
-        fn: The function; None: for a decorator.
-        mutates_args: Has no effect: writes are seen by version counters. Default: ().
-        device_types: Has no effect: there is one device. Default: None.
-        schema (str): Has no effect: the function's signature counts. Default: None.
-        tags: Have no effect. Default: None.
-
-    Returns:
-        Operator: Called as the function.
-
-    Raises:
-        ValueError: custom_op({name}): a name is "namespace::operator".
-
-    Example:
-        >>> ag.library.custom_op("mine::triple", lambda x: 3 * x)(ag.ones(1))
-        tensor([3.])
-    """
+    """Define an operator of a function, which torch.ops.namespace.operator finds; a decorator without `fn`."""
     if name.count("::") != 1:
         raise ValueError(f"custom_op({name!r}): a name is 'namespace::operator'")
 
@@ -129,49 +111,13 @@ def _operator(op: Any) -> Operator:
 
 def register_autograd(op: Any, backward: Callable[..., Any], /, *, setup_context: Callable[..., None] | None = None,
                       lib: Any = None) -> None:
-    """Give an operator a backward(ctx, *grads), which reads what setup_context(ctx, inputs, output) saved.
-
-    Args:
-        op: An operator, or its name.
-        backward: Gives the gradients of the inputs.
-        setup_context: Saves what backward() reads. Default: None.
-        lib: Has no effect. Default: None.
-
-    Raises:
-        RuntimeError: there is no operator {op}.
-
-    Example:
-        >>> square = ag.library.custom_op("mine::square", lambda x: x * x)
-        >>> def backward(ctx, g):
-        ...     return 2 * g * ctx.saved_tensors[0]
-        >>> ag.library.register_autograd("mine::square", backward,
-        ...                              setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs))
-        >>> x = ag.tensor([3.0], requires_grad=True)
-        >>> square(x).backward()
-        >>> x.grad
-        tensor([6.])
-    """
+    """Give an operator a backward(ctx, *grads), which reads what setup_context(ctx, inputs, output) saved."""
     _operator(op).register_autograd(backward, setup_context=setup_context)
 
 
 def register_fake(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None, _stacklevel: int = 1,
                   allow_override: bool = False) -> Any:
-    """Accepted, as a call or a decorator: PyTorch's compilers use it to learn shapes without computing. None is here.
-
-    Args:
-        op: An operator, or its name.
-        func: The function; None: for a decorator.
-        lib: Has no effect. Default: None.
-        allow_override (bool): Has no effect. Default: False.
-
-    Returns:
-        The function, or a decorator that returns its function.
-
-    Example:
-        >>> @ag.library.register_fake("mine::unknown")
-        ... def shapes(x):
-        ...     return x
-    """
+    """Accepted, as a call or a decorator: PyTorch's compilers use it to learn shapes without computing. None is here."""
     return (lambda function: function) if func is None else func
 
 
@@ -209,3 +155,5 @@ class Operators:
 ops = Operators()
 
 __all__ = ["Operator", "custom_op", "impl_abstract", "ops", "register_autograd", "register_fake"]
+
+_docstrings.complete(globals(), "compat", "library.")

@@ -10,6 +10,7 @@ from multiprocessing import *  # noqa: F403
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from ..base import docstrings as _docstrings
 from ..core.tensor import Parameter, Tensor
 
 MSG_GRAPH = ("Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing "
@@ -30,26 +31,7 @@ ForkingPickler.register(Parameter, reduce_tensor)
 
 def spawn(fn: Callable[..., Any], args: Any = (), nprocs: int = 1, join: bool = True, daemon: bool = False,
           start_method: str = "spawn") -> Any:
-    """Run fn(i, *args) in processes i = 0, ..., nprocs - 1.
-
-    Args:
-        fn: A function of the process's number and args; with start_method "spawn" it must pickle.
-        args (tuple): Further arguments of fn. Default: ().
-        nprocs (int): The number of processes. Default: 1.
-        join (bool): Whether to wait for the processes. Default: True.
-        daemon (bool): Whether the processes end with this one. Default: False.
-        start_method (str): "spawn", "fork" or "forkserver". Default: "spawn".
-
-    Returns:
-        None, or the list of processes unless join.
-
-    Raises:
-        RuntimeError: a process has ended with another exit code than 0.
-        ValueError: the system has no such start_method.
-
-    Example:
-        >>> ag.multiprocessing.spawn(print, nprocs=0)           # nprocs=2 prints 0 and 1, each in a process of its own
-    """
+    """Run fn(i, *args) in processes i = 0, ..., nprocs - 1."""
     context: Any = multiprocessing.get_context(start_method)
     processes = [context.Process(target=fn, args=(i, *args), daemon=daemon) for i in range(nprocs)]
     for process in processes:
@@ -65,3 +47,5 @@ def spawn(fn: Callable[..., Any], args: Any = (), nprocs: int = 1, join: bool = 
 
 
 __all__ = [*multiprocessing.__all__, "spawn"]            # type: ignore[attr-defined]
+
+_docstrings.complete(globals(), "compat", "multiprocessing.")

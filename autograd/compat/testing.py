@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import docstrings as _docstrings
 from ..base.dtypes import category, promote
 from ..base.size import Size
 from ..core.tensor import Tensor
@@ -20,37 +21,7 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
                  atol: float | None = None, equal_nan: bool = False, check_device: bool = True, check_dtype: bool = True,
                  check_layout: bool = True, check_stride: bool = False,
                  msg: str | Callable[[str], str] | None = None) -> None:
-    """AssertionError unless |actual - expected| <= atol + rtol * |expected| for all elements.
-
-    Args:
-        actual: A tensor, an array, a number, or a sequence or mapping of these.
-        expected: The same.
-        allow_subclasses (bool): Whether objects of different classes are compared. Default: True.
-        rtol (float): Relative tolerance; with atol, or neither: by dtype, 1.3e-6 for float32.
-        atol (float): Absolute tolerance; 1e-5 for float32.
-        equal_nan (bool): Whether nan equals nan. Default: False.
-        check_device (bool): Has no effect: all tensors live in the CPU's memory.
-        check_dtype (bool): Whether dtypes must be equal. Default: True.
-        check_layout (bool): Has no effect: all tensors are strided.
-        check_stride (bool): Whether strides must be equal. Default: False.
-        msg (str): The error's text, or a function that makes it of the text.
-
-    Raises:
-        AssertionError: They differ.
-        TypeError: No comparison is defined for the objects.
-        ValueError: One of rtol and atol is given.
-
-    Example:
-        >>> ag.testing.assert_close(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 2.000001]))
-        >>> ag.testing.assert_close(1.0, 2.0)
-        Traceback (most recent call last):
-            ...
-        AssertionError: Scalars are not close!
-        <BLANKLINE>
-        Expected 2.0 but got 1.0.
-        Absolute difference: 1.0 (up to 1e-07 allowed)
-        Relative difference: 0.5 (up to 1e-07 allowed)
-    """
+    """AssertionError unless |actual - expected| <= atol + rtol * |expected| for all elements."""
     if (rtol is None) != (atol is None):
         raise ValueError(f"rtol and atol must both be specified or both be unspecified, but got rtol={rtol} and atol={atol}")
     for path, a, e in pairs(actual, expected, "", allow_subclasses):
@@ -142,3 +113,5 @@ def limit(allowed: float) -> str:
 
 
 __all__ = ["assert_close"]
+
+_docstrings.complete(globals(), "compat", "testing.")

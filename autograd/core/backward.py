@@ -53,25 +53,7 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None =
     tensors: Tensors or GradientEdges. grad_tensors: one per tensor, of its shape; None stands for 1 and needs a tensor
     of one element. retain_graph (default: create_graph) keeps saved values for another pass. create_graph records the
     backward pass itself, so that its results can be differentiated again. inputs: accumulate into these tensors only
-    (non-leaves too; a dict stands for its values). grad_variables: grad_tensors' old name.
-
-    Args:
-        tensors (Tensor or Tensors): What is derived: a tensor or several.
-        grad_tensors: For each tensor d(loss)/d(tensor), of its shape; 1 where it has one element.
-        retain_graph (bool): Whether saved values are kept for another pass; create_graph's value if None.
-        create_graph (bool): Whether the pass is recorded, for second derivatives. Default: False.
-        grad_variables: The older name of grad_tensors.
-        inputs (Tensor or Tensors): Leaves whose .grad is to be set; all if None.
-
-    Raises:
-        RuntimeError: a tensor needs no gradient, or has several elements and no grad_tensors.
-
-    Example:
-        >>> x = ag.tensor([1.0, 2.0]).requires_grad_()
-        >>> ag.backward((x * x).sum())
-        >>> x.grad
-        tensor([2., 4.])
-    """
+    (non-leaves too; a dict stands for its values). grad_variables: grad_tensors' old name."""
     if grad_variables is not None:
         warn_user("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
         if grad_tensors is not None:
@@ -112,30 +94,7 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
 
     inputs may be a dict, the gradients then are too. An input that the outputs do not depend on is an error; with
     allow_unused its gradient is None, with materialize_grads zeros. is_grads_batched: each of grad_outputs is a stack
-    along its first dimension, and so is each gradient; the pass runs once per row. The other arguments are backward()'s.
-
-    Args:
-        outputs: What is derived: a tensor or several.
-        inputs (Tensor or Tensors): By what: a tensor or several.
-        grad_outputs: For each output d(loss)/d(output), of its shape; 1 where it has one element.
-        retain_graph (bool): Whether saved values are kept for another pass; create_graph's value if None.
-        create_graph (bool): Whether the pass is recorded, for second derivatives. Default: False.
-        only_inputs (bool): Only True. Default: True.
-        allow_unused (bool): None, not an error, for inputs that no output depends on.
-        is_grads_batched (bool): Whether grad_outputs have a batch dimension in front. Default: False.
-        materialize_grads (bool): Zeros in place of None. Default: False.
-
-    Returns:
-        A tuple with a tensor of each input's shape and dtype.
-
-    Raises:
-        RuntimeError: an output or input needs no gradient, or an input was not used.
-
-    Example:
-        >>> x = ag.tensor([1.0, 2.0]).requires_grad_()
-        >>> ag.grad((x * x).sum(), x)
-        (tensor([2., 4.]),)
-    """
+    along its first dimension, and so is each gradient; the pass runs once per row. The other arguments are backward()'s."""
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
                          "allow_unused=False.")

@@ -9,15 +9,7 @@ from .tensor import Tensor, edge_of
 
 
 class GradientEdge(NamedTuple):
-    """Output `output_nr` of `node`. backward() and grad() take one wherever they take a tensor.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> y = 3 * x
-        >>> edge = ag.graph.GradientEdge(y.grad_fn, 0)
-        >>> ag.autograd.grad(y.exp().sum(), edge)
-        (tensor([20.0855, 20.0855]),)
-    """
+    """Output `output_nr` of `node`. backward() and grad() take one wherever they take a tensor."""
 
     node: Node
     output_nr: int
@@ -37,23 +29,7 @@ class EdgeOfTensor(GradientEdge):
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge where the gradient of `tensor` is computed: grad(loss, edge) is grad(loss, tensor). It does not keep the
-    tensor's memory.
-
-    Args:
-        tensor (Tensor): Of any shape; one that requires grad.
-
-    Returns:
-        A GradientEdge.
-
-    Raises:
-        RuntimeError: It is not possible to get the gradient edge for a Tensor that does not require gradients.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> edge = ag.graph.get_gradient_edge(x)
-        >>> ag.autograd.grad((x * x).sum(), edge)
-        (tensor([2., 2.]),)
-    """
+    tensor's memory."""
     edge = edge_of(tensor)
     if edge is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")

@@ -338,27 +338,7 @@ class FunctionNode(Node):
 
 
 class FunctionMeta(type):
-    """The class of Functions: it makes the node class of each, which `_backward_cls` names.
-
-    Args:
-        name (str): The Function's name.
-        bases (tuple of type): Its base classes, a Function among them.
-        namespace (dict): Its methods.
-        **settings: Passed to __init_subclass__.
-
-    Example:
-        >>> class Double(ag.Function):
-        ...     @staticmethod
-        ...     def forward(ctx, x):
-        ...         return 2 * x
-        ...     @staticmethod
-        ...     def backward(ctx, g):
-        ...         return 2 * g
-        >>> type(Double), Double._backward_cls.__name__, Double._backward_cls._forward_cls is Double
-        (<class 'autograd.core.function.FunctionMeta'>, 'DoubleBackward', True)
-        >>> type(Double.apply(ag.ones(1, requires_grad=True)).grad_fn) is Double._backward_cls
-        True
-    """
+    """The class of Functions: it makes the node class of each, which `_backward_cls` names."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **settings: Any) -> None:
         super().__init__(name, bases, namespace)
@@ -386,47 +366,7 @@ class Function(metaclass=FunctionMeta):
 
     forward gets the arguments of apply as they are, with recording off; backward gets one gradient per output and
     returns one (or None) per argument. Keyword-only arguments of forward are settings and get no gradient. With a
-    static `setup_context(ctx, inputs, output)`, forward takes no ctx. Every subclass has its own node class.
-
-    Raises:
-        TypeError: {name}.{method} must be a static method: write @staticmethod above it, and ctx as its first argument.
-        TypeError: Functions are not instantiated: their methods are static.
-
-    Example:
-        >>> class Double(ag.Function):
-        ...     @staticmethod
-        ...     def forward(ctx, x):
-        ...         return 2 * x
-        ...     @staticmethod
-        ...     def backward(ctx, g):
-        ...         return 2 * g
-        >>> x = ag.tensor([1.0, 2.0]).requires_grad_()
-        >>> Double.apply(x).sum().backward()                 # runs Double.forward, then Double.backward
-        >>> x.grad
-        tensor([2., 2.])
-        >>> class Square(ag.Function):
-        ...     @staticmethod
-        ...     def forward(x):
-        ...         return x * x
-        ...     @staticmethod
-        ...     def setup_context(ctx, inputs, output):
-        ...         ctx.save_for_backward(*inputs)
-        ...         ctx.save_for_forward(*inputs)
-        ...     @staticmethod
-        ...     def backward(ctx, g):
-        ...         return 2 * ctx.saved_tensors[0] * g
-        ...     @staticmethod
-        ...     def jvp(ctx, tangent):
-        ...         return 2 * ctx.saved_tensors[0] * tangent
-        >>> y = Square.apply(x)                              # runs Square.forward, then Square.setup_context
-        >>> with ag.forward_ad.dual_level():                 # runs Square.jvp
-        ...     y = Square.apply(ag.forward_ad.make_dual(ag.tensor(3.0), ag.tensor(1.0)))
-        ...     ag.forward_ad.unpack_dual(y).tangent
-        tensor(6.)
-        >>> Square.generate_vmap_rule = True
-        >>> ag.func.vmap(Square.apply)(ag.tensor([1.0, 3.0]))         # applies Square to each sample
-        tensor([1., 9.])
-    """
+    static `setup_context(ctx, inputs, output)`, forward takes no ctx. Every subclass has its own node class."""
 
     node: type[FunctionNode] = FunctionNode
     asks = False                      # whether records() has more to say than that a tensor is tracked
@@ -447,44 +387,17 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs. Overridden by every Function.
-
-        Args:
-            *args: ctx, unless the Function has setup_context, and the arguments of apply.
-            **kwargs: Settings: what forward takes by keyword only.
-
-        Raises:
-            NotImplementedError: it is not overridden.
-        """
+        """Compute the outputs. Overridden by every Function."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Save what backward needs, for a forward that takes no ctx.
-
-        Args:
-            ctx (FunctionCtx): What backward is handed.
-            inputs (tuple): The arguments of forward.
-            output (Any): What forward has returned.
-
-        Raises:
-            NotImplementedError: it is not overridden.
-        """
+        """Save what backward needs, for a forward that takes no ctx."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(*args: Any, **kwargs: Any) -> Any:  # (ctx, *grads); so written, checkers allow any arguments in overrides
-        """Gradients of the outputs -> gradients of the arguments. Overridden by every differentiable Function.
-
-        Args:
-            *args: ctx, and a gradient for each output.
-
-        Returns:
-            A gradient (or None) for each argument of apply.
-
-        Raises:
-            NotImplementedError: it is not overridden, nor is vjp, its other name.
-        """
+        """Gradients of the outputs -> gradients of the arguments. Overridden by every differentiable Function."""
         raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function "
                                   f"to use it with backward mode AD ({type(args[0]).__name__} has none).")
 
@@ -492,31 +405,13 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def vmap(*args: Any, **kwargs: Any) -> Any:
-        """Compute all samples at once, for func.vmap. Optional: without it the Function is applied to each sample.
-
-        Args:
-            *args: An object with batch_size and randomness; a tuple with the dimension of the samples of each argument, None
-                for one that is the same for all; and the arguments of apply, with that dimension.
-
-        Returns:
-            (output, out_dims): The output for all samples, and where its samples are: None if it is the same for all.
-
-        Raises:
-            NotImplementedError: it is not overridden.
-        """
+        """Compute all samples at once, for func.vmap. Optional: without it the Function is applied to each sample."""
         raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or "
                                   "set generate_vmap_rule=True.")
 
     @staticmethod
     def jvp(*args: Any, **kwargs: Any) -> Any:
-        """Tangents of the arguments -> tangents of the outputs. Optional: without it they are derived from backward.
-
-        Args:
-            *args: ctx, and a tangent (or None) for each argument of apply.
-
-        Raises:
-            NotImplementedError: it is not overridden.
-        """
+        """Tangents of the arguments -> tangents of the outputs. Optional: without it they are derived from backward."""
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to call it.")
 
     @classmethod
@@ -527,18 +422,7 @@ class Function(metaclass=FunctionMeta):
 
     @classmethod
     def apply(cls, *args: Any, **settings: Any) -> Any:
-        """Run forward; record the call if recording is on and a tensor argument requires grad.
-
-        Args:
-            *args: The arguments of forward, without ctx.
-            **settings: Those that forward takes by keyword.
-
-        Returns:
-            What forward returns; a tuple where it returns a list.
-
-        Raises:
-            TypeError: {name}.{method} must be a static method.
-        """
+        """Run forward; record the call if recording is on and a tensor argument requires grad."""
         if spans.on and not spans.entered():
             return spans.call(cls.apply, spans.number_of(cls.__name__, spans.FUNCTION), args, settings)
         if watchers and this_thread.call_watcher is not None and not this_thread.call_watcher.entered():
@@ -590,21 +474,11 @@ BackwardCFunction = FunctionNode
 
 
 class InplaceFunction(Function):
-    """Function; PyTorch's older name for those that write to their inputs.
-
-    Example:
-        >>> issubclass(ag.function.InplaceFunction, ag.Function)
-        True
-    """
+    """Function; PyTorch's older name for those that write to their inputs."""
 
 
 class NestedIOFunction(Function):
-    """Function; PyTorch's older name for those whose inputs and outputs are nested tuples.
-
-    Example:
-        >>> issubclass(ag.function.NestedIOFunction, ag.Function)
-        True
-    """
+    """Function; PyTorch's older name for those whose inputs and outputs are nested tuples."""
 
 
 def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, state: dict[str, Any]) -> Any:
@@ -715,25 +589,7 @@ def own_output(node: FunctionNode, out: Any, number: int, args: tuple[Any, ...])
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a backward that computes outside the graph: differentiating it again is an error, never a zero.
-
-    Args:
-        backward (Callable[..., Any]): The backward of a Function.
-
-    Example:
-        >>> class Twice(ag.Function):
-        ...     @staticmethod
-        ...     def forward(ctx, x):
-        ...         return 2 * x
-        ...     @staticmethod
-        ...     @ag.once_differentiable
-        ...     def backward(ctx, g):
-        ...         return 2 * g
-        >>> x = ag.ones(1, requires_grad=True)
-        >>> Twice.apply(x).backward()
-        >>> x.grad
-        tensor([2.])
-    """
+    """Decorator of a backward that computes outside the graph: differentiating it again is an error, never a zero."""
 
     @functools.wraps(backward)
     def wrapped(ctx: Any, *grads: Any) -> Any:

@@ -61,12 +61,7 @@ state: Callable[[], dict[str, Any]] = functools.partial(getattr, modes, "__dict_
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations of this thread are recorded.
-
-    Example:
-        >>> ag.is_grad_enabled()
-        True
-    """
+    """Whether operations of this thread are recorded."""
     return bool(modes.recording & GRAD)
 
 
@@ -150,17 +145,7 @@ def _wrap_generator(function: Callable[..., Any], block: Callable[[], Any]) -> A
 
 
 class no_grad(_Recording):
-    """Context manager and decorator: operations inside are not recorded.
-
-    Args:
-        function: What is decorated, where there are no parentheses.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> with ag.no_grad():
-        ...     (2 * x).requires_grad
-        False
-    """
+    """Context manager and decorator: operations inside are not recorded."""
 
     def __init__(self, function: Any = None) -> None:
         super().__init__(False)
@@ -178,22 +163,7 @@ class no_grad(_Recording):
 
 
 class enable_grad(_Recording):
-    """Context manager and decorator: operations inside are recorded, even within `no_grad`.
-
-    Args:
-        function: What is decorated, where there are no parentheses.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> with ag.no_grad(), ag.enable_grad():
-        ...     (2 * x).requires_grad
-        True
-
-    >>> block = ag.enable_grad()
-    >>> with ag.no_grad(), block.clone():            # another block that does the same
-    ...     (2 * x).requires_grad
-    True
-    """
+    """Context manager and decorator: operations inside are recorded, even within `no_grad`."""
 
     def __init__(self, function: Any = None) -> None:
         super().__init__(True)
@@ -211,17 +181,7 @@ class enable_grad(_Recording):
 
 
 class set_grad_enabled(_Recording):
-    """Switch recording on or off, at once; as a `with` block also back at its end.
-
-    Args:
-        mode (bool): Whether operations are recorded.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> with ag.set_grad_enabled(False):
-        ...     (2 * x).requires_grad
-        False
-    """
+    """Switch recording on or off, at once; as a `with` block also back at its end."""
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
@@ -240,35 +200,12 @@ class set_grad_enabled(_Recording):
 
 
 def is_multithreading_enabled() -> bool:
-    """Whether backward passes of this thread run lanes in threads.
-
-    Example:
-        >>> ag.is_multithreading_enabled()
-        True
-    """
+    """Whether backward passes of this thread run lanes in threads."""
     return modes.multithreading
 
 
 class set_multithreading_enabled(Modal):
-    """Let backward passes of this thread run lanes in threads or not, at once; as a `with` block back at its end.
-
-    Args:
-        mode (bool): Whether backward may use several threads.
-
-    Example:
-        >>> with ag.set_multithreading_enabled(False):
-        ...     ag.is_multithreading_enabled()
-        False
-
-    >>> block = ag.set_multithreading_enabled(False)
-    >>> with block.clone():                          # another block that does the same
-    ...     ag.is_multithreading_enabled()
-    False
-    >>> with block:                                  # its end switches back
-    ...     pass
-    >>> ag.is_multithreading_enabled()
-    True
-    """
+    """Let backward passes of this thread run lanes in threads or not, at once; as a `with` block back at its end."""
 
     def __init__(self, mode: bool) -> None:
         self._mode, self._before = bool(mode), modes.multithreading

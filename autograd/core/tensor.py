@@ -472,52 +472,14 @@ class Tensor(TensorMethods):
 
     Called as in PyTorch: Tensor() is empty; Tensor(2, 3) is memory of that shape, with whatever it holds; Tensor([1, 2])
     or Tensor(array) are these values in the default dtype; Tensor(tensor) is a tensor on the same memory, of the same dtype.
-    For data use `autograd.tensor(values)`, which keeps the values' own kind (integers stay integers) and takes a dtype.
-
-    Args:
-        device (device): The CPU, under any of its names.
-
-    Raises:
-        NotImplementedError: Tensor(x) of a tensor that requires grad: take x.view_as(x), or x.detach().
-        TypeError: new(): data must be a sequence (got {type}).
-
-    Example:
-        >>> ag.Tensor([1, 2])
-        tensor([1., 2.])
-        >>> ag.Tensor(2, 3).shape
-        Size([2, 3])
-        >>> x = ag.tensor([3.0], requires_grad=True)
-        >>> (x * x).backward()
-        >>> x.grad
-        tensor([6.])
-    """
+    For data use `autograd.tensor(values)`, which keeps the values' own kind (integers stay integers) and takes a dtype."""
 
     __array_ufunc__ = None            # ndarray * tensor comes to Tensor.__rmul__
     __hash__ = object.__hash__        # by identity, although == compares elements
 
 
 class Parameter(Tensor):
-    """A leaf that a Module counts among its parameters: it requires grad unless told otherwise.
-
-    Args:
-        data (Tensor or array): The values, of any shape; floating-point or complex ones if it requires grad. The parameter
-            is on the same memory. Empty if None.
-        requires_grad (bool): Whether backward() gives it a gradient. Default: True.
-
-    Raises:
-        RuntimeError: only Tensors of floating point and complex dtype can require gradients.
-
-    Example:
-        >>> class Scale(ag.nn.Module):
-        ...     def __init__(self):
-        ...         super().__init__()
-        ...         self.factor = ag.nn.Parameter(ag.ones(2))
-        ...     def forward(self, x):
-        ...         return self.factor * x
-        >>> dict(Scale().named_parameters())
-        {'factor': Parameter containing:
-        tensor([1., 1.], requires_grad=True)}
-    """
+    """A leaf that a Module counts among its parameters: it requires grad unless told otherwise."""
 
     __slots__ = ()
 

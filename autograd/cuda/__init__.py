@@ -8,132 +8,55 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..base import docstrings as _docstrings
 from ..base.types import DeviceLike
 from ..tensor_api.tensor_types import TensorType, types
 from . import amp
 
 
 class OutOfMemoryError(RuntimeError):
-    """What scripts catch to try again with a smaller batch. Never raised: where memory ends, Python raises MemoryError.
-
-    Example:
-        >>> issubclass(ag.cuda.OutOfMemoryError, RuntimeError)
-        True
-    """
+    """What scripts catch to try again with a smaller batch. Never raised: where memory ends, Python raises MemoryError."""
 
 
 def is_available() -> bool:
-    """False: tensors live in the CPU's memory.
-
-    Returns:
-        bool: False.
-
-    Example:
-        >>> device = 'cuda' if ag.cuda.is_available() else 'cpu'
-        >>> device
-        'cpu'
-    """
+    """False: tensors live in the CPU's memory."""
     return False
 
 
 def is_initialized() -> bool:
-    """False: there is no CUDA context.
-
-    Returns:
-        bool: False.
-
-    Example:
-        >>> ag.cuda.is_initialized()
-        False
-    """
+    """False: there is no CUDA context."""
     return False
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """False: there is no GPU that could.
-
-    Args:
-        including_emulation (bool): Has no effect. Default: True.
-
-    Returns:
-        bool: False.
-
-    Example:
-        >>> ag.cuda.is_bf16_supported()
-        False
-    """
+    """False: there is no GPU that could."""
     return False
 
 
 def is_current_stream_capturing() -> bool:
-    """False: nothing is captured into a CUDA graph.
-
-    Returns:
-        bool: False.
-
-    Example:
-        >>> ag.cuda.is_current_stream_capturing()
-        False
-    """
+    """False: nothing is captured into a CUDA graph."""
     return False
 
 
 def device_count() -> int:
-    """0, since there is no GPU.
-
-    Returns:
-        int: 0.
-
-    Example:
-        >>> ag.cuda.device_count()
-        0
-    """
+    """0, since there is no GPU."""
     return 0
 
 
 def manual_seed(seed: int) -> None:
-    """Nothing to seed; accepted, as PyTorch does where there is no GPU.
-
-    Args:
-        seed (int): Has no effect.
-
-    Example:
-        >>> ag.cuda.manual_seed(0)              # seeds nothing: the CPU's is ag.manual_seed(0)
-    """
+    """Nothing to seed; accepted, as PyTorch does where there is no GPU."""
 
 
 def manual_seed_all(seed: int) -> None:
-    """Nothing to seed; accepted.
-
-    Args:
-        seed (int): Has no effect.
-
-    Example:
-        >>> ag.cuda.manual_seed_all(0)          # seeds nothing: the CPU's is ag.manual_seed(0)
-    """
+    """Nothing to seed; accepted."""
 
 
 def empty_cache() -> None:
-    """Nothing to empty; accepted.
-
-    Example:
-        >>> ag.cuda.empty_cache()
-    """
+    """Nothing to empty; accepted."""
 
 
 def memory_allocated(device: DeviceLike = None) -> int:
-    """0 bytes: nothing is allocated on a GPU.
-
-    Args:
-        device: Has no effect. Default: None.
-
-    Returns:
-        int: 0.
-
-    Example:
-        >>> ag.cuda.memory_allocated(), ag.cuda.max_memory_allocated()
-        (0, 0)
-    """
+    """0 bytes: nothing is allocated on a GPU."""
     return 0
 
 
@@ -215,3 +138,5 @@ if TYPE_CHECKING:
 __all__ = ["OutOfMemoryError", "amp", "device_count", "empty_cache", "is_available", "is_bf16_supported",
            "is_current_stream_capturing", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated",
            "max_memory_reserved", "memory_allocated", "memory_reserved"]
+
+_docstrings.complete(globals(), "backends", "cuda.")

@@ -3,6 +3,7 @@
 May import: base, core, ops. Read first: distribution.py.
 """
 
+from ..base import docstrings as _docstrings
 from . import constraints, kl
 from .bernoulli import Bernoulli
 from .categorical import Categorical, OneHotCategorical
@@ -14,3 +15,5 @@ from .uniform import Uniform
 
 __all__ = ["Bernoulli", "Categorical", "Distribution", "Independent", "Normal", "OneHotCategorical", "Uniform",
            "constraints", "kl", "kl_divergence", "register_kl"]
+
+_docstrings.complete(globals(), "distributions", "distributions.")

@@ -21,26 +21,7 @@ if TYPE_CHECKING:
 
 
 class Bernoulli(Distribution):
-    """The Bernoulli distribution: 1 with probability `probs`, else 0; logits = log(probs / (1 - probs)).
-
-    Args:
-        probs (Tensor or float): Probabilities in [0, 1].
-        logits (Tensor or float): Log-odds.
-        validate_args (bool): If True, checks parameters and values; defaults to set_default_validate_args().
-
-    Raises:
-        ValueError: Not exactly one of `probs` and `logits` is given.
-
-    Example:
-        >>> coins = ag.distributions.Bernoulli(probs=ag.tensor([0.25, 1.0]))
-        >>> coins.log_prob(ag.ones(2)).exp()
-        tensor([0.2500, 1.0000])
-        >>> coins.sample((3,)).shape
-        Size([3, 2])
-        >>> coins = ag.distributions.Bernoulli(logits=ag.tensor([0.0, 1.0]))
-        >>> coins.probs, coins.logits, coins.param_shape
-        (tensor([0.5000, 0.7311]), tensor([0., 1.]), Size([2]))
-    """
+    """The Bernoulli distribution: 1 with probability `probs`, else 0; logits = log(probs / (1 - probs))."""
 
     has_enumerate_support = True
     arg_constraints: dict[str, Constraint] = {"probs": constraints.unit_interval, "logits": constraints.real}  # noqa: RUF012

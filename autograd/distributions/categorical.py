@@ -21,26 +21,7 @@ from .distribution import Distribution, between, derived
 
 
 class Categorical(Distribution):
-    """The categorical distribution: index i in 0..n-1 with probability probs[..., i].
-
-    Args:
-        probs (Tensor): Probabilities (..., n), normalized to sum to 1.
-        logits (Tensor): Unnormalized log probabilities (..., n), in place of `probs`.
-        validate_args (bool): If True, checks parameters and values; defaults to set_default_validate_args().
-
-    Raises:
-        ValueError: Not exactly one of `probs` and `logits` is given.
-        ValueError: `{probs or logits}` parameter must be at least one-dimensional.
-
-    Example:
-        >>> dice = ag.distributions.Categorical(ag.tensor([1.0, 1.0, 2.0]))
-        >>> dice.probs
-        tensor([0.2500, 0.2500, 0.5000])
-        >>> dice.log_prob(ag.tensor(2)).exp(), dice.sample().dtype
-        (tensor(0.5000), torch.int64)
-        >>> dice.logits, dice.param_shape, dice.support
-        (tensor([-1.3863, -1.3863, -0.6931]), Size([3]), IntegerInterval(lower_bound=0, upper_bound=2))
-    """
+    """The categorical distribution: index i in 0..n-1 with probability probs[..., i]."""
 
     has_enumerate_support = True
     arg_constraints: dict[str, Constraint] = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
@@ -126,25 +107,7 @@ class Categorical(Distribution):
 
 
 class OneHotCategorical(Distribution):
-    """The categorical distribution over one-hot vectors of length n.
-
-    Args:
-        probs (Tensor): Probabilities (..., n), normalized to sum to 1.
-        logits (Tensor): Unnormalized log probabilities (..., n), in place of `probs`.
-        validate_args (bool): If True, checks parameters and values; defaults to set_default_validate_args().
-
-    Raises:
-        ValueError: Not exactly one of `probs` and `logits` is given.
-
-    Example:
-        >>> dice = ag.distributions.OneHotCategorical(ag.tensor([1.0, 1.0, 2.0]))
-        >>> dice.event_shape, dice.sample().sum()
-        (Size([3]), tensor(1.))
-        >>> dice.log_prob(ag.tensor([0.0, 0.0, 1.0])).exp()
-        tensor(0.5000)
-        >>> dice.probs, dice.logits, dice.param_shape
-        (tensor([0.2500, 0.2500, 0.5000]), tensor([-1.3863, -1.3863, -0.6931]), Size([3]))
-    """
+    """The categorical distribution over one-hot vectors of length n."""
 
     has_enumerate_support = True
     support = constraints.one_hot

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..base import docstrings as _docstrings
 from ..core.primitive import value_read
 from ..core.tensor import Tensor
 from ..core.types import Operand, TensorOrArray, TensorOrNumber
@@ -13,38 +14,17 @@ SMALL = 1024                         # elements from which Tensors are added up 
 
 
 class Constraint:
-    """A set of allowed values. With event_dim > 0 it applies to whole vectors, and check() drops their dimension.
-
-    Example:
-        >>> constraints = ag.distributions.constraints
-        >>> isinstance(constraints.positive, constraints.Constraint)
-        True
-        >>> constraints.positive.check(ag.tensor([1.0, 0.0])), constraints.positive.holds(ag.tensor([1.0, 0.0]))
-        (tensor([ True, False]), False)
-        >>> constraints.simplex.check(ag.tensor([[0.5, 0.5], [0.5, 0.6]]))          # of vectors: event_dim is 1
-        tensor([ True, False])
-    """
+    """A set of allowed values. With event_dim > 0 it applies to whole vectors, and check() drops their dimension."""
 
     is_discrete = False
     event_dim = 0
 
     def check(self, value: Any) -> Any:
-        """True where value is in the set: a bool tensor of value's shape without the last event_dim dimensions.
-
-        Args:
-            value (Tensor): Values to check; with event_dim > 0 of at least one dimension.
-
-        Raises:
-            NotImplementedError: The class is the base class.
-        """
+        """True where value is in the set: a bool tensor of value's shape without the last event_dim dimensions."""
         raise NotImplementedError
 
     def holds(self, value: Tensor) -> bool:
-        """Whether every element (or vector) of value is in the set.
-
-        Args:
-            value (Tensor): Values as for check().
-        """
+        """Whether every element (or vector) of value is in the set."""
         if isinstance(value, Tensor):
             value_read("validation of a distribution's arguments")
         return bool(self.check(value.array if self._plain(value) else value).all())
@@ -79,15 +59,7 @@ class RealVector(Constraint):
 
 
 class GreaterThan(Constraint):
-    """Numbers above a bound.
-
-    Args:
-        lower_bound (Tensor or float): Lower bound, exclusive; broadcasts with values.
-
-    Example:
-        >>> ag.distributions.constraints.greater_than(1.0).check(ag.tensor([1.0, 2.0]))
-        tensor([False, True])
-    """
+    """Numbers above a bound."""
 
     def __init__(self, lower_bound: Any) -> None:
         self.lower_bound = lower_bound
@@ -98,16 +70,7 @@ class GreaterThan(Constraint):
 
 
 class Interval(Constraint):
-    """Numbers between two bounds, both included.
-
-    Args:
-        lower_bound (Tensor or float): Lower bound; broadcasts with values.
-        upper_bound (Tensor or float): Upper bound; broadcasts with values.
-
-    Example:
-        >>> ag.distributions.constraints.interval(0.0, 1.0).check(ag.tensor([1.0, 1.5]))
-        tensor([ True, False])
-    """
+    """Numbers between two bounds, both included."""
 
     def __init__(self, lower_bound: TensorOrNumber, upper_bound: TensorOrNumber) -> None:
         self.lower_bound: TensorOrNumber = lower_bound
@@ -119,16 +82,7 @@ class Interval(Constraint):
 
 
 class IntegerInterval(Interval):
-    """Integers between two bounds, both included; floats with integer values count.
-
-    Args:
-        lower_bound (Tensor or int): Lower bound; broadcasts with values.
-        upper_bound (Tensor or int): Upper bound; broadcasts with values.
-
-    Example:
-        >>> ag.distributions.constraints.integer_interval(0, 2).check(ag.tensor([2.0, 1.5]))
-        tensor([ True, False])
-    """
+    """Integers between two bounds, both included; floats with integer values count."""
 
     is_discrete = True
 
@@ -181,3 +135,5 @@ greater_than, interval, integer_interval = GreaterThan, Interval, IntegerInterva
 
 __all__ = ["Constraint", "boolean", "greater_than", "integer_interval", "interval", "one_hot", "positive", "real",
            "real_vector", "simplex", "unit_interval"]
+
+_docstrings.complete(globals(), "distributions", "distributions.constraints.")

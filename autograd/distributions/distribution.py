@@ -15,34 +15,7 @@ from .constraints import Constraint
 
 
 class Distribution:
-    """Base class: a subclass names its parameters in arg_constraints and computes samples and densities.
-
-    Args:
-        batch_shape (tuple of ints): Shape of the parameters: that many independent distributions. Default: ().
-        event_shape (tuple of ints): Shape of one sample. Default: ().
-        validate_args (bool): If True, checks parameters and values; defaults to set_default_validate_args().
-
-    Raises:
-        ValueError: A parameter violates its constraint while validation is enabled.
-
-    Example:
-        >>> normal = ag.distributions.Normal(ag.zeros(3), ag.ones(3))
-        >>> isinstance(normal, ag.distributions.Distribution)
-        True
-        >>> normal.batch_shape, normal.event_shape, normal.sample((5,)).shape
-        (Size([3]), Size([]), Size([5, 3]))
-        >>> normal.mean, normal.stddev, normal.variance, normal.mode
-        (tensor([0., 0., 0.]), tensor([1., 1., 1.]), tensor([1., 1., 1.]), tensor([0., 0., 0.]))
-        >>> normal.log_prob(ag.zeros(3)), normal.entropy(), normal.perplexity()
-        (tensor([-0.9189, -0.9189, -0.9189]), tensor([1.4189, 1.4189, 1.4189]), tensor([4.1327, 4.1327, 4.1327]))
-        >>> normal.cdf(ag.zeros(3)), normal.icdf(ag.full((3,), 0.5))
-        (tensor([0.5000, 0.5000, 0.5000]), tensor([0., 0., 0.]))
-        >>> normal.rsample().shape, normal.sample_n(2).shape, normal.expand((2, 3)).batch_shape
-        (Size([3]), Size([2, 3]), Size([2, 3]))
-        >>> ag.distributions.Bernoulli(ag.tensor(0.5)).enumerate_support()
-        tensor([0., 1.])
-        >>> ag.distributions.Distribution.set_default_validate_args(True)
-    """
+    """Base class: a subclass names its parameters in arg_constraints and computes samples and densities."""
 
     has_rsample = False
     has_enumerate_support = False
@@ -52,14 +25,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Set the default of validate_args.
-
-        Args:
-            value (bool): Default of validate_args from now on.
-
-        Raises:
-            ValueError: `value` is not a bool.
-        """
+        """Set the default of validate_args."""
         if value not in (True, False):
             raise ValueError("validate_args must be True or False")
         Distribution._validate_args = value
@@ -113,11 +79,7 @@ class Distribution:
 
     @property
     def mode(self) -> Tensor:
-        """The mode, of shape batch_shape + event_shape.
-
-        Raises:
-            NotImplementedError: The distribution does not implement it.
-        """
+        """The mode, of shape batch_shape + event_shape."""
         raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
@@ -131,65 +93,28 @@ class Distribution:
         return self.variance.sqrt()
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        """Draw a tensor of shape sample_shape + batch_shape + event_shape, without a gradient.
-
-        Args:
-            sample_shape (tuple of ints): Shape of independent samples, in front of batch_shape.
-        """
+        """Draw a tensor of shape sample_shape + batch_shape + event_shape, without a gradient."""
         with no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        """Draw by the reparameterization trick: the sample is differentiable in the parameters.
-
-        Args:
-            sample_shape (tuple of ints): Shape of independent samples, in front of batch_shape.
-
-        Raises:
-            NotImplementedError: The distribution does not implement it.
-        """
+        """Draw by the reparameterization trick: the sample is differentiable in the parameters."""
         raise NotImplementedError(f"{type(self).__name__} has no reparameterized samples")
 
     def sample_n(self, n: int) -> Tensor:
-        """Draw n samples: sample((n,)), kept for old code.
-
-        Args:
-            n (int): Number of samples.
-        """
+        """Draw n samples: sample((n,)), kept for old code."""
         return self.sample((n,))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The log of the density (or of the probability) at value.
-
-        Args:
-            value (Tensor): Values, of a shape that broadcasts with batch_shape + event_shape.
-
-        Raises:
-            NotImplementedError: The distribution does not implement it.
-            ValueError: `value` is outside the support while validation is enabled.
-        """
+        """The log of the density (or of the probability) at value."""
         raise NotImplementedError
 
     def cdf(self, value: Tensor) -> Tensor:
-        """The cumulative distribution function: the probability of a draw <= value.
-
-        Args:
-            value (Tensor): Values, of a shape that broadcasts with batch_shape + event_shape.
-
-        Raises:
-            NotImplementedError: The distribution does not implement it.
-        """
+        """The cumulative distribution function: the probability of a draw <= value."""
         raise NotImplementedError
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The quantile function: the inverse of cdf().
-
-        Args:
-            value (Tensor): Probabilities.
-
-        Raises:
-            NotImplementedError: The distribution does not implement it.
-        """
+        """The quantile function: the inverse of cdf()."""
         raise NotImplementedError
 
     def entropy(self) -> Tensor:
@@ -201,23 +126,11 @@ class Distribution:
         return self.entropy().exp()
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """All values of a discrete distribution along a new first dimension.
-
-        Args:
-            expand (bool): If True, expands the values to batch_shape. Default: True.
-
-        Raises:
-            NotImplementedError: The support is not finite.
-        """
+        """All values of a discrete distribution along a new first dimension."""
         raise NotImplementedError
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """Expand the parameters to a larger batch_shape.
-
-        Args:
-            batch_shape (tuple of ints): New batch_shape.
-            _instance (Distribution): Object to fill, passed by subclasses.
-        """
+        """Expand the parameters to a larger batch_shape."""
         raise NotImplementedError
 
     def _expanded(self, batch_shape: Sequence[int], _instance: Distribution | None = None,

@@ -11,24 +11,7 @@ from .distribution import Distribution
 
 
 class Independent(Distribution):
-    """Turn the last dimensions of a distribution's batch_shape into event dimensions: log_prob and entropy sum over them.
-
-    Args:
-        base_distribution (Distribution): Distribution to reinterpret.
-        reinterpreted_batch_ndims (int): Number of dimensions, at most those of its batch_shape.
-        validate_args (bool): If True, checks values; defaults to set_default_validate_args().
-
-    Raises:
-        ValueError: Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual {n} vs {n}.
-
-    Example:
-        >>> base = ag.distributions.Normal(ag.zeros(4, 3), 1.0)
-        >>> vectors = ag.distributions.Independent(base, 1)
-        >>> vectors.batch_shape, vectors.event_shape, vectors.log_prob(ag.zeros(4, 3)).shape
-        (Size([4]), Size([3]), Size([4]))
-        >>> vectors.has_rsample, vectors.support
-        (True, Real())
-    """
+    """Turn the last dimensions of a distribution's batch_shape into event dimensions: log_prob and entropy sum over them."""
 
     def __init__(self, base_distribution: Distribution, reinterpreted_batch_ndims: int,
                  validate_args: bool | None = None) -> None:

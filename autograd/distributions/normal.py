@@ -17,23 +17,7 @@ if TYPE_CHECKING:
 
 
 class Normal(Distribution):
-    """The normal distribution with mean `loc` and standard deviation `scale`, which broadcast.
-
-    Args:
-        loc (Tensor or float): Mean.
-        scale (Tensor or float): Standard deviation, above 0.
-        validate_args (bool): If True, checks parameters and values; defaults to set_default_validate_args().
-
-    Raises:
-        ValueError: `scale` is not above 0.
-
-    Example:
-        >>> normal = ag.distributions.Normal(ag.tensor([0.0, 5.0]), 1.0)
-        >>> normal.log_prob(ag.tensor([0.0, 6.0]))
-        tensor([-0.9189, -1.4189])
-        >>> normal.rsample().shape
-        Size([2])
-    """
+    """The normal distribution with mean `loc` and standard deviation `scale`, which broadcast."""
 
     has_rsample = True
     arg_constraints: dict[str, Constraint] = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012

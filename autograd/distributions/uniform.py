@@ -13,23 +13,7 @@ from .distribution import Distribution, broadcast_all
 
 
 class Uniform(Distribution):
-    """The uniform distribution on [low, high), which broadcast.
-
-    Args:
-        low (Tensor or float): Lower bound, inclusive.
-        high (Tensor or float): Upper bound, exclusive.
-        validate_args (bool): If True, checks parameters and values; defaults to set_default_validate_args().
-
-    Raises:
-        ValueError: `low` is not below `high`.
-
-    Example:
-        >>> uniform = ag.distributions.Uniform(ag.tensor([0.0]), ag.tensor([4.0]))
-        >>> uniform.mean, uniform.log_prob(ag.tensor([1.0])).exp()
-        (tensor([2.]), tensor([0.2500]))
-        >>> uniform.support.check(ag.tensor([5.0]))
-        tensor([False])
-    """
+    """The uniform distribution on [low, high), which broadcast."""
 
     low: Any                                         # a Tensor; comparisons, which are bound at import, have no types
     high: Any

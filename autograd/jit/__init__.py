@@ -3,92 +3,38 @@
 That is what PyTorch promises too, a scripted function computes what its Python does. Recording a run (`trace`) and files
 of compiled models (`save`, `load`) are refused.
 
-May import: nn. Read first: this page.
+May import: base, nn. Read first: this page.
 """
 
 import builtins
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
+from ..base import docstrings as _docstrings
 from ..nn.module import Module
 from . import annotations
 
 
 class ScriptModule(Module):
-    """For isinstance() and as a base class; script() never makes one.
-
-    Example:
-        >>> isinstance(ag.jit.script(ag.nn.Linear(1, 1)), ag.jit.ScriptModule)
-        False
-    """
+    """For isinstance() and as a base class; script() never makes one."""
 
 
 class ScriptFunction:
-    """For isinstance(); script() never makes one.
-
-    Example:
-        >>> isinstance(ag.jit.script(ag.relu), ag.jit.ScriptFunction)
-        False
-    """
+    """For isinstance(); script() never makes one."""
 
 
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
-    """The function, class or module itself, uncompiled.
-
-    Args:
-        obj: A function, class or Module.
-        optimize: Has no effect. Default: None.
-        example_inputs: Has no effect. Default: None.
-
-    Returns:
-        obj, the same object.
-
-    Example:
-        >>> @ag.jit.script
-        ... def double(x):
-        ...     return 2 * x
-        >>> double(ag.ones(2))
-        tensor([2., 2.])
-    """
+    """The function, class or module itself, uncompiled."""
     return obj
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """Decorator, with parentheses or without, for what a compiler should leave out: the function itself.
-
-    Args:
-        drop: The function; anything else for the decorator. Default: False.
-        **kwargs: Have no effect.
-
-    Returns:
-        The function, or a decorator that returns its function.
-
-    Example:
-        >>> @ag.jit.ignore
-        ... def double(x):
-        ...     return 2 * x
-        >>> double(ag.ones(2))
-        tensor([2., 2.])
-    """
+    """Decorator, with parentheses or without, for what a compiler should leave out: the function itself."""
     return drop if callable(drop) else lambda function: function
 
 
 def unused(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator for what a compiler should leave out: the function itself.
-
-    Args:
-        fn: The function.
-
-    Returns:
-        fn, the same object.
-
-    Example:
-        >>> @ag.jit.unused
-        ... def double(x):
-        ...     return 2 * x
-        >>> double(ag.ones(2))
-        tensor([2., 2.])
-    """
+    """Decorator for what a compiler should leave out: the function itself."""
     return fn
 
 
@@ -99,65 +45,22 @@ export = script_method = script_if_tracing = _script_if_tracing = _overload = _o
 
 
 def is_scripting() -> bool:
-    """False: Python runs.
-
-    Returns:
-        bool: False.
-
-    Example:
-        >>> ag.jit.is_scripting()
-        False
-    """
+    """False: Python runs."""
     return False
 
 
 def is_tracing() -> bool:
-    """False: jit.trace() does not record a program here.
-
-    Returns:
-        bool: False.
-
-    Example:
-        >>> ag.jit.is_tracing()
-        False
-    """
+    """False: jit.trace() does not record a program here."""
     return False
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
-    """Return the value; the annotation is for PyTorch's compiler.
-
-    Args:
-        the_type: Has no effect.
-        the_value: Any object.
-
-    Returns:
-        the_value, the same object.
-
-    Example:
-        >>> ag.jit.annotate(list, [1])
-        [1]
-    """
+    """Return the value; the annotation is for PyTorch's compiler."""
     return the_value
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Python's isinstance(), under the name that scripted code uses.
-
-    Args:
-        obj: Any object.
-        target_type: A class, or a tuple of classes.
-
-    Returns:
-        bool: Whether obj is an instance.
-
-    Raises:
-        TypeError: target_type is neither.
-
-    Example:
-        >>> ag.jit.isinstance([1], list)
-        True
-    """
+    """Python's isinstance(), under the name that scripted code uses."""
     return builtins.isinstance(obj, target_type)
 
 
@@ -194,3 +97,5 @@ optimize_for_inference: Callable[..., NoReturn] = _refused("optimize_for_inferen
 __all__ = ["Final", "ScriptFunction", "ScriptModule", "annotate", "annotations", "export", "freeze", "ignore", "interface",
            "is_scripting", "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script",
            "script_if_tracing", "script_method", "trace", "trace_module", "unused"]
+
+_docstrings.complete(globals(), "compat", "jit.")

@@ -54,15 +54,7 @@ anomaly: AnomalyMode = AnomalyMode()
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
-    """Switch anomaly mode for all threads; check_nan: a gradient that is NaN is an error.
-
-    Args:
-        enabled (bool): Whether anomalies are looked for.
-        check_nan (bool): Whether nan in a gradient is an error. Default: True.
-
-    Example:
-        >>> ag.set_anomaly_enabled(False)
-    """
+    """Switch anomaly mode for all threads; check_nan: a gradient that is NaN is an error."""
     if enabled and not anomaly.enabled:
         install(anomaly, all_threads=True)
     elif anomaly.enabled and not enabled:
@@ -71,37 +63,17 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly mode is on.
-
-    Example:
-        >>> ag.is_anomaly_enabled()
-        False
-    """
+    """Whether anomaly mode is on."""
     return anomaly.enabled
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether anomaly mode looks for NaN.
-
-    Example:
-        >>> ag.is_anomaly_check_nan_enabled()
-        True
-    """
+    """Whether anomaly mode looks for NaN."""
     return anomaly.check_nan
 
 
 class set_detect_anomaly:
-    """Switch anomaly mode on or off, at once; as a `with` block back at its end.
-
-    Args:
-        mode (bool): Whether anomalies are looked for.
-        check_nan (bool): Whether nan in a gradient is an error. Default: True.
-
-    Example:
-        >>> with ag.set_detect_anomaly(False):
-        ...     ag.is_anomaly_enabled()
-        False
-    """
+    """Switch anomaly mode on or off, at once; as a `with` block back at its end."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.prev: bool = anomaly.enabled
@@ -117,18 +89,7 @@ class set_detect_anomaly:
 
 
 class detect_anomaly(set_detect_anomaly):
-    """In the block, an error in backward warns with the traceback of the forward call, and NaN gradients are errors.
-
-    Args:
-        check_nan (bool): Whether nan in a gradient is an error. Default: True.
-
-    Example:
-        >>> import warnings
-        >>> with warnings.catch_warnings():
-        ...     warnings.simplefilter("ignore")
-        ...     with ag.detect_anomaly():
-        ...         ag.tensor([1.0]).requires_grad_().square().sum().backward()
-    """
+    """In the block, an error in backward warns with the traceback of the forward call, and NaN gradients are errors."""
 
     def __init__(self, check_nan: bool = True) -> None:
         self.prev: bool = anomaly.enabled

@@ -20,20 +20,7 @@ from .saved_tensor_hooks import disable_saved_tensors_hooks, packed_by, save_on_
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Count a write to the memory of a tensor (or of several) that the library could not see, so that backward finds out
-    where what it saved has changed.
-
-    Args:
-        tensor (Tensor or Iterable[Tensor]): Whose memory was written to, for instance by C or through x.numpy().
-
-    Example:
-        >>> x = ag.zeros(2)
-        >>> x.numpy()[0] = 1                         # nobody sees this
-        >>> x._version
-        0
-        >>> ag.graph.increment_version(x)
-        >>> x._version
-        1
-    """
+    where what it saved has changed."""
     tensors: Iterable[Tensor] = (tensor,) if isinstance(tensor, Tensor) else tensor
     for one in tensors:
         if not is_inference(one):
@@ -53,27 +40,7 @@ class MultiHandle(RemovableHandle):
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all") -> RemovableHandle:
-    """Call fn once per backward pass for several tensors.
-
-    Args:
-        tensors (Sequence[Tensor]): Of any shapes; those that require grad.
-        fn (Callable[..., None]): What is called.
-        mode (str): "all": when the gradients of all of them that this pass computes are there, fn(list of gradients), None
-            for the others. "any": when the first of them is there, fn(gradient). Default: 'all'.
-
-    Returns:
-        A handle, whose remove() takes the hook off all of them.
-
-    Raises:
-        ValueError: Expects mode to be one of ('all', 'any') but got {mode}.
-
-    Example:
-        >>> a, b = ag.ones(2, requires_grad=True), ag.ones(2, requires_grad=True)
-        >>> handle = ag.graph.register_multi_grad_hook([a, b], lambda grads: print(grads))
-        >>> (a * b * 2).sum().backward()
-        [tensor([2., 2.]), tensor([2., 2.])]
-        >>> handle.remove()
-    """
+    """Call fn once per backward pass for several tensors."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
@@ -127,21 +94,7 @@ class _Gather:
 
 
 class allow_mutation_on_saved_tensors(saved_tensors_hooks):
-    """In the block, tensors saved for backward may be written to: what is saved is a copy. Backward belongs inside too.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> with ag.graph.allow_mutation_on_saved_tensors():
-        ...     y = x.exp()
-        ...     z = y * 3
-        ...     _ = y.zero_()                        # without the block backward would refuse: exp saved y
-        ...     z.sum().backward()
-        >>> x.grad
-        tensor([8.1548, 8.1548])
-
-    >>> with ag.graph.allow_mutation_on_saved_tensors() as block:
-    ...     block.clear()                            # nothing is left to do
-    """
+    """In the block, tensors saved for backward may be written to: what is saved is a copy. Backward belongs inside too."""
 
     def __init__(self) -> None:
         self.active: bool = False
@@ -169,35 +122,13 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
 
 
 class SavedTensor:
-    """One value that a node saved, to be given hooks of its own after the fact: a node's attributes `_raw_saved_*`.
-
-    Args:
-        node (Node): What saved it.
-        number (int): Its place among what the node saved.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> y = x.exp()
-        >>> y.grad_fn._raw_saved_result.register_hooks(lambda saved: saved.half(), lambda packed: packed.float())
-        >>> y.sum().backward()
-        >>> x.grad                                   # e in half precision
-        tensor([2.7188, 2.7188])
-    """
+    """One value that a node saved, to be given hooks of its own after the fact: a node's attributes `_raw_saved_*`."""
 
     def __init__(self, node: Node, number: int) -> None:
         self._node, self._number = node, number
 
     def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
-        """Keep pack_hook(value) in the value's place; at most once.
-
-        Args:
-            pack_hook (Callable[[Tensor], Any]): Called at once with the saved value; gives what is kept.
-            unpack_hook (Callable[[Any], Tensor]): Called with that by each backward pass; gives the value back.
-
-        Raises:
-            RuntimeError: hooks have been set already, the value is None or freed, or the call is made inside
-                disable_saved_tensors_hooks.
-        """
+        """Keep pack_hook(value) in the value's place; at most once."""
         saved = _saved(self._node)
         value = saved[self._number]
         if value.__class__ is Output and value.number == PACKED:

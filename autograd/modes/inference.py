@@ -23,33 +23,14 @@ def is_inference(input: Tensor) -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether this thread is in inference mode.
-
-    Example:
-        >>> ag.is_inference_mode_enabled()
-        False
-    """
+    """Whether this thread is in inference mode."""
     return modes.inference
 
 
 class inference_mode(Modal):
     """Context manager and decorator: like no_grad, and tensors made inside can't enter a graph or be written to outside.
 
-    What was made outside stays what it is, and so do views of it. inference_mode(False) inside one leaves it.
-
-    Args:
-        mode (bool): Whether it is on. Default: True.
-
-    Example:
-        >>> with ag.inference_mode():
-        ...     ag.ones(2).is_inference()
-        True
-
-    >>> block = ag.inference_mode()
-    >>> with block.clone():
-    ...     ag.is_inference_mode_enabled()
-    True
-    """
+    What was made outside stays what it is, and so do views of it. inference_mode(False) inside one leaves it."""
 
     def __init__(self, mode: bool | Callable[..., Any] = True) -> None:
         self.mode: Any = mode

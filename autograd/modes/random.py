@@ -19,28 +19,7 @@ class Generator:
     """A stream of random numbers. `numpy` is the numpy.random.Generator (PCG64) that draws them, made when it is first
     used: importing numpy.random takes 5 ms.
 
-    The numbers differ from PyTorch's for the same seed; they are the same on every machine and rank.
-
-    Args:
-        device (device): The CPU, under any of its names. Default: 'cpu'.
-
-    Raises:
-        NotImplementedError: Generator(device={device}): only 'cpu'.
-
-    Example:
-        >>> generator = ag.Generator().manual_seed(0)
-        >>> ag.rand(2, generator=generator).shape
-        Size([2])
-        >>> generator = ag.Generator().manual_seed(3)
-        >>> generator.initial_seed()
-        3
-        >>> state = generator.get_state()
-        >>> first = ag.rand(2, generator=generator)
-        >>> other = generator.clone_state()
-        >>> generator = generator.set_state(state)
-        >>> ag.equal(first, ag.rand(2, generator=generator)), isinstance(generator.seed(), int)
-        (True, True)
-    """
+    The numbers differ from PyTorch's for the same seed; they are the same on every machine and rank."""
 
     device = CPU
     numpy: np.random.Generator
@@ -51,14 +30,7 @@ class Generator:
         self.seed()
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start the stream of this seed (an integer of 64 bits; negative ones wrap at 2^64).
-
-        Args:
-            seed (int): The seed.
-
-        Raises:
-            ValueError: Overflow when unpacking long long: the seed {seed} is not between -2**63 and 2**64 - 1
-        """
+        """Start the stream of this seed (an integer of 64 bits; negative ones wrap at 2^64)."""
         if not -2**63 <= int(seed) < 2**64:
             raise ValueError(f"Overflow when unpacking long long: the seed {seed} is not between -2**63 and 2**64 - 1")
         self._seed = int(seed) % 2**64
@@ -87,15 +59,7 @@ class Generator:
         return result(np.frombuffer(packed, np.uint8).copy())
 
     def set_state(self, new_state: Tensor) -> Generator:
-        """Go on from where get_state was called.
-
-        Args:
-            new_state (Tensor): What get_state() returned.
-
-        Raises:
-            TypeError: it is no Tensor of dtype uint8.
-            RuntimeError: it is of another size.
-        """
+        """Go on from where get_state was called."""
         if not isinstance(new_state, Tensor) or new_state.dtype != np.uint8:
             raise TypeError(f"expected a ByteTensor, but got {getattr(new_state, 'dtype', type(new_state).__name__)}")
         packed = new_state.array.tobytes()
@@ -238,89 +202,33 @@ def keep_mask(shape: tuple[int, ...], p: float) -> Any:
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed the default generator; returns it.
-
-    Args:
-        seed (int): An integer; a negative one is taken modulo 2**64.
-
-    Example:
-        >>> _ = ag.manual_seed(0)
-        >>> x = ag.rand(3)
-        >>> _ = ag.manual_seed(0)
-        >>> ag.equal(x, ag.rand(3))
-        True
-    """
+    """Seed the default generator; returns it."""
     return default_generator().manual_seed(seed)
 
 
 def seed() -> int:
-    """Give the default generator a seed that nobody can guess; returns it.
-
-    Example:
-        >>> isinstance(ag.seed(), int)
-        True
-    """
+    """Give the default generator a seed that nobody can guess; returns it."""
     return default_generator().seed()
 
 
 def initial_seed() -> int:
-    """The default generator's seed.
-
-    Example:
-        >>> _ = ag.manual_seed(7)
-        >>> ag.initial_seed()
-        7
-    """
+    """The default generator's seed."""
     return default_generator().initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """Where the default generator stands: a vector of uint8.
-
-    Example:
-        >>> state = ag.get_rng_state()
-        >>> x = ag.rand(3)
-        >>> ag.set_rng_state(state)
-        >>> ag.equal(x, ag.rand(3))
-        True
-    """
+    """Where the default generator stands: a vector of uint8."""
     return default_generator().get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Let the default generator go on from where get_rng_state was called.
-
-    Args:
-        new_state (Tensor): What get_rng_state() returned.
-
-    Example:
-        >>> state = ag.get_rng_state()
-        >>> ag.set_rng_state(state)
-    """
+    """Let the default generator go on from where get_rng_state was called."""
     default_generator().set_state(new_state)
 
 
 @contextlib.contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cpu") -> Iterator[None]:
-    """A block, or a function decorated, after which the default generator stands where it stood before.
-
-    Args:
-        devices: Only None or an empty list: there are no accelerators whose generators could be put back.
-        enabled (bool): Whether the state is put back. Default: True.
-        device_type (str): 'cpu', or 'cuda', which is accepted and means nothing. Default: 'cpu'.
-
-    Raises:
-        NotImplementedError: fork_rng(devices={devices}, device_type={device_type}): there is the CPU only.
-
-    Example:
-        >>> _ = ag.manual_seed(0)
-        >>> with ag.fork_rng():
-        ...     _ = ag.rand(3)
-        >>> x = ag.rand(1)
-        >>> _ = ag.manual_seed(0)
-        >>> ag.equal(x, ag.rand(1))
-        True
-    """
+    """A block, or a function decorated, after which the default generator stands where it stood before."""
     if devices or device_type not in ("cpu", "cuda"):
         raise NotImplementedError(f"fork_rng(devices={devices!r}, device_type={device_type!r}): there is the CPU only")
     state = get_rng_state()

@@ -92,23 +92,7 @@ class saved_tensors_hooks(Interceptor):
 
     Both should agree on value, shape and dtype. Of nested pairs the innermost counts. The hooks must not write to what
     they are handed, and what pack_hook returns should not hold its argument itself (return `x.detach()`, not `x`): a
-    saved output holds the graph that holds it. Saved tensors that go through hooks are not checked for later writes.
-
-    Args:
-        pack_hook (Callable[[Tensor], Any]): What is kept in a tensor's place: compressed, in a file, ...
-        unpack_hook (Callable[[Any], Tensor]): The tensor that backward gets, of the same shape and dtype.
-
-    Raises:
-        TypeError: saved_tensors_hooks takes two functions, not {type}.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> with ag.graph.saved_tensors_hooks(lambda saved: saved.half(), lambda packed: packed.float()):
-        ...     y = x.exp()
-        >>> y.sum().backward()
-        >>> x.grad                                   # e in half precision
-        tensor([2.7188, 2.7188])
-    """
+    saved output holds the graph that holds it. Saved tensors that go through hooks are not checked for later writes."""
 
     checks_writes = False                            # whether pack_hook reads the counter of what it gets, outputs' too
 
@@ -139,39 +123,14 @@ class saved_tensors_hooks(Interceptor):
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Keep saved tensors in the CPU's memory, where all tensors live already: copied with `pin_memory`, else as they are.
-
-    Args:
-        pin_memory (bool): Whether they are copied. Default: False.
-        device_type (str): Has no effect. Default: 'cuda'.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> with ag.graph.save_on_cpu(pin_memory=True):
-        ...     y = x.exp()
-        >>> y.sum().backward()
-        >>> x.grad
-        tensor([2.7183, 2.7183])
-    """
+    """Keep saved tensors in the CPU's memory, where all tensors live already: copied with `pin_memory`, else as they are."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda tensor: result(tensor.array.copy() if pin_memory else tensor.array), lambda tensor: tensor)
 
 
 class disable_saved_tensors_hooks:
-    """In the block (or decorated function), whoever uses saved_tensors_hooks gets a RuntimeError with this message.
-
-    Args:
-        error_message (str): Why they can't be used there.
-
-    Example:
-        >>> with ag.graph.disable_saved_tensors_hooks("not in here"):
-        ...     with ag.graph.save_on_cpu():
-        ...         y = ag.ones(1)
-        Traceback (most recent call last):
-            ...
-        RuntimeError: not in here
-    """
+    """In the block (or decorated function), whoever uses saved_tensors_hooks gets a RuntimeError with this message."""
 
     def __init__(self, error_message: str) -> None:
         self._message = error_message

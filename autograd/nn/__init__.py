@@ -41,7 +41,7 @@ from .registry import Buffer as Buffer
 __all__ = [name for name in dir() if not name.startswith("_") and name not in ("Any", "TYPE_CHECKING")]
 __all__ += ["DataParallel"]
 
-_docstrings.attach(globals(), "layers", "nn.")
+_docstrings.complete(globals(), "layers", "nn.")
 
 if TYPE_CHECKING:
     from .parallel import DataParallel as DataParallel

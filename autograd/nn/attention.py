@@ -7,15 +7,11 @@ import enum
 from collections.abc import Iterator
 from typing import Any
 
+from ..base import docstrings as _docstrings
+
 
 class SDPBackend(enum.IntEnum):
-    """PyTorch's kernels of scaled_dot_product_attention. MATH is the only one here.
-
-    Example:
-        >>> from autograd.nn.attention import SDPBackend
-        >>> SDPBackend.MATH
-        <SDPBackend.MATH: 0>
-    """
+    """PyTorch's kernels of scaled_dot_product_attention. MATH is the only one here."""
 
     ERROR = -1
     MATH = 0
@@ -27,22 +23,7 @@ class SDPBackend(enum.IntEnum):
 
 @contextlib.contextmanager
 def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
-    """A block, or a function decorated, in which attention may use these kernels. It changes nothing: there is one.
-
-    Args:
-        backends (SDPBackend or list): Any of them.
-        set_priority (bool): Has no effect. Default: False.
-
-    Raises:
-        AssertionError: Backend must be an instance of SDPBackend or a list of SDPBackend instances.
-
-    Example:
-        >>> from autograd.nn.attention import SDPBackend, sdpa_kernel
-        >>> q = ag.ones(1, 2, 4)
-        >>> with sdpa_kernel(SDPBackend.MATH):
-        ...     ag.nn.functional.scaled_dot_product_attention(q, q, q).shape
-        Size([1, 2, 4])
-    """
+    """A block, or a function decorated, in which attention may use these kernels. It changes nothing: there is one."""
     chosen = backends if isinstance(backends, (list, tuple, set)) else [backends]
     if not all(isinstance(backend, SDPBackend) for backend in chosen):
         raise AssertionError("Backend must be an instance of SDPBackend or a list of SDPBackend instances")
@@ -50,3 +31,5 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
 
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
+
+_docstrings.complete(globals(), "nn_utils", "nn.attention.")

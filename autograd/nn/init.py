@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import docstrings as _docstrings
 from ..base.types import Array
 from ..core.graph import shared_counter
 from ..core.tensor import Tensor
@@ -37,21 +38,7 @@ def _normal(tensor: Tensor, mean: float, std: float, generator: Generator | None
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill the tensor with values from U(a, b).
-
-    Args:
-        tensor (Tensor): Tensor to fill.
-        a (float): Lower bound. Default: 0.0.
-        b (float): Upper bound. Default: 1.0.
-        generator (Generator): Random number generator; the default one if None.
-
-    Raises:
-        RuntimeError: a > b.
-
-    Example:
-        >>> bool((ag.nn.init.uniform_(ag.empty(100)) < 1).all())
-        True
-    """
+    """Fill the tensor with values from U(a, b)."""
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
     drawn = uniform_numbers(drawing(generator), tensor.array.shape, tensor.dtype)
@@ -59,43 +46,13 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill the tensor with values from N(mean, std^2).
-
-    Args:
-        tensor (Tensor): Tensor to fill.
-        mean (float): Mean. Default: 0.0.
-        std (float): Standard deviation. Default: 1.0.
-        generator (Generator): Random number generator; the default one if None.
-
-    Raises:
-        RuntimeError: `std` is negative.
-
-    Example:
-        >>> ag.nn.init.normal_(ag.empty(3), mean=5.0, std=0.0)
-        tensor([5., 5., 5.])
-    """
+    """Fill the tensor with values from N(mean, std^2)."""
     return _fill(tensor, _normal(tensor, mean, std, generator))
 
 
 def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
                   generator: Generator | None = None) -> Tensor:
-    """Fill the tensor with values from N(mean, std^2) truncated to [a, b].
-
-    Args:
-        tensor (Tensor): Tensor to fill.
-        mean (float): Mean. Default: 0.0.
-        std (float): Standard deviation. Default: 1.0.
-        a (float): Minimum. Default: -2.0.
-        b (float): Maximum. Default: 2.0.
-        generator (Generator): Random number generator; the default one if None.
-
-    Raises:
-        RuntimeError: `std` is negative.
-
-    Example:
-        >>> bool((ag.nn.init.trunc_normal_(ag.empty(100)).abs() <= 2).all())
-        True
-    """
+    """Fill the tensor with values from N(mean, std^2) truncated to [a, b]."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
                       "incorrect.", stacklevel=2)
@@ -114,81 +71,29 @@ def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float 
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Fill the tensor with a constant.
-
-    Args:
-        tensor (Tensor): Tensor to fill.
-        val (float): Fill value.
-
-    Raises:
-        RuntimeError: `val` is out of the range of the dtype.
-
-    Example:
-        >>> ag.nn.init.constant_(ag.empty(2), 0.5)
-        tensor([0.5000, 0.5000])
-    """
+    """Fill the tensor with a constant."""
     return _fill(tensor, np.asarray(storable(val, tensor.dtype)).astype(tensor.dtype))
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Fill the tensor with ones.
-
-    Args:
-        tensor (Tensor): Tensor to fill.
-
-    Example:
-        >>> ag.nn.init.ones_(ag.empty(2))
-        tensor([1., 1.])
-    """
+    """Fill the tensor with ones."""
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Fill the tensor with zeros.
-
-    Args:
-        tensor (Tensor): Tensor to fill.
-
-    Example:
-        >>> ag.nn.init.zeros_(ag.empty(2))
-        tensor([0., 0.])
-    """
+    """Fill the tensor with zeros."""
     return constant_(tensor, 0.0)
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Fill a matrix with the identity.
-
-    Args:
-        tensor (Tensor): Matrix (m, n) to fill.
-
-    Raises:
-        ValueError: `tensor` does not have 2 dimensions.
-
-    Example:
-        >>> ag.nn.init.eye_(ag.empty(2, 2))
-        tensor([[1., 0.],
-                [0., 1.]])
-    """
+    """Fill a matrix with the identity."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return _fill(tensor, np.eye(*tensor.shape, dtype=tensor.dtype))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Fill the weight of a convolution so that it preserves as many channels per group as possible.
-
-    Args:
-        tensor (Tensor): Weight (m, c, ...) of 3 to 5 dimensions.
-        groups (int): Number of groups of channels. Default: 1.
-
-    Raises:
-        ValueError: `tensor` has fewer than 3 or more than 5 dimensions, or `groups` does not divide the first.
-
-    Example:
-        >>> ag.nn.init.dirac_(ag.empty(1, 1, 3))
-        tensor([[[0., 1., 0.]]])
-    """
+    """Fill the weight of a convolution so that it preserves as many channels per group as possible."""
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.shape[0] % groups:
@@ -206,21 +111,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 # --- by the number of inputs and outputs ------------------------------------------------------------------------------
 
 def fans(tensor: Tensor) -> tuple[int, int]:
-    """Number of inputs and outputs of a unit of a weight (out, in, ...).
-
-    Args:
-        tensor (Tensor): Weight of two or more dimensions.
-
-    Returns:
-        (fan_in, fan_out).
-
-    Raises:
-        ValueError: `tensor` has fewer than 2 dimensions.
-
-    Example:
-        >>> ag.nn.init.fans(ag.empty(3, 5))
-        (5, 3)
-    """
+    """Number of inputs and outputs of a unit of a weight (out, in, ...)."""
     if tensor.ndim < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     field = math.prod(tensor.shape[2:])
@@ -228,19 +119,7 @@ def fans(tensor: Tensor) -> tuple[int, int]:
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """Recommended gain of a nonlinearity, which compensates for the standard deviation that it removes.
-
-    Args:
-        nonlinearity (str): Name of the function, such as "relu".
-        param (float): Negative slope of leaky_relu.
-
-    Raises:
-        ValueError: `nonlinearity` is unknown, or `param` is not a number.
-
-    Example:
-        >>> ag.nn.init.calculate_gain("relu")
-        1.4142135623730951
-    """
+    """Recommended gain of a nonlinearity, which compensates for the standard deviation that it removes."""
     if nonlinearity == "leaky_relu":
         if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
             raise ValueError(f"negative_slope {param} not a valid number")
@@ -266,54 +145,19 @@ def _empty(tensor: Tensor) -> bool:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill the tensor uniformly with variance 2 gain^2 / (fan_in + fan_out). Glorot & Bengio 2010.
-
-    Args:
-        tensor (Tensor): Tensor to fill.
-        gain (float): Scaling factor. Default: 1.0.
-        generator (Generator): Random number generator; the default one if None.
-
-    Example:
-        >>> ag.nn.init.xavier_uniform_(ag.empty(3, 5)).shape
-        Size([3, 5])
-    """
+    """Fill the tensor uniformly with variance 2 gain^2 / (fan_in + fan_out). Glorot & Bengio 2010."""
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill the tensor normally with variance 2 gain^2 / (fan_in + fan_out). Glorot & Bengio 2010.
-
-    Args:
-        tensor (Tensor): Tensor to fill.
-        gain (float): Scaling factor. Default: 1.0.
-        generator (Generator): Random number generator; the default one if None.
-
-    Example:
-        >>> ag.nn.init.xavier_normal_(ag.empty(3, 5)).shape
-        Size([3, 5])
-    """
+    """Fill the tensor normally with variance 2 gain^2 / (fan_in + fan_out). Glorot & Bengio 2010."""
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fans(tensor))), generator)
 
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
                      generator: Generator | None = None) -> Tensor:
-    """Fill the tensor uniformly with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852).
-
-    Args:
-        tensor (Tensor): Tensor to fill.
-        a (float): Negative slope of leaky_relu. Default: 0.
-        mode (str): "fan_in" preserves the variance in forward, "fan_out" in backward. Default: 'fan_in'.
-        nonlinearity (str): Name of the function, such as "relu". Default: 'leaky_relu'.
-        generator (Generator): Random number generator; the default one if None.
-
-    Raises:
-        ValueError: `mode` is neither of the two.
-
-    Example:
-        >>> ag.nn.init.kaiming_uniform_(ag.empty(3, 5)).shape
-        Size([3, 5])
-    """
+    """Fill the tensor uniformly with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852)."""
     if _empty(tensor):
         return tensor
     bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
@@ -322,22 +166,7 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonline
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
                     generator: Generator | None = None) -> Tensor:
-    """Fill the tensor normally with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852).
-
-    Args:
-        tensor (Tensor): Tensor to fill.
-        a (float): Negative slope of leaky_relu. Default: 0.
-        mode (str): "fan_in" preserves the variance in forward, "fan_out" in backward. Default: 'fan_in'.
-        nonlinearity (str): Name of the function, such as "relu". Default: 'leaky_relu'.
-        generator (Generator): Random number generator; the default one if None.
-
-    Raises:
-        ValueError: `mode` is neither of the two.
-
-    Example:
-        >>> ag.nn.init.kaiming_normal_(ag.empty(3, 5)).shape
-        Size([3, 5])
-    """
+    """Fill the tensor normally with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852)."""
     if _empty(tensor):
         return tensor
     return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
@@ -346,21 +175,7 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinea
 # --- matrices -----------------------------------------------------------------------------------------------------------
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
-    """Fill the tensor with a (semi-)orthogonal matrix (dimension 0, all others). Saxe et al. 2013 (arXiv:1312.6120).
-
-    Args:
-        tensor (Tensor): Tensor of two or more dimensions to fill.
-        gain (float): Scaling factor. Default: 1.
-        generator (Generator): Random number generator; the default one if None.
-
-    Raises:
-        ValueError: `tensor` has fewer than 2 dimensions.
-
-    Example:
-        >>> w = ag.nn.init.orthogonal_(ag.empty(3, 3))
-        >>> ag.allclose(w.mm(w.T), ag.eye(3), atol=1e-5)
-        True
-    """
+    """Fill the tensor with a (semi-)orthogonal matrix (dimension 0, all others). Saxe et al. 2013 (arXiv:1312.6120)."""
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
@@ -374,21 +189,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
-    """Fill a matrix normally, and zero a random fraction of each column, rounded up. Martens 2010.
-
-    Args:
-        tensor (Tensor): Matrix (m, n) to fill.
-        sparsity (float): Fraction of each column to zero.
-        std (float): Standard deviation. Default: 0.01.
-        generator (Generator): Random number generator; the default one if None.
-
-    Raises:
-        ValueError: `tensor` does not have 2 dimensions.
-
-    Example:
-        >>> int((ag.nn.init.sparse_(ag.empty(10, 2), sparsity=0.5) == 0).sum())
-        10
-    """
+    """Fill a matrix normally, and zero a random fraction of each column, rounded up. Martens 2010."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
@@ -429,3 +230,5 @@ kaiming_uniform: Callable[..., Tensor] = _older(kaiming_uniform_)
 kaiming_normal: Callable[..., Tensor] = _older(kaiming_normal_)
 orthogonal: Callable[..., Tensor] = _older(orthogonal_)
 sparse: Callable[..., Tensor] = _older(sparse_)
+
+_docstrings.complete(globals(), "nn_utils", "nn.init.")

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..base import docstrings as _docstrings
 from ..base.name_collision import public
 from ..core.function import Function
 from ..core.graph import FREED, Node
@@ -27,35 +28,7 @@ flop_registry: dict[Key, Formula] = {}               # registered by register_fl
 
 
 def register_flop_formula(targets: Key | Iterable[Key], get_raw: bool = False) -> Callable[[Formula], Formula]:
-    """Decorator: register a FLOP formula for operations or Functions.
-
-    Args:
-        targets (str or type): Operation as "aten.name", or a Function subclass; or several. Not an elementwise operation.
-        get_raw (bool): If True, the formula receives the call's arguments with tensors, and out_val=; otherwise with shapes,
-            and out_shape=. Default: False.
-
-    Returns:
-        The decorator, which returns the formula.
-
-    Raises:
-        RuntimeError: `targets` has a formula already.
-        ValueError: A target is neither an operation's name nor a Function subclass.
-        NotImplementedError: The counter does not see calls of this operation.
-
-    Example:
-        >>> from autograd.utils.flop_counter import FlopCounterMode, register_flop_formula
-        >>> class Cube(ag.Function):
-        ...     @staticmethod
-        ...     def forward(ctx, x):
-        ...         return x * x * x
-        >>> @register_flop_formula(Cube)
-        ... def flops(x_shape, out_shape):
-        ...     return 2 * x_shape.numel()
-        >>> with FlopCounterMode(display=False) as counter:
-        ...     y = Cube.apply(ag.ones(5))
-        >>> counter.get_total_flops()
-        10
-    """
+    """Decorator: register a FLOP formula for operations or Functions."""
     given = [targets] if isinstance(targets, (str, type)) else list(targets)
 
     def register(formula: Formula) -> Formula:
@@ -128,31 +101,7 @@ class FlopCounterMode:
 
     Counted are matrix products, convolutions, attention and recurrent layers; a multiply-add is two operations. As in
     PyTorch, elementwise operations and matrix-vector products are not. Nor are products inside the derivatives of other
-    operations (inv, cdist).
-
-    Args:
-        mods: No effect; a warning.
-        depth (int): Depth of modules in the table; None: all. Default: 2.
-        display (bool): If True, prints the table at the end. Default: True.
-        custom_mapping (dict): Formulas by operation, see register_flop_formula(); a formula with the attribute `_get_raw`
-            receives tensors.
-
-    Raises:
-        TypeError: `custom_mapping` is not a dict of functions.
-        NotImplementedError: The counter does not see an operation in `custom_mapping`.
-
-    Example:
-        >>> from autograd.utils.flop_counter import FlopCounterMode
-        >>> model, x = ag.nn.Linear(3, 2), ag.ones(4, 3)
-        >>> with FlopCounterMode(display=False) as counter:
-        ...     y = model(x)
-        >>> counter.get_total_flops(), counter.get_flop_counts()["Linear"]    # 4 * 3 * 2 multiply-adds
-        (48, {'aten.addmm': 48})
-        >>> counter.count("aten.mine", 2)            # operations of your own
-        >>> print(counter.get_table())
-        Module           FLOP    % Total
-        ...
-    """
+    operations (inv, cdist)."""
 
     flop_registry: dict[Key, Formula]
 
@@ -182,12 +131,7 @@ class FlopCounterMode:
             print(self.get_table(self.depth))
 
     def count(self, key: Key, flops: int) -> None:
-        """Add operations to "Global", and inside the block to all modules that this thread is in.
-
-        Args:
-            key (str or type): Operation's name or Function subclass.
-            flops (int): Number of operations.
-        """
+        """Add operations to "Global", and inside the block to all modules that this thread is in."""
         for parent in self.mod_tracker.parents:
             self.flop_counts[parent][key] += flops
 
@@ -200,11 +144,7 @@ class FlopCounterMode:
         return {module: dict(counts) for module, counts in self.flop_counts.items()}
 
     def get_table(self, depth: int | None = None) -> str:
-        """The counts as a table, in PyTorch's form.
-
-        Args:
-            depth (int): Depth of modules. Default: the counter's depth.
-        """
+        """The counts as a table, in PyTorch's form."""
         depth = self.depth if depth is None else depth
         total = self.get_total_flops()
         suffix = max(0, min(len(SUFFIXES) - 1, (len(str(total)) - 2) // 3))
@@ -315,3 +255,5 @@ def aligned(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 __all__ = ["FlopCounterMode", "register_flop_formula"]
+
+_docstrings.complete(globals(), "observe", "utils.flop_counter.")

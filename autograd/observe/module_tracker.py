@@ -6,6 +6,7 @@ import threading
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..base import docstrings as _docstrings
 from ..core.backward import running
 from ..core.graph import Node
 from ..core.interceptors import Interceptor, Run, install, remove
@@ -19,27 +20,7 @@ class ModuleTracker(Interceptor):
     """Context manager whose `parents` are the names of the modules that this thread is in, and "Global".
 
     A module that is called first has its class's name, and those below it their place: "Net.layer1.0". In backward they are
-    the modules in which the call that made the node was, exactly; PyTorch's hooks on inputs leave the first module late.
-
-    Example:
-        >>> from autograd.utils.module_tracker import ModuleTracker
-        >>> class Net(ag.nn.Module):
-        ...     def __init__(self):
-        ...         super().__init__()
-        ...         self.act = ag.nn.ReLU()
-        ...         self.act.register_forward_hook(lambda *call: print(sorted(tracker.parents)))
-        ...     def forward(self, x):
-        ...         return self.act(x)
-        >>> with ModuleTracker() as tracker:
-        ...     y = Net()(ag.ones(2))
-        ['Global', 'Net']
-
-    >>> tracker.is_here, tracker.is_bw               # the thread of the block; no backward pass runs
-    (True, False)
-    >>> model = ag.nn.Sequential(ag.nn.ReLU())
-    >>> tracker.name_of(model), tracker.name_of(model[0])
-    ('Sequential', 'Sequential.0')
-    """
+    the modules in which the call that made the node was, exactly; PyTorch's hooks on inputs leave the first module late."""
 
     def __init__(self) -> None:
         self.parents: set[str] = {GLOBAL}
@@ -59,11 +40,7 @@ class ModuleTracker(Interceptor):
         return bool(running.passes)
 
     def name_of(self, module: Module) -> str:
-        """The name of a module, which it keeps; those below it get theirs, by their place in it.
-
-        Args:
-            module (Module): A module. It gets its class's name, unless it has got one before, or a module above it has.
-        """
+        """The name of a module, which it keeps; those below it get theirs, by their place in it."""
         name = self._names.setdefault(module, type(module).__name__)
         if module not in self._named:
             self._named[module] = True
@@ -109,3 +86,5 @@ class ModuleTracker(Interceptor):
 
 
 __all__ = ["ModuleTracker"]
+
+_docstrings.complete(globals(), "observe", "utils.module_tracker.")

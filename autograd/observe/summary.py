@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base import docstrings as _docstrings
 from ..base.notebook import escaped
 from ..base.pytree import nested_values
 from ..core.modes import no_grad
@@ -32,47 +33,7 @@ def summary(model: Module, input_size: Any = None, input_data: Any = None, batch
     """Print and return a table of the model's modules in the order in which a forward pass calls them.
 
     The pass records no gradients. Mult-adds are half of the operations that FlopCounterMode counts. Further keyword
-    arguments go to the model.
-
-    Args:
-        model (Module): Model; its parameters and buffers do not change.
-        input_size (tuple of ints): Shape of the input (ones; zeros for integer `dtypes`), or a list of shapes.
-        input_data: The input itself, or a list or dict of arguments. Without either, modules are listed without shapes.
-        batch_dim (int): Dimension to insert into input_size for a batch of 1.
-        cache_forward_pass (bool): Only False.
-        col_names (Iterable[str]): Columns: "input_size", "output_size", "num_params", "params_percent", "kernel_size",
-            "mult_adds", "trainable". Default: "output_size" and "num_params".
-        col_width (int): Width of each column but the first. Default: 25.
-        depth (int): Depth to which modules are listed. Default: 3.
-        device (device): The CPU, under any of its names.
-        dtypes (list): dtype of each input of input_size; float32 if None.
-        mode (str): Mode of the pass: "eval" or "train". Default: 'eval'.
-        row_settings (Iterable[str]): Contents of rows: "depth", "var_names", "ascii_only", "hide_recursive_layers". Default:
-            "depth".
-        verbose (int): 0: do not print (the default in an interactive Python); 1: print; 2: also list each parameter.
-
-    Returns:
-        A ModelStatistics, whose text is the table.
-
-    Raises:
-        RuntimeError: Both `input_data` and `input_size` are given.
-        ValueError: A column or row setting is unknown or requires an input, or `col_width` is not above 0.
-        NotImplementedError: `cache_forward_pass`, another device than the CPU, or `batch_dim` without `input_size`.
-
-    Example:
-        >>> from autograd.utils.summary import summary
-        >>> model = ag.nn.Sequential(ag.nn.Linear(3, 2), ag.nn.ReLU())
-        >>> found = summary(model, input_size=(4, 3), col_width=14, row_settings=("depth", "ascii_only"), verbose=1)
-        ====================================================================
-        Layer (type:depth-idx)                   Output Shape   Param #
-        ====================================================================
-        Sequential                               [4, 2]         --
-        + Linear: 1-1                            [4, 2]         8
-        + ReLU: 1-2                              [4, 2]         --
-        ====================================================================
-        Total params: 8
-        ...
-    """
+    arguments go to the model."""
     if not isinstance(model, Module):
         raise TypeError(f"summary(model={model!r}): a Module is needed")
     if input_size is not None and input_data is not None:
@@ -141,19 +102,7 @@ class Place:
 
 
 class LayerInfo:
-    """A row of a summary(): a call of a module, or a module that contains called ones.
-
-    Args:
-        place (Place): Position of the module in the model, made by summary().
-
-    Example:
-        >>> from autograd.utils.summary import summary
-        >>> model = ag.nn.Sequential(ag.nn.Linear(3, 2), ag.nn.ReLU())
-        >>> row = summary(model, input_size=(4, 3), verbose=0).summary_list[1]
-        >>> row.class_name, row.var_name, row.depth, row.output_size, row.num_params, row.macs, row.trainable
-        ('Linear', '0', 1, [4, 2], 8, 24, 'True')
-        >>> type(row)(row.place).count_parameters()  # a new row of the same module
-    """
+    """A row of a summary(): a call of a module, or a module that contains called ones."""
 
     num_params: int
     trainable_params: int
@@ -389,21 +338,7 @@ class Format:
 
 
 class ModelStatistics:
-    """Result of summary(): the rows (summary_list) and the totals; its text is the table.
-
-    Args:
-        rows (list[LayerInfo]): Rows, the model itself first.
-        input_bytes (int): Size of the inputs.
-        ran (bool): Whether the model ran.
-        form (Format): Columns and widths of the table.
-
-    Example:
-        >>> from autograd.utils.summary import summary
-        >>> model = ag.nn.Sequential(ag.nn.Linear(3, 2), ag.nn.ReLU())
-        >>> found = summary(model, input_size=(4, 3), verbose=0)
-        >>> found.total_params, found.trainable_params, found.total_mult_adds, found.total_input
-        (8, 8, 24, 48)
-    """
+    """Result of summary(): the rows (summary_list) and the totals; its text is the table."""
 
     def __init__(self, rows: list[LayerInfo], input_bytes: int, ran: bool, form: Format) -> None:
         self.summary_list: list[LayerInfo] = rows
@@ -445,3 +380,5 @@ class ModelStatistics:
 
 
 __all__ = ["LayerInfo", "ModelStatistics", "summary"]
+
+_docstrings.complete(globals(), "observe", "utils.summary.")

@@ -27,4 +27,4 @@ from .sparse_adam import SparseAdam
 __all__ = ["ASGD", "LAMB", "LARS", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Muon",
            "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam", "lr_scheduler", "swa_utils"]
 
-_docstrings.attach(globals(), "optim", "optim.")
+_docstrings.complete(globals(), "optim", "optim.")

@@ -37,16 +37,7 @@ class LBFGS(Optimizer):
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Tensor:
-        """Minimize the loss that closure computes; returns its initial value.
-
-        Args:
-            closure (callable): Clears the gradients, recomputes the loss with its gradients, and returns it.
-
-        Raises:
-            TypeError: `closure` is missing.
-            AssertionError: There is more than one parameter group.
-            RuntimeError: `line_search_fn` is not supported.
-        """
+        """Minimize the loss that closure computes; returns its initial value."""
         if closure is None:
             raise TypeError("LBFGS.step() needs a closure that recomputes the loss")
         if len(self.param_groups) != 1:

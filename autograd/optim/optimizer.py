@@ -174,15 +174,7 @@ class Optimizer:
         return text + ")"
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add a parameter group; options that it does not set are the defaults.
-
-        Args:
-            param_group (dict[str, Any]): "params" and options.
-
-        Raises:
-            TypeError: `param_group` is not a dict, a parameter is not a Tensor, or the parameters are a set.
-            ValueError: A parameter is in another group, or is not a leaf.
-        """
+        """Add a parameter group; options that it does not set are the defaults."""
         complete_group(param_group, self.defaults)
         check_against(param_group, self.param_groups)
         self.param_groups.append(param_group)
@@ -193,11 +185,7 @@ class Optimizer:
 
     @primitive
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Reset the gradients of all parameters.
-
-        Args:
-            set_to_none (bool): If True, sets .grad to None instead of zeros. Default: True.
-        """
+        """Reset the gradients of all parameters."""
         span = begin(self._zero_grad_number)
         for group in self.param_groups:
             for p in group["params"]:
@@ -226,14 +214,7 @@ class Optimizer:
                 yield "optimizer state", "", value
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient. Returns the loss of `closure`.
-
-        Args:
-            closure (callable): Recomputes the loss with its gradients, and returns it.
-
-        Raises:
-            NotImplementedError: The class has no step().
-        """
+        """Update every parameter that has a gradient. Returns the loss of `closure`."""
         raise NotImplementedError(f"{type(self).__name__} has no step()")
 
     # --- state in and out ---------------------------------------------------------------------------------------------
@@ -249,14 +230,7 @@ class Optimizer:
         return packed
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore (copies of) a state from state_dict(); on an error nothing changes.
-
-        Args:
-            state_dict (dict[str, Any]): Result of state_dict().
-
-        Raises:
-            ValueError: The parameter groups do not match.
-        """
+        """Restore (copies of) a state from state_dict(); on an error nothing changes."""
         state_dict = state_dict.copy()
         for hook in list(self._optimizer_load_state_dict_pre_hooks.values()):
             changed = hook(self, state_dict)
@@ -291,55 +265,27 @@ class Optimizer:
         return handle
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Register hook(optimizer, args, kwargs), called before each step; a returned (args, kwargs) replaces them.
-
-        Args:
-            hook (callable): Hook.
-        """
+        """Register hook(optimizer, args, kwargs), called before each step; a returned (args, kwargs) replaces them."""
         return self._hook("_optimizer_step_pre_hooks", hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Register hook(optimizer, args, kwargs), called after each step.
-
-        Args:
-            hook (callable): Hook.
-        """
+        """Register hook(optimizer, args, kwargs), called after each step."""
         return self._hook("_optimizer_step_post_hooks", hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Register hook(optimizer), called before state_dict().
-
-        Args:
-            hook (callable): Hook.
-            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
-        """
+        """Register hook(optimizer), called before state_dict()."""
         return self._hook("_optimizer_state_dict_pre_hooks", hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Register hook(optimizer, state_dict), called after state_dict(); its result replaces the dict.
-
-        Args:
-            hook (callable): Hook.
-            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
-        """
+        """Register hook(optimizer, state_dict), called after state_dict(); its result replaces the dict."""
         return self._hook("_optimizer_state_dict_post_hooks", hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Register hook(optimizer, state_dict), called before load_state_dict(); its result replaces the dict.
-
-        Args:
-            hook (callable): Hook.
-            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
-        """
+        """Register hook(optimizer, state_dict), called before load_state_dict(); its result replaces the dict."""
         return self._hook("_optimizer_load_state_dict_pre_hooks", hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Register hook(optimizer), called after load_state_dict().
-
-        Args:
-            hook (callable): Hook.
-            prepend (bool): If True, the hook runs before those registered earlier. Default: False.
-        """
+        """Register hook(optimizer), called after load_state_dict()."""
         return self._hook("_optimizer_load_state_dict_post_hooks", hook, prepend)
 
 

@@ -6,56 +6,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ..base import docstrings as _docstrings
+
 ALLOWED: list[Any] = []
 
 
 def add_safe_globals(safe_globals: Sequence[Any]) -> None:
-    """List classes, without effect: load() makes no object of a class that a file names, and says so where there is one.
-
-    Args:
-        safe_globals (Sequence): What get_safe_globals() is to list too.
-
-    Example:
-        >>> ag.serialization.add_safe_globals([ag.nn.Linear])
-        >>> ag.serialization.clear_safe_globals()
-    """
+    """List classes, without effect: load() makes no object of a class that a file names, and says so where there is one."""
     ALLOWED.extend(value for value in safe_globals if value not in ALLOWED)
 
 
 def get_safe_globals() -> list[Any]:
-    """What add_safe_globals() has listed.
-
-    Returns:
-        list: Classes and functions.
-
-    Example:
-        >>> ag.serialization.get_safe_globals()
-        []
-    """
+    """What add_safe_globals() has listed."""
     return list(ALLOWED)
 
 
 def clear_safe_globals() -> None:
-    """Empty that list.
-
-    Example:
-        >>> ag.serialization.clear_safe_globals()
-    """
+    """Empty that list."""
     ALLOWED.clear()
 
 
 @contextmanager
 def safe_globals(safe_globals: Sequence[Any]) -> Iterator[None]:
-    """As add_safe_globals, for a block.
-
-    Args:
-        safe_globals (Sequence): What get_safe_globals() is to list in the block.
-
-    Example:
-        >>> with ag.serialization.safe_globals([ag.nn.Linear]):
-        ...     len(ag.serialization.get_safe_globals())
-        1
-    """
+    """As add_safe_globals, for a block."""
     before = list(ALLOWED)
     add_safe_globals(safe_globals)
     try:
@@ -65,3 +38,5 @@ def safe_globals(safe_globals: Sequence[Any]) -> Iterator[None]:
 
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "safe_globals"]
+
+_docstrings.complete(globals(), "serialization", "serialization.")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from ..base import docstrings as _docstrings
 from ..core.tensor import Tensor
 from ..spans.spans import record_function
 from .atomic import write
@@ -39,24 +40,7 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
     importable at loading, and load() reads it only with `weights_only=False`. TypeError for what can't be pickled.
 
     Tensors that share memory are each written in full, and share memory again after load(). Strides are not kept: a
-    tensor that shares no memory comes back row by row. `pickle_protocol` has no effect.
-
-    Args:
-        obj (Tensor or number or sequence): The state, such as {"model": model.state_dict(), "epoch": 3}.
-        f: Path or binary file.
-        pickle_module: Only pickle.
-        pickle_protocol (int): Has no effect. Default: 2.
-        _use_new_zipfile_serialization (bool): Only True. Default: True.
-
-    Raises:
-        NotImplementedError: save(pickle_module={pickle_module}): files hold no pickles.
-        NotImplementedError: save(_use_new_zipfile_serialization=False): files are safetensors.
-
-    Example:
-        >>> import io
-        >>> file = io.BytesIO()
-        >>> ag.save({"w": ag.tensor([1.0, 2.0])}, file)
-    """
+    tensor that shares no memory comes back row by row. `pickle_protocol` has no effect."""
     if pickle_module not in (None, pickle):
         raise NotImplementedError(f"save(pickle_module={pickle_module!r}): files hold no pickles")
     if not _use_new_zipfile_serialization:
@@ -83,32 +67,7 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
 
     mmap: tensors are pages of the file, read when they are first used, without a comparison of checksums; writing to
     them does not change the file. map_location: what leaves on the CPU what is there; a dict's
-    entries for other places, as in {"cuda:0": "cuda:1"}, have no effect.
-
-    Args:
-        f: Path or binary file.
-        map_location: Only the CPU.
-        pickle_module: Only pickle.
-        weights_only (bool): False: a pickle of save(model) is read too. Default: None, as True.
-        mmap (bool): Whether the memory is the file's.
-
-    Returns:
-        What was saved.
-
-    Raises:
-        NotImplementedError: load(pickle_module={pickle_module}): no code of a file is run, so none can be chosen.
-        NotImplementedError: load({name}={value}): strings are read as UTF-8, and nothing else can be chosen.
-        ValueError: neither safetensors nor a file of PyTorch's: it starts with {...}.
-        ValueError: the file has {source.size} bytes: it is {...}.
-
-    Example:
-        >>> import io
-        >>> file = io.BytesIO()
-        >>> ag.save({"w": ag.tensor([1.0, 2.0])}, file)
-        >>> _ = file.seek(0)
-        >>> ag.load(file)
-        {'w': tensor([1., 2.])}
-    """
+    entries for other places, as in {"cuda:0": "cuda:1"}, have no effect."""
     check_location(map_location)
     if pickle_module not in (None, pickle):
         raise NotImplementedError(f"load(pickle_module={pickle_module!r}): no code of a file is run, so none can be chosen")
@@ -173,3 +132,5 @@ def _describe(error: BaseException) -> str:
 
 
 __all__ = ["load", "save"]
+
+_docstrings.complete(globals(), "serialization", "serialization.")

@@ -32,25 +32,7 @@ options: Options = Options()
 def set_printoptions(precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,
                      linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None) -> None:
     """How tensors are printed: digits after the point, from how many elements on only `edgeitems` at each edge are shown,
-    characters a line, scientific notation (None: where numbers need it). profile: "default", "short" or "full".
-
-    Args:
-        precision (int): Digits behind the decimal point.
-        threshold (float): Number of elements from which the middle is left out.
-        edgeitems (int): Elements shown at each end.
-        linewidth (int): Characters of a line.
-        profile (str): "default", "short" or "full".
-        sci_mode (bool): Whether numbers are shown with exponents; None: as they need.
-
-    Raises:
-        ValueError: profile must be one of {...}, not {profile}.
-
-    Example:
-        >>> ag.set_printoptions(precision=2)
-        >>> ag.tensor([3.14159])
-        tensor([3.14])
-        >>> ag.set_printoptions(profile="default")
-    """
+    characters a line, scientific notation (None: where numbers need it). profile: "default", "short" or "full"."""
     if profile is not None:
         if profile not in PROFILES:
             raise ValueError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")
@@ -63,12 +45,7 @@ def set_printoptions(precision: int | None = None, threshold: float | None = Non
 
 
 def get_printoptions() -> dict[str, Any]:
-    """The options of set_printoptions() that are in force.
-
-    Example:
-        >>> ag.get_printoptions()["precision"]
-        4
-    """
+    """The options of set_printoptions() that are in force."""
     return dict(vars(options))
 
 

@@ -20,28 +20,7 @@ def root_of(array: Any) -> Any:
 
 
 class UntypedStorage:
-    """The bytes of a tensor's memory, shared with it; `x.untyped_storage()` makes one.
-
-    Args:
-        array (numpy.ndarray): Has the memory.
-        keep (Any): What the memory belongs to: it lives as long as this object. Default: None.
-
-    Example:
-        >>> x = ag.zeros(2, 3)
-        >>> storage = x[1].untyped_storage()
-        >>> storage.nbytes(), storage.data_ptr() == x.data_ptr(), storage.element_size(), storage.device
-        (24, True, 1, device(type='cpu'))
-        >>> storage.untyped() is storage.resize_(24), storage.tolist()[:2]
-        (True, [0, 0])
-        >>> ag.tensor(storage, dtype=ag.int16).shape     # the bytes, read as this dtype
-        Size([12])
-        >>> import tempfile
-        >>> with tempfile.NamedTemporaryFile() as file:
-        ...     size = file.write(bytes([1, 2, 3]))
-        ...     file.flush()
-        ...     ag.UntypedStorage.from_file(file.name, nbytes=3).tolist()
-        [1, 2, 3]
-    """
+    """The bytes of a tensor's memory, shared with it; `x.untyped_storage()` makes one."""
 
     def __init__(self, array: Any, keep: Any = None) -> None:
         self._keep = (array, keep)                   # the memory is there as long as this object is
@@ -50,13 +29,7 @@ class UntypedStorage:
 
     @classmethod
     def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
-        """The bytes of a file, read when they are used.
-
-        Args:
-            filename (str): The file.
-            shared (bool): Whether writes change the file. Default: False.
-            nbytes (int): How many bytes. Default: 0.
-        """
+        """The bytes of a file, read when they are used."""
         mode: Any = "r+" if shared else "c"          # c: pages that are written to are this process's own
         return cls(np.memmap(filename, np.uint8, mode, shape=(nbytes,)) if nbytes else np.empty(0, np.uint8))
 
@@ -72,15 +45,7 @@ class UntypedStorage:
         return np.frombuffer(memory, np.uint8)
 
     def elements_as(self, dtype: Any) -> Any:
-        """An array on these bytes, read as `dtype`; bytes that are no whole element are left out.
-
-        Args:
-            dtype (dtype): What the bytes are numbers of. None: int64.
-
-        Example:
-            >>> ag.tensor([1.0, 2.0]).untyped_storage().elements_as(ag.float32).tolist()
-            [1.0, 2.0]
-        """
+        """An array on these bytes, read as `dtype`; bytes that are no whole element are left out."""
         wanted = np.dtype(np.int64 if dtype is None else dtype)
         return np.asarray(self)[:self._count // wanted.itemsize * wanted.itemsize].view(wanted)      # it keeps this object
 
@@ -128,14 +93,7 @@ class UntypedStorage:
         return found
 
     def resize_(self, size: int) -> UntypedStorage:
-        """Nothing where `size` is the number of bytes; the memory of an array cannot grow or be given up.
-
-        Args:
-            size (int): Bytes.
-
-        Raises:
-            NotImplementedError: resize_({size}): the memory of a tensor is a NumPy array of {nbytes} bytes.
-        """
+        """Nothing where `size` is the number of bytes; the memory of an array cannot grow or be given up."""
         if size != self._count:
             raise NotImplementedError(f"resize_({size}): the memory of a tensor is a NumPy array of {self._count} bytes")
         return self
@@ -145,19 +103,7 @@ class UntypedStorage:
 
 
 class TypedStorage:
-    """The elements of a tensor's memory, shared with it; `x.storage()` makes one.
-
-    Args:
-        array (numpy.ndarray): Has the memory.
-
-    Example:
-        >>> x = ag.tensor([[1.0, 2.0], [3.0, 4.0]])
-        >>> storage = x[1].storage()
-        >>> storage.tolist(), storage.size(), storage.element_size(), storage.nbytes(), storage.device
-        ([1.0, 2.0, 3.0, 4.0], 4, 4, 16, device(type='cpu'))
-        >>> storage.data_ptr() == storage.untyped().data_ptr() == x.data_ptr()
-        True
-    """
+    """The elements of a tensor's memory, shared with it; `x.storage()` makes one."""
 
     def __init__(self, array: Any) -> None:
         self._untyped, self.dtype = UntypedStorage(array), array.dtype
@@ -167,18 +113,7 @@ class TypedStorage:
         return self._untyped._bytes.view(self.dtype)
 
     def elements_as(self, dtype: Any) -> Any:
-        """An array on the elements.
-
-        Args:
-            dtype (dtype): The storage's own, or None.
-
-        Raises:
-            RuntimeError: `dtype` is another one than the storage's.
-
-        Example:
-            >>> ag.tensor([1.0, 2.0]).storage().elements_as(None).tolist()
-            [1.0, 2.0]
-        """
+        """An array on the elements."""
         if dtype is not None and dtype != self.dtype:
             raise RuntimeError(f"expected a storage of dtype {dtype} or an UntypedStorage, but got {self.dtype}; read the "
                                "bytes by x.view(dtype), or convert the elements by x.to(dtype)")

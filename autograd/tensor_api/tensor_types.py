@@ -128,17 +128,7 @@ def of_name(module: str, name: str) -> TensorType:
 
 
 def set_default_tensor_type(t: TensorType | str, /) -> None:
-    """set_default_dtype by the name of a type, such as DoubleTensor or "torch.DoubleTensor".
-
-    Args:
-        t (TensorType or str): a tensor type, or its name.
-
-    Raises:
-        TypeError: invalid type object: only floating-point types on the CPU can be the default, not {t}.
-
-    Example:
-        >>> ag.set_default_tensor_type(ag.FloatTensor)
-    """
+    """set_default_dtype by the name of a type, such as DoubleTensor or "torch.DoubleTensor"."""
     name = t.__name__ if isinstance(t, TensorType) else str(t).split(".")[-1]
     if name not in TYPES or (isinstance(t, str) and "cuda" in t) or (isinstance(t, TensorType) and t.is_cuda):
         raise TypeError(f"invalid type object: only floating-point types on the CPU can be the default, not {t}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..base import docstrings as _docstrings
 from ..core.batching import level_of, whole
 from ..core.declare import linear
 from ..core.forward_mode import forward_mode, set_tangent, tangent_of
@@ -28,34 +29,14 @@ MSG_NO_LEVEL = ("Trying to {what} for forward AD but no level exists, make sure 
 
 
 class UnpackedDualTensor(NamedTuple):
-    """Result of unpack_dual(): the value, and its tangent or None.
-
-    Example:
-        >>> primal, tangent = ag.forward_ad.unpack_dual(ag.ones(2))
-        >>> primal, tangent                          # outside of levels there are no tangents
-        (tensor([1., 1.]), None)
-    """
+    """Result of unpack_dual(): the value, and its tangent or None."""
 
     primal: Tensor
     tangent: Tensor | None
 
 
 def enter_dual_level() -> int:
-    """Enter a level, in which tensors can have tangents, until exit_dual_level(); `with dual_level()` does both.
-
-    Returns:
-        The level's number.
-
-    Raises:
-        RuntimeError: Nested forward mode AD is not supported at the moment.
-
-    Example:
-        >>> level = ag.forward_ad.enter_dual_level()
-        >>> x = ag.forward_ad.make_dual(ag.ones(1), ag.ones(1), level=level)
-        >>> ag.forward_ad.unpack_dual(x.exp()).tangent
-        tensor([2.7183])
-        >>> ag.forward_ad.exit_dual_level(level=level)
-    """
+    """Enter a level, in which tensors can have tangents, until exit_dual_level(); `with dual_level()` does both."""
     if modes.level is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     modes.level = _numbers()
@@ -65,21 +46,7 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Exit the level and discard all its tangents.
-
-    Args:
-        level (int): Level from enter_dual_level(); the current one if None.
-
-    Raises:
-        RuntimeError: Trying to exit a forward AD level ({level}) that was not the last one that was created.
-
-    Example:
-        >>> level = ag.forward_ad.enter_dual_level()
-        >>> x = ag.forward_ad.make_dual(ag.ones(1), ag.ones(1))
-        >>> ag.forward_ad.exit_dual_level()
-        >>> ag.forward_ad.unpack_dual(x)
-        UnpackedDualTensor(primal=tensor([1.]), tangent=None)
-    """
+    """Exit the level and discard all its tangents."""
     if modes.level is None or (level is not None and level != modes.level):
         raise RuntimeError(f"Trying to exit a forward AD level ({level}) that was not the last one that was created "
                            f"({modes.level}). This is not supported.")
@@ -89,15 +56,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level:
-    """Context manager of a level for forward mode, which discards its tangents on exit.
-
-    Example:
-        >>> fwAD = ag.forward_ad
-        >>> with fwAD.dual_level():
-        ...     x = fwAD.make_dual(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 10.0]))
-        ...     fwAD.unpack_dual(x * x).tangent
-        tensor([ 2., 40.])
-    """
+    """Context manager of a level for forward mode, which discards its tangents on exit."""
 
     def __enter__(self) -> int:
         return enter_dual_level()
@@ -113,25 +72,7 @@ def _check_level(level: int | None, what: str) -> None:
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A view of `tensor` that has `tangent` in the current level: what is computed from it has the derivative in that
-    direction.
-
-    Args:
-        tensor (Tensor): Floating point or complex tensor.
-        tangent (Tensor): Tangent of the same shape and dtype.
-        level (int): Level from enter_dual_level(); the current one if None.
-
-    Raises:
-        TypeError: make_dual: {primal or tangent} must be a Tensor, not {type}.
-        ValueError: Expected {primal or tangent} to be floating point or complex, but got: {dtype}.
-        RuntimeError: there is no level, one of them has a tangent already, or their shapes or dtypes differ.
-
-    Example:
-        >>> fwAD = ag.forward_ad
-        >>> with fwAD.dual_level():
-        ...     x = fwAD.make_dual(ag.tensor([3.0]), ag.tensor([1.0]))
-        ...     fwAD.unpack_dual(x * x)
-        UnpackedDualTensor(primal=tensor([9.]), tangent=tensor([6.]))
-    """
+    direction."""
     _check_level(level, "create a dual Tensor")
     for value, name in ((tensor, "primal"), (tangent, "tangent")):
         if not isinstance(value, Tensor):
@@ -160,22 +101,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """Unpack a dual tensor into a view without tangent, and the tangent; None if it has none.
-
-    Args:
-        tensor (Tensor): Tensor to unpack.
-        level (int): Level from enter_dual_level(); the current one if None.
-
-    Returns:
-        UnpackedDualTensor(primal, tangent).
-
-    Example:
-        >>> fwAD = ag.forward_ad
-        >>> with fwAD.dual_level():
-        ...     x = fwAD.make_dual(ag.zeros(2), ag.ones(2))
-        ...     fwAD.unpack_dual(x.sin()).tangent
-        tensor([1., 1.])
-    """
+    """Unpack a dual tensor into a view without tangent, and the tangent; None if it has none."""
     if modes.level is None or (level is not None and level != modes.level):
         return UnpackedDualTensor(tensor, None)
     batch = level_of((tensor,), None)
@@ -191,3 +117,5 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     finally:
         modes.recording = recording
     return UnpackedDualTensor(primal, tangent)
+
+_docstrings.complete(globals(), "transforms", "autograd.forward_ad.")

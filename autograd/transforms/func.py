@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from ..base import docstrings as _docstrings
 from ..base.pytree import nested_map, nested_values
 from ..core.batching import Level, here, within
 from ..core.engine import survey
@@ -172,24 +173,7 @@ def _demand_real(call: _Call, caller: str) -> None:
 # --- products -------------------------------------------------------------------------------------------------------------
 
 def grad_and_value(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[Arguments, Any]:
-    """A function that computes the gradient and the value of func.
-
-    Args:
-        func (Callable[..., Any]): Function that returns a 0-d tensor, with has_aux also an auxiliary output.
-        argnums (int or tuple of ints): Arguments to differentiate: tensors, or tuples, lists and dicts of them.
-            Default: 0.
-        has_aux (bool): If True, func returns (value, auxiliary output). Default: False.
-
-    Returns:
-        Callable[..., Any]: A function of func's arguments -> (gradients, value), or (gradients, (value, aux)).
-
-    Raises:
-        RuntimeError: Expected f(*args) to return a scalar Tensor.
-
-    Example:
-        >>> ag.func.grad_and_value(lambda x: (x * x).sum())(ag.tensor([1.0, 2.0]))
-        (tensor([2., 4.]), tensor(5.))
-    """
+    """A function that computes the gradient and the value of func."""
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         caller = "grad_and_value(f)(*args)"
@@ -206,21 +190,7 @@ def grad_and_value(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux
 
 
 def grad(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[Arguments, Any]:
-    """A function that computes the gradient of func.
-
-    Args:
-        func (Callable[..., Any]): Function that returns a 0-d tensor, with has_aux also an auxiliary output.
-        argnums (int or tuple of ints): Arguments to differentiate: tensors, or tuples, lists and dicts of them.
-            Default: 0.
-        has_aux (bool): If True, func returns (value, auxiliary output). Default: False.
-
-    Returns:
-        Callable[..., Any]: A function of func's arguments -> gradients, or (gradients, aux).
-
-    Example:
-        >>> ag.func.grad(ag.func.grad(lambda x: x ** 3))(ag.tensor(2.0))
-        tensor(12.)
-    """
+    """A function that computes the gradient of func."""
     both = grad_and_value(func, argnums, has_aux)
 
     @functools.wraps(func)
@@ -231,25 +201,7 @@ def grad(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = F
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """func's value, and its vector-Jacobian product as a function.
-
-    Args:
-        func (Callable[..., Any]): Function of the primals that returns tensors, with has_aux also an auxiliary output.
-        primals: Tensors, or tuples, lists and dicts of them.
-        has_aux (bool): If True, func returns (output, auxiliary output). Default: False.
-
-    Returns:
-        (output, product), or (output, product, aux). product takes vectors shaped like the output, and returns a
-        tuple with a gradient for each primal.
-
-    Raises:
-        RuntimeError: Expected a tensor for each of the outputs of f.
-
-    Example:
-        >>> y, product = ag.func.vjp(lambda x: x * x, ag.tensor([1.0, 2.0]))
-        >>> y, product(ag.tensor([1.0, 10.0]))
-        (tensor([1., 4.]), (tensor([ 2., 40.]),))
-    """
+    """func's value, and its vector-Jacobian product as a function."""
     call = _Call(func, primals, {}, tuple(range(len(primals))), has_aux, "vjp(f, *primals)")
     outputs = _outputs(call.out, "vjp(f, *primals)")
 
@@ -290,26 +242,7 @@ def _tangents(primals: Any, tangents: Any, caller: str) -> list[Tensor]:
 
 
 def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
-    """func's value, and its Jacobian-vector product with the tangents.
-
-    Args:
-        func (Callable[..., Any]): Function of the primals that returns tensors, with has_aux also an auxiliary output.
-        primals (tuple): Tensors, or tuples, lists and dicts of them.
-        tangents (tuple): Tangents in the structure of the primals.
-        strict (bool): If True, an output that depends on no primal is an error instead of zeros. Default: False.
-        has_aux (bool): If True, func returns (output, auxiliary output). Default: False.
-
-    Returns:
-        (output, product), or (output, product, aux).
-
-    Raises:
-        RuntimeError: Expected primals and tangents to have the same structure and shapes.
-        RuntimeError: The output depends on no primal, and strict is true.
-
-    Example:
-        >>> ag.func.jvp(lambda x: x * x, (ag.tensor([1.0, 2.0]),), (ag.tensor([1.0, 10.0]),))
-        (tensor([1., 4.]), tensor([ 2., 40.]))
-    """
+    """func's value, and its Jacobian-vector product with the tangents."""
     caller = "jvp(f, primals, tangents)"
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{caller}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
@@ -322,20 +255,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """func's value, and its Jacobian-vector product as a function, for many tangents.
-
-    Args:
-        func (Callable[..., Any]): Function of the primals that returns tensors.
-        primals: Tensors, or tuples, lists and dicts of them.
-
-    Returns:
-        (output, product); product takes tangents as func takes primals.
-
-    Example:
-        >>> y, product = ag.func.linearize(lambda x: x * x, ag.tensor([1.0, 2.0]))
-        >>> product(ag.tensor([1.0, 10.0]))
-        tensor([ 2., 40.])
-    """
+    """func's value, and its Jacobian-vector product as a function, for many tangents."""
     call = _Call(func, primals, {}, tuple(range(len(primals))), False, "linearize(f, *primals)")
     push = _pushing(call, "linearize(f, *primals)")
 
@@ -354,27 +274,7 @@ def _basis(x: Tensor) -> Tensor:
 
 def jacrev(func: Callable[Arguments, Any], argnums: Argnums = 0, *, has_aux: bool = False,
            chunk_size: int | None = None) -> Callable[Arguments, Any]:
-    """A function that computes func's Jacobian with one backward pass per element of the output.
-
-    Args:
-        func (Callable[..., Any]): Function that returns tensors, with has_aux also an auxiliary output.
-        argnums (int or tuple of ints): Arguments to differentiate: tensors, or tuples, lists and dicts of them.
-            Default: 0.
-        has_aux (bool): If True, func returns (output, auxiliary output). Default: False.
-        chunk_size (int): Maximum number of rows per pass; all if None. Default: None.
-
-    Returns:
-        Callable[..., Any]: A function of func's arguments -> for each output, for each input, a tensor of the shapes of the
-        output and of the input, one after the other.
-
-    Raises:
-        ValueError: `chunk_size` should be greater than 0.
-
-    Example:
-        >>> ag.func.jacrev(lambda x: x * x)(ag.tensor([1.0, 2.0]))
-        tensor([[2., 0.],
-                [0., 4.]])
-    """
+    """A function that computes func's Jacobian with one backward pass per element of the output."""
     checked_chunks(chunk_size, "jacrev")
 
     @functools.wraps(func)
@@ -400,27 +300,7 @@ def jacrev(func: Callable[Arguments, Any], argnums: Argnums = 0, *, has_aux: boo
 
 def jacfwd(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool = False, *, chunk_size: int | None = None,
            randomness: str = "error") -> Callable[Arguments, Any]:
-    """A function that computes func's Jacobian with one pass per element of the inputs.
-
-    Args:
-        func (Callable[..., Any]): Function that returns tensors, with has_aux also an auxiliary output.
-        argnums (int or tuple of ints): Arguments to differentiate: tensors, or tuples, lists and dicts of them.
-            Default: 0.
-        has_aux (bool): If True, func returns (output, auxiliary output). Default: False.
-        chunk_size (int): Maximum number of columns per pass; all if None. Default: None.
-        randomness (str): No effect: func is called once. Default: 'error'.
-
-    Returns:
-        Callable[..., Any]: As jacrev's.
-
-    Raises:
-        ValueError: `chunk_size` should be greater than 0.
-
-    Example:
-        >>> ag.func.jacfwd(lambda x: x * x)(ag.tensor([1.0, 2.0]))
-        tensor([[2., 0.],
-                [0., 4.]])
-    """
+    """A function that computes func's Jacobian with one pass per element of the inputs."""
     checked_chunks(chunk_size, "jacfwd")
 
     @functools.wraps(func)
@@ -448,43 +328,12 @@ def jacfwd(func: Callable[Arguments, Any], argnums: Argnums = 0, has_aux: bool =
 
 
 def hessian(func: Callable[Arguments, Any], argnums: Argnums = 0) -> Callable[Arguments, Any]:
-    """A function that computes func's Hessian: jacfwd(jacrev(func)).
-
-    Args:
-        func (Callable[..., Any]): Function that returns tensors.
-        argnums (int or tuple of ints): Arguments to differentiate: tensors, or tuples, lists and dicts of them.
-            Default: 0.
-
-    Returns:
-        Callable[..., Any]: A function of func's arguments.
-
-    Example:
-        >>> ag.func.hessian(lambda x: (x ** 3).sum())(ag.tensor([1.0, 2.0]))
-        tensor([[ 6.,  0.],
-                [ 0., 12.]])
-    """
+    """A function that computes func's Hessian: jacfwd(jacrev(func))."""
     return jacfwd(jacrev(func, argnums), argnums)
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """Stack the parameters and buffers of several models, for vmap over functional_call.
-
-    Args:
-        models (list[Module]): Models of one class and one mode, with equal shapes.
-
-    Returns:
-        (dict[str, Tensor], dict[str, Tensor]): Parameters, as leaves, and buffers.
-
-    Raises:
-        RuntimeError: stack_module_state: Expected at least one model, got 0.
-        RuntimeError: stack_module_state: Expected all models to have the same training/eval mode.
-        RuntimeError: stack_module_state: Expected all models to be of the same class.
-
-    Example:
-        >>> parameters, buffers = ag.func.stack_module_state([ag.nn.Linear(2, 1) for _ in range(3)])
-        >>> parameters["weight"].shape
-        Size([3, 1, 2])
-    """
+    """Stack the parameters and buffers of several models, for vmap over functional_call."""
     models = list(models)
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
@@ -505,3 +354,5 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
 
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state", "vjp"]
+
+_docstrings.complete(globals(), "transforms", "func.")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import docstrings as _docstrings
 from ..core.backward import grad
 from ..core.modes import enable_grad, is_grad_enabled, set_grad_enabled
 from ..core.tensor import Tensor, result
@@ -142,27 +143,7 @@ def _scalar(outputs: Sequence[Tensor], several: bool, caller: str) -> None:
 
 def vjp(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], v: Tensor | Sequence[Tensor] | None = None,
         create_graph: bool = False, strict: bool = False) -> Any:
-    """(func(*inputs), v^T J) with J the Jacobian of func at the inputs.
-
-    Args:
-        func (Callable[..., Any]): Function of the inputs that returns a Tensor or a tuple of Tensors.
-        inputs (Tensor or tuple of Tensors): Floating point or complex inputs.
-        v (Tensor or Sequence[Tensor]): Shaped like the outputs; 1 if None, where there is one output of one element.
-        create_graph (bool): Whether the results can be differentiated. Default: False.
-        strict (bool): If True, an output that depends on no input is an error instead of zeros. Default: False.
-
-    Returns:
-        (outputs, products), the latter shaped like the inputs.
-
-    Raises:
-        RuntimeError: The vector v can only be None if the user-provided function returns a single Tensor with a single
-            element.
-
-    Example:
-        >>> x = ag.tensor([1.0, 2.0])
-        >>> ag.autograd.functional.vjp(lambda x: x * x, x, ag.tensor([1.0, 10.0]))
-        (tensor([1., 4.]), tensor([ 2., 40.]))
-    """
+    """(func(*inputs), v^T J) with J the Jacobian of func at the inputs."""
     with enable_grad():
         several, inputs = _as_tuple(inputs, "inputs", "vjp")
         inputs = _fresh(inputs, create_graph, True)
@@ -182,23 +163,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Tensor | Sequence[Tensor] | No
         strict: bool = False) -> Any:
     """(func(*inputs), J v) with J the Jacobian of func at the inputs.
 
-    J v is the derivative of u^T J, which is linear in u, with respect to u: two backward passes.
-
-    Args:
-        func (Callable[..., Any]): Function of the inputs that returns a Tensor or a tuple of Tensors.
-        inputs (Tensor or tuple of Tensors): Floating point or complex inputs.
-        v (Tensor or Sequence[Tensor]): Shaped like the inputs; 1 if None, where there is one input of one element.
-        create_graph (bool): Whether the results can be differentiated. Default: False.
-        strict (bool): If True, an output that depends on no input is an error instead of zeros. Default: False.
-
-    Returns:
-        (outputs, products), both shaped like the outputs.
-
-    Example:
-        >>> x = ag.tensor([1.0, 2.0])
-        >>> ag.autograd.functional.jvp(lambda x: (x * x).sum(), x, ag.tensor([1.0, 10.0]))
-        (tensor(5.), tensor(42.))
-    """
+    J v is the derivative of u^T J, which is linear in u, with respect to u: two backward passes."""
     with enable_grad():
         several, inputs = _as_tuple(inputs, "inputs", "jvp")
         inputs = _fresh(inputs, create_graph, True)
@@ -214,23 +179,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Tensor | Sequence[Tensor] | No
 
 
 def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """(func(*inputs), v^T H) with H the Hessian of a scalar function.
-
-    Args:
-        func (Callable[..., Any]): Function of the inputs that returns a Tensor of one element.
-        inputs (Tensor or tuple of Tensors): Floating point or complex inputs.
-        v (Tensor or Sequence[Tensor]): Shaped like the inputs; 1 if None, where there is one input of one element.
-        create_graph (bool): Whether the results can be differentiated. Default: False.
-        strict (bool): If True, a result that depends on no input is an error instead of zeros. Default: False.
-
-    Returns:
-        (output, products), the latter shaped like the inputs.
-
-    Example:
-        >>> x = ag.tensor([1.0, 2.0])
-        >>> ag.autograd.functional.vhp(lambda x: (x ** 3).sum(), x, ag.tensor([1.0, 10.0]))
-        (tensor(9.), tensor([  6., 120.]))
-    """
+    """(func(*inputs), v^T H) with H the Hessian of a scalar function."""
     several, inputs, v, outputs, rows = _first_derivative(func, inputs, v, create_graph, strict, "vhp")
     with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _filled(dependent_gradients(rows, inputs, v, create_graph), inputs, strict, create_graph, "double_back")
@@ -238,23 +187,7 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
 
 def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """(func(*inputs), H v) with H the Hessian of a scalar function; vhp() gives the same where H is symmetric, for less.
-
-    Args:
-        func (Callable[..., Any]): Function of the inputs that returns a Tensor of one element.
-        inputs (Tensor or tuple of Tensors): Floating point or complex inputs.
-        v (Tensor or Sequence[Tensor]): Shaped like the inputs; 1 if None, where there is one input of one element.
-        create_graph (bool): Whether the results can be differentiated. Default: False.
-        strict (bool): If True, a result that depends on no input is an error instead of zeros. Default: False.
-
-    Returns:
-        (output, products), the latter shaped like the inputs.
-
-    Example:
-        >>> x = ag.tensor([1.0, 2.0])
-        >>> ag.autograd.functional.hvp(lambda x: (x ** 3).sum(), x, ag.tensor([1.0, 10.0]))
-        (tensor(9.), tensor([  6., 120.]))
-    """
+    """(func(*inputs), H v) with H the Hessian of a scalar function; vhp() gives the same where H is symmetric, for less."""
     several, inputs, v, outputs, rows = _first_derivative(func, inputs, v, create_graph, strict, "hvp")
     with enable_grad():
         u = tuple([zeros_like(x, requires_grad=True) for x in inputs])
@@ -288,25 +221,7 @@ def jacobian(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], create
     """J[output][input], of shape output.shape + input.shape; without the index where there is one output or input.
 
     One backward pass per element of the outputs, whatever vectorize and strategy ask for: they change nothing but which
-    of the other arguments are allowed, as in PyTorch.
-
-    Args:
-        func (Callable[..., Any]): Function of the inputs that returns a Tensor or a tuple of Tensors.
-        inputs (Tensor or tuple of Tensors): Floating point or complex inputs.
-        create_graph (bool): If True, the result can be differentiated. Default: False.
-        strict (bool): If True, an output that depends on no input is an error instead of zeros. Default: False.
-        vectorize (bool): No effect; not together with strict. Default: False.
-        strategy (str): "reverse-mode" or "forward-mode". Default: 'reverse-mode'.
-
-    Raises:
-        AssertionError: Expected strategy to be either "forward-mode" or "reverse-mode".
-        RuntimeError: autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together.
-
-    Example:
-        >>> ag.autograd.functional.jacobian(lambda x: x * x.sum(), ag.tensor([1.0, 2.0]))
-        tensor([[4., 1.],
-                [2., 5.]])
-    """
+    of the other arguments are allowed, as in PyTorch."""
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has '
                              'more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to '
@@ -365,24 +280,7 @@ def _jacobian_row(number: int, out: Tensor, inputs: Sequence[Tensor], create_gra
 
 def hessian(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], create_graph: bool = False, strict: bool = False,
             vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode") -> Any:
-    """H[i][j], the second derivatives of a scalar function with respect to inputs i and j; H itself for one input.
-
-    Args:
-        func (Callable[..., Any]): Function of the inputs that returns a Tensor of one element.
-        inputs (Tensor or tuple of Tensors): Floating point or complex inputs.
-        create_graph (bool): If True, the result can be differentiated. Default: False.
-        strict (bool): If True, a result that depends on no input is an error instead of zeros. Default: False.
-        vectorize (bool): No effect; not together with strict. Default: False.
-        outer_jacobian_strategy (str): "reverse-mode" or "forward-mode". Default: 'reverse-mode'.
-
-    Raises:
-        AssertionError: Expected strategy to be either "forward-mode" or "reverse-mode".
-
-    Example:
-        >>> ag.autograd.functional.hessian(lambda x: (x ** 3).sum(), ag.tensor([1.0, 2.0]))
-        tensor([[ 6.,  0.],
-                [ 0., 12.]])
-    """
+    """H[i][j], the second derivatives of a scalar function with respect to inputs i and j; H itself for one input."""
     several, inputs = _as_tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
@@ -405,3 +303,5 @@ def hessian(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], create_
 
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+_docstrings.complete(globals(), "transforms", "autograd.functional.")

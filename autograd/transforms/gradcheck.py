@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import docstrings as _docstrings
 from ..base.types import Array
 from ..core.backward import grad
 from ..core.modes import enable_grad
@@ -20,25 +21,7 @@ from .vmap import vmap
 
 
 class GradcheckError(RuntimeError):
-    """An analytical derivative differs from the numerical one.
-
-    Example:
-        >>> class Square(ag.Function):
-        ...     @staticmethod
-        ...     def forward(ctx, x):
-        ...         ctx.save_for_backward(x)
-        ...         return x * x
-        ...     @staticmethod
-        ...     def backward(ctx, g):
-        ...         (x,) = ctx.saved_tensors
-        ...         return g * x                     # wrong: the derivative is 2 x
-        >>> x = ag.ones(2, dtype=ag.float64, requires_grad=True)
-        >>> try:
-        ...     ag.gradcheck(Square.apply, x)
-        ... except ag.GradcheckError as error:
-        ...     print(str(error).split(",")[0])
-        Jacobian mismatch for output 0 with respect to input 0
-    """
+    """An analytical derivative differs from the numerical one."""
 
 
 def _as_tuple(value: Tensor | Sequence[Tensor]) -> tuple[Any, ...]:
@@ -90,44 +73,7 @@ def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], *, ep
     """Compare the Jacobians of func(*inputs), by backward and by central differences, for inputs that require grad.
 
     Use float64. fast_mode compares one random direction a pair instead of whole Jacobians. Also checked: the same
-    result from two backward passes (nondet_tol), and gradients that are None. Raises GradcheckError, or returns False.
-
-    Args:
-        func (Callable[..., Any]): Function of tensors that returns a tensor or several.
-        inputs (Tensor or tuple of Tensors): Arguments of func; those that require grad are checked, and should be float64.
-        eps (float): Step of the finite differences. Default: 1e-06.
-        atol (float): Absolute tolerance. Default: 1e-05.
-        rtol (float): Relative tolerance. Default: 0.001.
-        raise_exception (bool): If True, raises GradcheckError instead of returning False. Default: True.
-        nondet_tol (float): Tolerance for differences between two backward passes. Default: 0.0.
-        check_undefined_grad (bool): If True, checks that undefined gradients count as zeros. Default: True.
-        check_grad_dtypes (bool): If True, compares the dtypes of gradients and inputs. Default: False.
-        check_batched_grad (bool): If True, compares batched gradients (vmap) with one pass per gradient. Default: False.
-        check_batched_forward_grad (bool): If True, checks batched tangents. Default: False.
-        check_forward_ad (bool): If True, checks forward mode. Default: False.
-        check_backward_ad (bool): If True, checks backward mode. Default: True.
-        fast_mode (bool): If True, compares one random direction instead of whole Jacobians. Default: False.
-        masked (bool): Whether only given elements count.
-
-    Returns:
-        True, or False without raise_exception.
-
-    Raises:
-        ValueError: gradcheck expects at least one input tensor to require gradient, but none of the inputs have
-            requires_grad=True.
-        RuntimeError: elements of an input overlap in memory, or two inputs share memory: a change of one element would be
-            a change of another.
-        ValueError: Expected at least one of check_forward_ad or check_backward_ad to be True.
-        NotImplementedError: gradcheck({name}=True) is not implemented.
-        GradcheckError: Backward is not reentrant, i.e., running backward with same input and grad_output multiple times
-            gives different values, although analytical gradient matches numerical gradient, for output ....
-        GradcheckError: gradient dtype {g.dtype} differs from the input's {x.dtype}.
-
-    Example:
-        >>> x = ag.ones(2, dtype=ag.float64, requires_grad=True)
-        >>> ag.gradcheck(ag.exp, (x,))
-        True
-    """
+    result from two backward passes (nondet_tol), and gradients that are None. Raises GradcheckError, or returns False."""
     for flag, name in ((check_batched_forward_grad, "check_batched_forward_grad"), (masked, "masked")):
         if flag:
             raise NotImplementedError(f"gradcheck({name}=True) is not implemented")
@@ -349,37 +295,7 @@ def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], g
                   raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
                   check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_fwd_over_rev: bool = False,
                   check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
-    """gradcheck of the backward pass of func, with respect to the inputs and to the output gradients (random ones).
-
-    Args:
-        func (Callable[..., Any]): Function of tensors that returns a tensor or several.
-        inputs (Tensor or tuple of Tensors): Arguments of func; those that require grad are checked, and should be float64.
-        grad_outputs (tuple of Tensors): Gradients of the outputs; random ones if None.
-        eps (float): Step of the finite differences. Default: 1e-06.
-        atol (float): Absolute tolerance. Default: 1e-05.
-        rtol (float): Relative tolerance. Default: 0.001.
-        gen_non_contig_grad_outputs (bool): If True, random gradients are not contiguous. Default: False.
-        raise_exception (bool): If True, raises GradcheckError instead of returning False. Default: True.
-        nondet_tol (float): Tolerance for differences between two backward passes. Default: 0.0.
-        check_undefined_grad (bool): If True, checks that undefined gradients count as zeros. Default: True.
-        check_grad_dtypes (bool): If True, compares the dtypes of gradients and inputs. Default: False.
-        check_batched_grad (bool): If True, checks batched gradients. Default: False.
-        check_fwd_over_rev (bool): If True, checks forward over reverse mode. Default: False.
-        check_rev_over_rev (bool): If True, checks reverse over reverse mode. Default: True.
-        fast_mode (bool): If True, compares one random direction instead of whole Jacobians. Default: False.
-        masked (bool): Whether only given elements count. Default: False.
-
-    Returns:
-        True, or False without raise_exception.
-
-    Raises:
-        ValueError: Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True.
-
-    Example:
-        >>> x = ag.ones(2, dtype=ag.float64, requires_grad=True)
-        >>> ag.gradgradcheck(ag.exp, (x,))
-        True
-    """
+    """gradcheck of the backward pass of func, with respect to the inputs and to the output gradients (random ones)."""
     if not check_fwd_over_rev and not check_rev_over_rev:
         raise ValueError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     inputs = _as_tuple(inputs)
@@ -412,3 +328,5 @@ def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], g
                      nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
                      check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad, fast_mode=fast_mode,
                      check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, masked=masked)
+
+_docstrings.complete(globals(), "transforms", "")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from types import CellType, FunctionType
 from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar
 
+from ..base import docstrings as _docstrings
 from ..base.dtypes import can_cast
 from ..base.hidden import Hidden, NeedsLoop
 from ..base.pytree import nested_map, nested_values
@@ -48,31 +49,7 @@ def vmap(func: Callable[Arguments, Result], in_dims: Any = 0, out_dims: Any = 0,
 
     func is called once. Its tensors have the shape of one sample, and operations compute all samples at once. An operation
     without a rule for batches is called for each sample, and a function that backpropagates by itself, or whose results
-    have a size that depends on values, is called for each sample as a whole; either is said once by a UserWarning.
-
-    Args:
-        func (Callable[..., Any]): Function of samples that returns a Tensor, or tuples, lists and dicts of Tensors.
-        in_dims (int or nested structure): Batch dimension of each argument; None for an argument that is not
-            batched. Default: 0.
-        out_dims (int or tuple of ints): Batch dimension of each output. Default: 0.
-        randomness (str): "different": random numbers differ between samples; "same": they do not; "error": drawing raises
-            an error. Default: 'error'.
-        chunk_size (int): Maximum number of samples per call; all if None. Default: None.
-
-    Returns:
-        Callable[..., Any]: A function of batches of func's arguments; keyword arguments are not batched.
-
-    Raises:
-        RuntimeError: func requires a value of a sample: item(), or a branch on a tensor.
-        RuntimeError: func writes batched values to a tensor that is not batched.
-        RuntimeError: Only allowed values for randomness are 'error', 'different', or 'same'.
-        ValueError: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs.
-        ValueError: `chunk_size` should be greater than 0.
-
-    Example:
-        >>> ag.func.vmap(ag.dot)(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), ag.ones(2, 2))
-        tensor([3., 7.])
-    """
+    have a size that depends on values, is called for each sample as a whole; either is said once by a UserWarning."""
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
     checked_chunks(chunk_size, "vmap")
@@ -561,3 +538,5 @@ def bind() -> None:
 bind()
 
 __all__ = ["vmap"]
+
+_docstrings.complete(globals(), "transforms", "func.")

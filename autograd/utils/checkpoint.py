@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_cache_enabled, is_autocast_enabled
+from ..base import docstrings as _docstrings
 from ..base.arguments import whole_number
 from ..core.backward import backward
 from ..core.engine import is_checkpoint_valid
@@ -46,24 +47,7 @@ _overrides = _Overrides()
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Context manager: set early_stop of all checkpoint(use_reentrant=False) calls in the block.
-
-    Args:
-        enable (bool): If True, recomputation ends as soon as all saved tensors are there.
-
-    Example:
-        >>> runs = []
-        >>> def f(x):
-        ...     y = x.exp()
-        ...     runs.append("after exp")             # nothing that backward needs follows
-        ...     return y
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> with ag.utils.checkpoint.set_checkpoint_early_stop(False):
-        ...     y = ag.utils.checkpoint.checkpoint(f, x, use_reentrant=False)
-        >>> y.sum().backward()
-        >>> len(runs)
-        2
-    """
+    """Context manager: set early_stop of all checkpoint(use_reentrant=False) calls in the block."""
     before, _overrides.early_stop = _overrides.early_stop, enable
     try:
         yield
@@ -73,25 +57,7 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
-    """In the block, this is the `debug` of all checkpoints; None leaves it to the calls.
-
-    Args:
-        enabled (bool): Whether errors tell which operations both runs recorded, and where they were called.
-
-    Example:
-        >>> runs = []
-        >>> def unsteady(x):
-        ...     runs.append(1)
-        ...     return x.exp() if len(runs) == 1 else 2 * x
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> with ag.utils.checkpoint.set_checkpoint_debug_enabled(True):
-        ...     y = ag.utils.checkpoint.checkpoint(unsteady, x, use_reentrant=False)
-        >>> try:
-        ...     y.sum().backward()
-        ... except ag.utils.checkpoint.CheckpointError as error:
-        ...     print("Operations executed during the original forward" in str(error))
-        True
-    """
+    """In the block, this is the `debug` of all checkpoints; None leaves it to the calls."""
     before, _overrides.debug = _overrides.debug, enabled
     try:
         yield
@@ -102,17 +68,7 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
 def noop_context_fn() -> tuple[Any, Any]:
     """The default of checkpoint's context_fn: no contexts for forward and for the recomputation.
 
-    A context_fn of your own returns two context managers too, which are entered around the first run and the second.
-
-    Returns:
-        Two context managers that do nothing.
-
-    Example:
-        >>> forward, recompute = ag.utils.checkpoint.noop_context_fn()
-        >>> with forward:
-        ...     ag.ones(1)
-        tensor([1.])
-    """
+    A context_fn of your own returns two context managers too, which are entered around the first run and the second."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
@@ -131,30 +87,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
                debug: bool = False, early_stop: bool = True, **kwargs: Any) -> Any:
     """Run function(*args, **kwargs) without storing intermediate values, which backward recomputes.
 
-    preserve_rng_state (default True) repeats the random numbers of the first run.
-
-    Args:
-        function (Callable[..., Any]): Function to run; its arguments follow.
-        use_reentrant (bool): False for the implementation by hooks (recommended), True for the older one.
-        context_fn (Callable[[], tuple[Any, Any]]): Returns context managers for the first run and for the recomputation.
-        determinism_check (str): "default" compares number, shapes and dtypes of the saved tensors; "none" does not.
-        debug (bool): If True, errors list the operations of both runs. Default: False.
-        early_stop (bool): If True, the recomputation ends with the last value needed. Default: True.
-
-    Returns:
-        The function's result.
-
-    Raises:
-        ValueError: `determinism_check` or a keyword argument is unknown; `context_fn` or `debug` is given with
-            use_reentrant=True; or both are given.
-        RuntimeError: The forward context from `context_fn` suppressed an exception.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> ag.utils.checkpoint.checkpoint(ag.exp, x, use_reentrant=False).sum().backward()
-        >>> x.grad
-        tensor([2.7183, 2.7183])
-    """
+    preserve_rng_state (default True) repeats the random numbers of the first run."""
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant is None:
         warnings.warn(MSG_PARAMETER.format(name="checkpoint"), UserWarning, stacklevel=2)
@@ -197,42 +130,14 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The inputs as leaves, which require grad where the given ones do: what the reentrant checkpoint() runs its function on
-    in backward.
-
-    Args:
-        inputs (tuple): Tensors of any shapes and dtypes; other values stay as they are.
-
-    Returns:
-        A tuple, its tensors on the memory of the given ones.
-
-    Raises:
-        RuntimeError: Only tuple of tensors is supported. Got Unsupported input type: {type}.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> y, n = ag.utils.checkpoint.detach_variable((2 * x, 3))
-        >>> y.is_leaf, y.requires_grad, n
-        (True, True, 3)
-    """
+    in backward."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
     return tuple([x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs])
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
-    """Warn if none of the inputs needs a gradient: nothing would get one.
-
-    Args:
-        inputs (Iterable[Any]): Arguments of a function; those that are no tensors are passed over.
-
-    Example:
-        >>> import warnings
-        >>> with warnings.catch_warnings(record=True) as found:
-        ...     warnings.simplefilter("always")
-        ...     ag.utils.checkpoint.check_backward_validity([ag.ones(2), 3])
-        >>> print(found[0].message)
-        None of the inputs have requires_grad=True. Gradients will be None
-    """
+    """Warn if none of the inputs needs a gradient: nothing would get one."""
     if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2)
 
@@ -241,29 +146,13 @@ class CheckpointFunction(Function):
     """The function as one node, whose backward records it again and runs backward() on that: checkpoint(use_reentrant=True)
     applies it.
 
-    Its arguments are the function, whether random numbers are those of the first run, and the function's arguments.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> y = ag.utils.checkpoint.CheckpointFunction.apply(ag.exp, True, x)        # runs CheckpointFunction.forward
-        >>> type(y.grad_fn).__name__
-        'CheckpointFunctionBackward'
-        >>> y.sum().backward()                                                       # runs CheckpointFunction.backward
-        >>> x.grad
-        tensor([2.7183, 2.7183])
-    """
+    Its arguments are the function, whether random numbers are those of the first run, and the function's arguments."""
 
     reenters = True
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
-        """Run the function without recording, and save its arguments.
-
-        Args:
-            ctx (FunctionCtx): What backward gets.
-            run_function (Callable[..., Any]): The function; its arguments follow.
-            preserve_rng_state (bool): Whether backward draws the random numbers of this run again.
-        """
+        """Run the function without recording, and save its arguments."""
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = default_generator().get_state() if preserve_rng_state else None
@@ -276,14 +165,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Gradients:
-        """Run the function on leaves, recorded, and call backward() from its outputs.
-
-        Args:
-            ctx (FunctionCtx): What forward has left. The gradients of the outputs follow.
-
-        Raises:
-            RuntimeError: the pass was asked for the gradients of `inputs`, or no output requires a gradient.
-        """
+        """Run the function on leaves, recorded, and call backward() from its outputs."""
         if not is_checkpoint_valid():
             raise RuntimeError(MSG_REENTRANT)
         inputs = list(ctx.constants)
@@ -353,3 +235,5 @@ def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentra
 
 __all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential",
            "detach_variable", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
+
+_docstrings.complete(globals(), "utils", "utils.checkpoint.")

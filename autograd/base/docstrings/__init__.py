@@ -1,8 +1,7 @@
-"""Docstrings of operations and of Tensor's methods, set when a name is first used, so that importing does not read them;
-and where pickle finds them.
+"""Docstrings of public names; those of operations are set when a name is first used, so that importing does not read them.
 
 The build writes the other modules (tools/docstrings.py): TEXTS, the docstring of each name ("add", "Tensor.add_",
-"linalg.norm"), one module for each room of ops, which is imported with the first use of the room. dparallel's lie in rooms,
+"linalg.norm"), one module for each room, which is imported with the first use of the room. dparallel's lie in rooms,
 with paths such as "dparallel.comm.job:world". In a checkout that was not built, functions have the docstrings of the code.
 """
 
@@ -23,27 +22,38 @@ def attach(functions: Mapping[str, Any], room: str, *prefixes: str) -> None:
     for name, function in functions.items():
         if callable(function) and not is_found(function):
             function.__module__, function.__qualname__ = address(prefixes[0] + name)
-    if sys.flags.optimize > 1:                       # python -OO: no docstrings
-        return
-    try:
-        texts: dict[str, str] = import_module(f".{room}", __name__).TEXTS
-    except ModuleNotFoundError:
-        return
+    found = texts(f"{__name__}.{room}")
     for name, function in functions.items():
         for prefix in prefixes:
-            if prefix + name in texts:
-                function.__doc__ = texts[prefix + name]
+            if prefix + name in found:
+                function.__doc__ = found[prefix + name]
                 break
+
+
+def complete(names: Mapping[str, Any], room: str, prefix: str) -> None:
+    """Set the docstrings of the functions, classes and methods of a module that the module `room` has under prefix + name.
+    """
+    for path, text in texts(f"{__name__}.{room}").items():
+        name, _, method = path.removeprefix(prefix).partition(".")
+        found = names.get(name) if path.startswith(prefix) else None
+        found = vars(found).get(method) if found is not None and method else found
+        if found is not None:
+            found.__doc__ = getattr(found, "__func__", found).__doc__ = text
+
+
+def texts(module: str) -> dict[str, str]:
+    """The docstrings that a module has: none in a checkout that was not built, or under python -OO."""
+    try:
+        found: dict[str, str] = {} if sys.flags.optimize > 1 else import_module(module).TEXTS
+    except ModuleNotFoundError:
+        return {}
+    return found
 
 
 def attach_to_modules(*rooms: str) -> None:
     """Set the docstrings that ROOM._docstrings has, for each room, of functions and classes in modules that are imported."""
-    for room in rooms if sys.flags.optimize < 2 else ():
-        try:
-            texts: dict[str, str] = import_module(f"{room}._docstrings").TEXTS
-        except ModuleNotFoundError:
-            continue
-        for path, text in texts.items():
+    for room in rooms:
+        for path, text in texts(f"{room}._docstrings").items():
             module, _, name = path.partition(":")
             if module in sys.modules:
                 owner: Any = sys.modules[module]

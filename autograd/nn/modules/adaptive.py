@@ -64,11 +64,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         """input_ (n, in_features), target_ (n,) of class numbers -> (output, loss): the log-probability of each
-        target, and minus their mean. Without n both are scalars.
-
-        Raises:
-            RuntimeError: target_ has two dimensions or more, input_ does not fit it, or a target is no class number.
-        """
+        target, and minus their mean. Without n both are scalars."""
         self._check(input_, target_)
         value_read("AdaptiveLogSoftmaxWithLoss")
         single = target_.ndim == 0
@@ -97,11 +93,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             raise RuntimeError("Input and target should have the same size in the batch dimension.")
 
     def log_prob(self, input: Tensor) -> Tensor:
-        """The log probabilities of all classes: (n, n_classes).
-
-        Args:
-            input (Tensor): (n, in_features), of the parameters' dtype.
-        """
+        """The log probabilities of all classes: (n, n_classes)."""
         head = F.log_softmax(self.head(input), dim=1)
         tails = [F.log_softmax(part(input), dim=1) + head[:, self.shortlist_size + i].unsqueeze(1)
                  for i, part in enumerate(self.tail)]
@@ -109,11 +101,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def predict(self, input: Tensor) -> Tensor:
         """The most probable class of each row: (n,), of int64. The clusters are evaluated only if the head selects one of
-        them for some row.
-
-        Args:
-            input (Tensor): (n, in_features), of the parameters' dtype.
-        """
+        them for some row."""
         head = self.head(input)
         best = head.argmax(dim=1)
         value_read("AdaptiveLogSoftmaxWithLoss.predict()")

@@ -80,13 +80,7 @@ class MultiheadAttention(Module):
         """query, key and value, of the shapes that the class's text gives -> (output (l, n, embed_dim), weights (n, l, s),
         the mean over heads, (n, heads, l, s) if not average_attn_weights, None if not need_weights). Masks: True where a key
         is left out, or numbers that are added; key_padding_mask (n, s), attn_mask (l, s) or (n heads, l, s). is_causal says
-        that attn_mask, which must be given, is the causal one.
-
-        Raises:
-            AssertionError: the features of query, the shape of key, value or key_padding_mask, or the number of dimensions
-                of attn_mask does not fit, or a mask is of integers.
-            RuntimeError: attn_mask has other sizes, query and key differ in n, or is_causal is True without attn_mask.
-        """
+        that attn_mask, which must be given, is the causal one."""
         turned = self.batch_first and query.ndim == 3
         key_padding_mask, attn_mask = added(key_padding_mask, query.dtype), added(attn_mask, query.dtype)
         if turned:

@@ -165,24 +165,7 @@ class SyncBatchNorm(_BatchNorm):
         """Replace every batch normalisation in `module` by a SyncBatchNorm with the same parameters, buffers and
         hooks.
 
-        The module is changed in place, unless it is itself a batch normalisation: use the returned module.
-
-        Args:
-            module (Module): The model.
-            process_group (Communicator): The ranks; by default those of the DataParallel that runs the layers.
-
-        Returns:
-            The module, or the SyncBatchNorm that replaces it.
-
-        Raises:
-            TypeError: module is no Module.
-
-        Example:
-            >>> import dparallel
-            >>> net = ag.nn.Sequential(ag.nn.Linear(2, 3), ag.nn.BatchNorm1d(3))
-            >>> dparallel.convert_sync_batchnorm(net)[1]
-            SyncBatchNorm(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
-        """
+        The module is changed in place, unless it is itself a batch normalisation: use the returned module."""
         if not isinstance(module, Module):
             raise TypeError(f"convert_sync_batchnorm(module={module!r}): a Module is needed")
         return _converted(cls._found(), module, process_group, {})

@@ -109,16 +109,7 @@ class Sequential(_Numbered):
         return self._item_at(index)[1]
 
     def insert(self, index: int, module: Module) -> Sequential:
-        """Insert a module before the one at `index`. Returns self.
-
-        Args:
-            index (int): Before which one.
-            module (Module): The module.
-
-        Raises:
-            AssertionError: module should be of type: {Module}.
-            IndexError: Index out of range: {index}.
-        """
+        """Insert a module before the one at `index`. Returns self."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
         modules = list(self)
@@ -166,12 +157,7 @@ class ModuleList(_Numbered):
         return type(self)(list(self)[index]) if isinstance(index, slice) else self._item_at(index)[1]
 
     def insert(self, index: int, module: Module) -> None:
-        """Insert a module before the one at `index`.
-
-        Args:
-            index (int): Before which one.
-            module (Module): The module.
-        """
+        """Insert a module before the one at `index`."""
         modules = list(self)
         modules.insert(index, module)
         self._refill(modules)
@@ -225,14 +211,7 @@ class ModuleDict(Module):
         self._modules.clear()
 
     def pop(self, key: str) -> Module:
-        """Remove the module named `key` and return it.
-
-        Args:
-            key (str): The module's name.
-
-        Raises:
-            KeyError: there is none.
-        """
+        """Remove the module named `key` and return it."""
         module = self[key]
         del self[key]
         return module
@@ -250,11 +229,7 @@ class ModuleDict(Module):
         return dict(self._modules).items()
 
     def update(self, modules: Any) -> None:
-        """Add or replace modules: a mapping, or pairs.
-
-        Args:
-            modules (mapping or pairs): Modules by name.
-        """
+        """Add or replace modules: a mapping, or pairs."""
         for key, module in pairs(modules, "ModuleDict"):
             self[key] = module
 

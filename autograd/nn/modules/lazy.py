@@ -106,14 +106,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             super().reset_parameters()
 
     def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
-        """Shapes and first values for inputs like this one.
-
-        Args:
-            input (Tensor): (..., in_features).
-
-        Raises:
-            AssertionError: a loaded weight has another number of in_features.
-        """
+        """Shapes and first values for inputs like this one."""
         if self.has_uninitialized_params():
             with no_grad():
                 self.in_features = input.shape[-1]

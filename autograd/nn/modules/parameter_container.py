@@ -54,24 +54,13 @@ class ParameterList(Module):
         return self.extend(values)
 
     def append(self, value: Any) -> ParameterList:
-        """Add a parameter at the end; a tensor becomes one. Returns self.
-
-        Args:
-            value (Tensor): The parameter.
-        """
+        """Add a parameter at the end; a tensor becomes one. Returns self."""
         setattr(self, str(self._size), _as_parameter(value))
         self._size += 1
         return self
 
     def extend(self, values: Iterable[Any]) -> ParameterList:
-        """Add parameters at the end. Returns self.
-
-        Args:
-            values (Iterable[Any]): The parameters.
-
-        Raises:
-            TypeError: ParameterList.extend should be called with an iterable, but got {...}.
-        """
+        """Add parameters at the end. Returns self."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
         for value in list(values):
@@ -142,44 +131,23 @@ class ParameterDict(Module):
         return ParameterDict(OrderedDict(self.items()))
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The parameter named `key`, or default if there is none.
-
-        Args:
-            key (str): The parameter's name.
-            default (Tensor): What is returned if there is none.
-        """
+        """The parameter named `key`, or default if there is none."""
         return self[key] if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Tensor:
-        """The parameter named `key`; if there is none, default is inserted under that name first.
-
-        Args:
-            key (str): The parameter's name.
-            default (Tensor): What is inserted if there is none.
-        """
+        """The parameter named `key`; if there is none, default is inserted under that name first."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def pop(self, key: str) -> Tensor:
-        """Remove the parameter named `key` and return it.
-
-        Args:
-            key (str): The parameter's name.
-
-        Raises:
-            AttributeError: there is none.
-        """
+        """Remove the parameter named `key` and return it."""
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Tensor]:
-        """Remove the pair inserted last and return it.
-
-        Raises:
-            KeyError: the dict is empty.
-        """
+        """Remove the pair inserted last and return it."""
         if not self._keys:
             raise KeyError("popitem(): dictionary is empty")
         key = next(reversed(self._keys))
@@ -191,20 +159,11 @@ class ParameterDict(Module):
             del self[key]
 
     def fromkeys(self, keys: Iterable[str], default: Tensor | None = None) -> ParameterDict:
-        """Another dict, with the same value for every key.
-
-        Args:
-            keys (Iterable[str]): names.
-            default (Tensor): The value of each.
-        """
+        """Another dict, with the same value for every key."""
         return ParameterDict([(key, default) for key in keys])
 
     def update(self, parameters: Any) -> None:
-        """Add or replace parameters: a mapping, or pairs.
-
-        Args:
-            parameters (mapping or pairs): Parameters by name.
-        """
+        """Add or replace parameters: a mapping, or pairs."""
         items = pairs(parameters, "ParameterDict")
         if isinstance(parameters, dict) and not isinstance(parameters, OrderedDict):
             items = sorted(items, key=lambda item: item[0])

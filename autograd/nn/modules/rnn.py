@@ -138,12 +138,7 @@ class RNNBase(Module):
                 hx: Tensor | Sequence[Tensor] | None = None) -> tuple[Tensor | Any, Any]:
         """input (t, b, input_size), (b, t, input_size) if batch_first, (t, input_size) or a PackedSequence, and the initial
         states hx -> (outputs, final states). States are (layers * directions, b, proj_size or hidden_size), without b for an
-        unbatched input; of an LSTM two, (h, c), with c of hidden_size; zeros if hx is None.
-
-        Raises:
-            ValueError: input has not two or three dimensions, or, outside autocast, another dtype than the weights.
-            RuntimeError: input or hx has another shape.
-        """
+        unbatched input; of an LSTM two, (h, c), with c of hidden_size; zeros if hx is None."""
         if isinstance(input, PackedSequence):
             x, batch_sizes, order, back = input
             hx = None if hx is None else self.permute_hidden(hx, order)

@@ -96,12 +96,7 @@ class RNNCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """input (b, input_size) or (input_size,), and the state hx (b, hidden_size) or (hidden_size,), zeros if None -> the
-        next state, of hx's shape.
-
-        Raises:
-            ValueError: input or hx has not one or two dimensions.
-            RuntimeError: a size does not fit the weights, or the batches differ; nonlinearity is neither 'tanh' nor 'relu'.
-        """
+        next state, of hx's shape."""
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
         return self._step(f"RNN_{self.nonlinearity.upper()}", input, hx)[0]     # type: ignore[no-any-return]
@@ -116,12 +111,7 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """input (b, input_size) or (input_size,), and the states hx = (h, c), each (b, hidden_size) or (hidden_size,), zeros
-        if None -> the next (h, c).
-
-        Raises:
-            ValueError: input, h or c has not one or two dimensions.
-            RuntimeError: a size does not fit the weights, or the batches differ.
-        """
+        if None -> the next (h, c)."""
         return self._step("LSTM", input, hx)         # type: ignore[no-any-return]
 
 
@@ -134,12 +124,7 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """input (b, input_size) or (input_size,), and the state hx (b, hidden_size) or (hidden_size,), zeros if None -> the
-        next state, of hx's shape.
-
-        Raises:
-            ValueError: input or hx has not one or two dimensions.
-            RuntimeError: a size does not fit the weights, or the batches differ.
-        """
+        next state, of hx's shape."""
         return self._step("GRU", input, hx)[0]       # type: ignore[no-any-return]
 
 

@@ -61,16 +61,7 @@ class Embedding(_Table):
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None,
                         max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
                         sparse: bool = False) -> Any:
-        """An Embedding of the given rows (num_embeddings, embedding_dim); they are not trained if freeze.
-
-        Args:
-            embeddings (Tensor): The rows, which become the weight's memory: they are not copied.
-            freeze (bool): Whether the weight gets no gradient. Default: True.
-
-        Raises:
-            AssertionError: embeddings has not two dimensions.
-            NotImplementedError: sparse is True.
-        """
+        """An Embedding of the given rows (num_embeddings, embedding_dim); they are not trained if freeze."""
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
@@ -113,16 +104,7 @@ class EmbeddingBag(_Table):
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None, norm_type: float = 2.0,
                         scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
                         include_last_offset: bool = False, padding_idx: int | None = None) -> Any:
-        """An EmbeddingBag of the given rows (num_embeddings, embedding_dim); they are not trained if freeze.
-
-        Args:
-            embeddings (Tensor): The rows, which become the weight's memory: they are not copied.
-            freeze (bool): Whether the weight gets no gradient. Default: True.
-
-        Raises:
-            AssertionError: embeddings has not two dimensions.
-            NotImplementedError: sparse is True.
-        """
+        """An EmbeddingBag of the given rows (num_embeddings, embedding_dim); they are not trained if freeze."""
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape

@@ -93,13 +93,7 @@ class TransformerEncoderLayer(Module):
 
     def forward(self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
                 is_causal: bool = False) -> Tensor:
-        """src (s, n, d_model), (n, s, d_model) if batch_first, or (s, d_model) -> the same shape.
-
-        Args:
-            src_mask (Tensor): (s, s) or (n nhead, s, s): True where a key is left out, or numbers that are added.
-            src_key_padding_mask (Tensor): (n, s), (s,) without n: True where a key is left out, or numbers that are added.
-            is_causal (bool): Says that src_mask is the causal one, which must be given, too. Default: False.
-        """
+        """src (s, n, d_model), (n, s, d_model) if batch_first, or (s, d_model) -> the same shape."""
         x = src
         masks = added(src_mask, src.dtype), added(src_key_padding_mask, src.dtype)
         if self.norm_first:
@@ -139,12 +133,7 @@ class TransformerEncoder(Module):
 
     def forward(self, src: Tensor, mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
                 is_causal: bool | None = None) -> Tensor:
-        """src and mask as src and src_mask of TransformerEncoderLayer -> src's shape.
-
-        Args:
-            src_key_padding_mask (Tensor): (n, s), (s,) without n: True where a key is left out, or numbers that are added.
-            is_causal (bool): Says whether mask is the causal one; None: it is compared. Default: None.
-        """
+        """src and mask as src and src_mask of TransformerEncoderLayer -> src's shape."""
         x = src
         padding, mask = (added(m, src.dtype) for m in (src_key_padding_mask, mask))
         first: Any = self.layers[0]
@@ -219,16 +208,7 @@ class TransformerDecoderLayer(Module):
     def forward(self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
                 tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
                 tgt_is_causal: bool = False, memory_is_causal: bool = False) -> Tensor:
-        """tgt (t, n, d_model), memory (s, n, d_model), n first if batch_first, or without n -> tgt's shape.
-
-        Args:
-            tgt_mask (Tensor): (t, t) or (n nhead, t, t): True where a key is left out, or numbers that are added.
-            memory_mask (Tensor): (t, s) or (n nhead, t, s), likewise.
-            tgt_key_padding_mask (Tensor): (n, t), (t,) without n, likewise.
-            memory_key_padding_mask (Tensor): (n, s), (s,) without n, likewise.
-            tgt_is_causal (bool): Says that tgt_mask is the causal one, which must be given, too. Default: False.
-            memory_is_causal (bool): The same of memory_mask. Default: False.
-        """
+        """tgt (t, n, d_model), memory (s, n, d_model), n first if batch_first, or without n -> tgt's shape."""
         x = tgt
         own = tgt_mask, tgt_key_padding_mask, tgt_is_causal
         other = memory, memory_mask, memory_key_padding_mask, memory_is_causal
@@ -268,16 +248,7 @@ class TransformerDecoder(Module):
     def forward(self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
                 tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
                 tgt_is_causal: bool | None = None, memory_is_causal: bool = False) -> Tensor:
-        """tgt (t, n, d_model), memory (s, n, d_model), n first if batch_first, or without n -> tgt's shape.
-
-        Args:
-            tgt_mask (Tensor): (t, t) or (n nhead, t, t): True where a key is left out, or numbers that are added.
-            memory_mask (Tensor): (t, s) or (n nhead, t, s), likewise.
-            tgt_key_padding_mask (Tensor): (n, t), (t,) without n, likewise.
-            memory_key_padding_mask (Tensor): (n, s), (s,) without n, likewise.
-            tgt_is_causal (bool): Says whether tgt_mask is the causal one; None: it is compared. Default: None.
-            memory_is_causal (bool): Says that memory_mask is the causal one. Default: False.
-        """
+        """tgt (t, n, d_model), memory (s, n, d_model), n first if batch_first, or without n -> tgt's shape."""
         x = tgt
         first: Any = self.layers[0]
         causal = is_causal_mask(tgt_mask, tgt_is_causal, _length(tgt, first.self_attn.batch_first))
@@ -318,22 +289,7 @@ class Transformer(Module):
                 src_is_causal: bool | None = None, tgt_is_causal: bool | None = None,
                 memory_is_causal: bool = False) -> Tensor:
         """src (s, n, d_model), tgt (t, n, d_model), n first if batch_first, or without n -> the decoder's output, of
-        tgt's shape.
-
-        Args:
-            src_mask (Tensor): (s, s) or (n nhead, s, s): True where a key is left out, or numbers that are added.
-            tgt_mask (Tensor): (t, t) or (n nhead, t, t), likewise.
-            memory_mask (Tensor): (t, s) or (n nhead, t, s), likewise.
-            src_key_padding_mask (Tensor): (n, s), (s,) without n, likewise.
-            tgt_key_padding_mask (Tensor): (n, t), (t,) without n, likewise.
-            memory_key_padding_mask (Tensor): (n, s), (s,) without n, likewise: for the decoder's attention to the encoder.
-            src_is_causal (bool): Says whether src_mask is the causal one; None: it is compared. Default: None.
-            tgt_is_causal (bool): The same of tgt_mask. Default: None.
-            memory_is_causal (bool): Says that memory_mask is the causal one. Default: False.
-
-        Raises:
-            RuntimeError: src and tgt differ in batch size, or one has not d_model features.
-        """
+        tgt's shape."""
         dim = 0 if self.batch_first else 1
         if src.ndim == 3 and src.shape[dim] != tgt.shape[dim]:
             raise RuntimeError("the batch number of src and tgt must be equal")
@@ -346,13 +302,7 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: DeviceLike = None, dtype: DTypeLike = None) -> Tensor:
-        """(sz, sz): -inf above the diagonal, 0 elsewhere.
-
-        Args:
-            sz (int): Number of positions.
-            device (device): The CPU, under any of its names.
-            dtype (dtype): Of the mask; the default dtype if None.
-        """
+        """(sz, sz): -inf above the diagonal, 0 elsewhere."""
         return causal_mask(sz, device, dtype)
 
     def _reset_parameters(self) -> None:

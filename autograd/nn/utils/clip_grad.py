@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base import docstrings as _docstrings
 from ...base.arguments import listed, real_number
 from ...base.dtypes import result_type
 from ...core.graph import shared_counter
@@ -44,24 +45,7 @@ def _grads(parameters: Iterable[Tensor]) -> list[Tensor]:
 
 def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float | str = 2.0, error_if_nonfinite: bool = False,
                    foreach: bool | None = None) -> Tensor:
-    """The norm of all elements of all tensors together.
-
-    Args:
-        tensors (Tensor or Iterable[Tensor]): Tensors.
-        norm_type (float): Order of the norm. Default: 2.0.
-        error_if_nonfinite (bool): If True, an infinite or NaN norm is a RuntimeError. Default: False.
-        foreach (bool): No effect.
-
-    Returns:
-        A 0-d tensor.
-
-    Raises:
-        RuntimeError: The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be clipped.
-
-    Example:
-        >>> ag.nn.utils.get_total_norm([ag.tensor([3.0]), ag.tensor([4.0])])
-        tensor(5.)
-    """
+    """The norm of all elements of all tensors together."""
     tensors, order = _as_list(tensors), real_number("clip_grad_norm_(norm_type", norm_type)
     if not tensors:
         return result(np.zeros((), np.float32))
@@ -95,21 +79,7 @@ def _norm_with_slices(parameters: list[Tensor], sliced: list[Any], order: float)
 
 def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor,
                           foreach: bool | None = None) -> None:
-    """Scale the gradients in place by max_norm / total_norm if that is below 1.
-
-    Args:
-        parameters (Tensor or Iterable[Tensor]): Tensors whose .grad is clipped.
-        max_norm (float): Maximum norm.
-        total_norm (Tensor): Total norm of the gradients.
-        foreach (bool): No effect.
-
-    Example:
-        >>> w = ag.ones(1, requires_grad=True)
-        >>> (4 * w).sum().backward()
-        >>> ag.nn.utils.clip_grads_with_norm_([w], 1.0, ag.tensor(4.0))
-        >>> w.grad
-        tensor([1.0000])
-    """
+    """Scale the gradients in place by max_norm / total_norm if that is below 1."""
     _scale_to_norm(_as_list(parameters), max_norm, total_norm)
 
 
@@ -128,24 +98,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
                     error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
     """Scale the gradients in place so that their total norm is at most max_norm; return the previous norm.
 
-    For parameters sharded over ranks it is the norm of the whole parameters, and all ranks must call it.
-
-    Args:
-        parameters (Tensor or Iterable[Tensor]): Tensors whose .grad is clipped.
-        max_norm (float): Maximum norm.
-        norm_type (float): Order of the norm. Default: 2.0.
-        error_if_nonfinite (bool): If True, an infinite or NaN norm is a RuntimeError. Default: False.
-        foreach (bool): No effect.
-
-    Returns:
-        The previous norm, a 0-d tensor.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> (3 * w).sum().backward()
-        >>> ag.nn.utils.clip_grad_norm_([w], 1.0)
-        tensor(4.2426)
-    """
+    For parameters sharded over ranks it is the norm of the whole parameters, and all ranks must call it."""
     return _clip_to_norm(_as_list(parameters), max_norm, norm_type, error_if_nonfinite, foreach)
 
 
@@ -166,49 +119,14 @@ def _clip_to_norm(parameters: list[Tensor], max_norm: float, norm_type: float | 
 
 def clip_grad_norm(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float | str = 2.0,
                    error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
-    """clip_grad_norm_() under its old name, with a FutureWarning.
-
-    Args:
-        parameters (Tensor or Iterable[Tensor]): Tensors whose .grad is clipped.
-        max_norm (float): Maximum norm.
-        norm_type (float): Order of the norm. Default: 2.0.
-        error_if_nonfinite (bool): If True, an infinite or NaN norm is a RuntimeError. Default: False.
-        foreach (bool): No effect.
-
-    Returns:
-        The previous norm, a 0-d tensor.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> w.grad = ag.tensor([3.0, 4.0])
-        >>> ag.nn.utils.clip_grad_norm(w, 1.0)
-        tensor(5.)
-        >>> w.grad
-        tensor([0.6000, 0.8000])
-    """
+    """clip_grad_norm_() under its old name, with a FutureWarning."""
     warnings.warn("`nn.utils.clip_grad_norm` is now deprecated in favor of `nn.utils.clip_grad_norm_`.", FutureWarning,
                   stacklevel=2)
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
-    """Clamp each element of the gradients to [-clip_value, clip_value], in place.
-
-    Args:
-        parameters (Tensor or Iterable[Tensor]): Tensors whose .grad is clipped.
-        clip_value (float): Maximum absolute value.
-        foreach (bool): No effect.
-
-    Raises:
-        RuntimeError: a gradient is complex.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> (3 * w).sum().backward()
-        >>> ag.nn.utils.clip_grad_value_([w], 1.0)
-        >>> w.grad
-        tensor([1., 1.])
-    """
+    """Clamp each element of the gradients to [-clip_value, clip_value], in place."""
     _clip_values(_as_list(parameters), real_number("clip_grad_value_(clip_value", clip_value))
 
 
@@ -227,3 +145,5 @@ def _clip_values(parameters: list[Tensor], limit: float) -> None:
 
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+
+_docstrings.complete(globals(), "nn_utils", "nn.utils.")

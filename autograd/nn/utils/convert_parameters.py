@@ -4,44 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...base import docstrings as _docstrings
 from ...base.arguments import listed
 from ...core.tensor import Tensor
 from ...ops.shape import cat, reshape
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """Concatenate all parameters to one vector, differentiably.
-
-    Args:
-        parameters (Iterable[Tensor]): Tensors of one dtype.
-
-    Returns:
-        (total number of elements,).
-
-    Example:
-        >>> ag.nn.utils.parameters_to_vector([ag.tensor([1.0, 2.0]), ag.tensor([[3.0]])])
-        tensor([1., 2., 3.])
-    """
+    """Concatenate all parameters to one vector, differentiably."""
     vector: Tensor = cat([reshape(p, -1) for p in parameters])
     return vector
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Make each parameter a view of its piece of vec.
-
-    Args:
-        vec (Tensor): Vector with as many elements as all parameters.
-        parameters (Iterable[Tensor]): Tensors to write to.
-
-    Raises:
-        TypeError: expected Tensor, but got: {...}.
-
-    Example:
-        >>> w = ag.zeros(2)
-        >>> ag.nn.utils.vector_to_parameters(ag.tensor([1.0, 2.0]), [w])
-        >>> w
-        tensor([1., 2.])
-    """
+    """Make each parameter a view of its piece of vec."""
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected Tensor, but got: {type(vec).__name__}")
     start = 0
@@ -52,3 +28,5 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
+
+_docstrings.complete(globals(), "nn_utils", "nn.utils.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from ...base import docstrings as _docstrings
 from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import ones_like, zeros_like
 from ...ops.pointwise.powers import rsqrt
@@ -14,26 +15,7 @@ MSG_TRAINING = "Fusion only for eval!"
 
 def fuse_conv_bn_weights(conv_w: Tensor, conv_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float,
                          bn_w: Tensor | None, bn_b: Tensor | None, transpose: bool = False) -> tuple[Parameter, Parameter]:
-    """Weight and bias of the convolution that computes what a convolution and a batch norm in evaluation compute.
-
-    Args:
-        conv_w (Tensor): Weight of the convolution.
-        conv_b (Tensor): Its bias, or None for zeros.
-        bn_rm (Tensor): Running mean of the norm.
-        bn_rv (Tensor): Its running variance.
-        bn_eps (float): What the norm adds to the variance.
-        bn_w (Tensor): Weight of the norm, or None for ones.
-        bn_b (Tensor): Its bias, or None for zeros.
-        transpose (bool): If True, the convolution is transposed. Default: False.
-
-    Returns:
-        (Parameter, Parameter): Weight and bias.
-
-    Example:
-        >>> w, b = ag.nn.utils.fuse_conv_bn_weights(ag.ones(1, 1, 1), None, ag.ones(1), ag.ones(1), 0.0, None, None)
-        >>> w.tolist(), b.tolist()
-        ([[[1.0]]], [-1.0])
-    """
+    """Weight and bias of the convolution that computes what a convolution and a batch norm in evaluation compute."""
     bias = zeros_like(bn_rm) if conv_b is None else conv_b
     scale = (ones_like(bn_rm) if bn_w is None else bn_w) * rsqrt(bn_rv + bn_eps)
     shape = [1, -1, *[1] * (conv_w.ndim - 2)] if transpose else [-1, *[1] * (conv_w.ndim - 1)]
@@ -45,68 +27,17 @@ def fuse_conv_bn_weights(conv_w: Tensor, conv_b: Tensor | None, bn_rm: Tensor, b
 
 def fuse_linear_bn_weights(linear_w: Tensor, linear_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float,
                            bn_w: Tensor | None, bn_b: Tensor | None) -> tuple[Parameter, Parameter]:
-    """Weight and bias of the linear layer that computes what a linear layer and a batch norm in evaluation compute.
-
-    Args:
-        linear_w (Tensor): Weight of the layer.
-        linear_b (Tensor): Its bias, or None for zeros.
-        bn_rm (Tensor): Running mean of the norm.
-        bn_rv (Tensor): Its running variance.
-        bn_eps (float): What the norm adds to the variance.
-        bn_w (Tensor): Weight of the norm, or None for ones.
-        bn_b (Tensor): Its bias, or None for zeros.
-
-    Returns:
-        (Parameter, Parameter): Weight and bias.
-
-    Example:
-        >>> w, b = ag.nn.utils.fuse_linear_bn_weights(ag.ones(1, 2), None, ag.ones(1), ag.ones(1), 0.0, None, None)
-        >>> w.tolist(), b.tolist()
-        ([[1.0, 1.0]], [-1.0])
-    """
+    """Weight and bias of the linear layer that computes what a linear layer and a batch norm in evaluation compute."""
     return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
 
 
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
-    """A copy of a convolution in evaluation that computes the batch norm after it too.
-
-    Args:
-        conv (Module): The convolution.
-        bn (Module): The batch norm, in evaluation.
-        transpose (bool): If True, the convolution is transposed. Default: False.
-
-    Returns:
-        Module: Of the convolution's class.
-
-    Raises:
-        AssertionError: Fusion only for eval!
-
-    Example:
-        >>> fused = ag.nn.utils.fuse_conv_bn_eval(ag.nn.Conv1d(1, 1, 1).eval(), ag.nn.BatchNorm1d(1).eval())
-        >>> fused
-        Conv1d(1, 1, kernel_size=(1,), stride=(1,))
-    """
+    """A copy of a convolution in evaluation that computes the batch norm after it too."""
     return fused(conv, bn, transpose)
 
 
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
-    """A copy of a linear layer in evaluation that computes the batch norm after it too.
-
-    Args:
-        linear (Module): The linear layer.
-        bn (Module): The batch norm, in evaluation, of as many features or of one.
-
-    Returns:
-        Module: Of the layer's class.
-
-    Raises:
-        AssertionError: Fusion only for eval!
-        AssertionError: To fuse, linear.out_features == bn.num_features or bn.num_features == 1.
-
-    Example:
-        >>> ag.nn.utils.fuse_linear_bn_eval(ag.nn.Linear(2, 1).eval(), ag.nn.BatchNorm1d(1).eval())
-        Linear(in_features=2, out_features=1, bias=True)
-    """
+    """A copy of a linear layer in evaluation that computes the batch norm after it too."""
     if bn.num_features not in (linear.out_features, 1):
         raise AssertionError("To fuse, linear.out_features == bn.num_features or bn.num_features == 1")
     return fused(linear, bn, False)
@@ -125,3 +56,5 @@ def fused(layer: Any, bn: Any, transpose: bool) -> Any:
 
 
 __all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]
+
+_docstrings.complete(globals(), "nn_utils", "nn.utils.")

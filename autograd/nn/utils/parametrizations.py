@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base import docstrings as _docstrings
 from ...base.dtypes import finfo
 from ...core.modes import no_grad
 from ...core.tensor import Tensor, result
@@ -44,29 +45,7 @@ class _WeightNorm(Module):
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Train magnitude and direction of a weight separately: weight = g v / |v|. Salimans & Kingma 2016 (arXiv:1602.07868).
 
-    State dicts of the older nn.utils.weight_norm fit too.
-
-    Args:
-        module (Module): Module that has the weight.
-        name (str): Name of the parameter. Default: 'weight'.
-        dim (int): Dimension along which each slice has its own norm; one norm for all if None. Default: 0.
-
-    Returns:
-        module, which has parametrizations.<name>.original0 (g, of size 1 in all dimensions but dim) and original1 (v, of
-        the weight's shape).
-
-    Raises:
-        ValueError: Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{name}'.
-
-    Example:
-        >>> layer = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(3, 2))
-        >>> {name: p.shape for name, p in layer.named_parameters()}
-        {'bias': Size([2]), 'parametrizations.weight.original0': Size([2, 1]),
-         'parametrizations.weight.original1': Size([2, 3])}
-        >>> length = layer.parametrizations.weight.original0
-        >>> ag.allclose(layer.weight.norm(dim=1, keepdim=True), length)
-        True
-    """
+    State dicts of the older nn.utils.weight_norm fit too."""
     register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
     def older(state_dict: Any, prefix: str, *_: Any) -> None:
@@ -126,32 +105,7 @@ def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int 
                   dim: int | None = None) -> Any:
     """Divide a weight by its largest singular value, estimated by power iteration. Miyato et al. 2018 (arXiv:1802.05957).
 
-    Each forward in training mode improves the estimate; in evaluation mode it stays. A vector is divided by its length.
-
-    Args:
-        module (Module): Module that has the weight.
-        name (str): Name of the parameter. Default: 'weight'.
-        n_power_iterations (int): Number of power iterations per forward. Default: 1.
-        eps (float): Term for numerical stability. Default: 1e-12.
-        dim (int): Dimension of the matrix's rows; 0 if None, 1 for transposed
-            convolutions.
-
-    Returns:
-        module.
-
-    Raises:
-        ValueError: Module '{module}' has no parameter or buffer with name '{name}'.
-        ValueError: Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}.
-        IndexError: Dimension out of range (expected to be in range of [-{ndim}, {ndim - 1}] but got {dim}).
-
-    Example:
-        >>> layer = ag.nn.Linear(2, 2)
-        >>> _ = layer.weight.data.copy_(ag.tensor([[4.0, 0.0], [0.0, 1.0]]))
-        >>> _ = ag.nn.utils.parametrizations.spectral_norm(layer)
-        >>> layer.weight.round(decimals=3).detach()
-        tensor([[1.0000, 0.0000],
-                [0.0000, 0.2500]])
-    """
+    Each forward in training mode improves the estimate; in evaluation mode it stays. A vector is divided by its length."""
     weight = _demand_tensor(module, name)
     kind = _SpectralNorm(weight, n_power_iterations, default_dim(module, dim), eps)
     return register_parametrization(module, name, kind)
@@ -260,31 +214,7 @@ def _orthogonalised(A: Any) -> Any:
 
 def orthogonal(module: Any, name: str = "weight", orthogonal_map: str | None = None, *,
                use_trivialization: bool = True) -> Any:
-    """Keep a matrix, or a stack of them, orthogonal: columns (rows, if there are fewer) of length 1 at right angles.
-
-    Args:
-        module (Module): Module that has the tensor.
-        name (str): The name of a parameter or buffer (..., n, k), real or complex. Default: 'weight'.
-        orthogonal_map (str): "matrix_exp", "cayley" or "householder"; None: the first for square or complex ones, else the
-            last.
-        use_trivialization (bool): If True, starts from the tensor's own value, made orthogonal, and orthogonal
-            values can be assigned. Default: True.
-
-    Returns:
-        module.
-
-    Raises:
-        ValueError: Module '{module}' has no parameter or buffer with name '{name}'.
-        ValueError: Expected a matrix or batch of matrices. Got a tensor of {ndim} dimensions.
-        ValueError: orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}.
-        ValueError: The householder parametrization does not support complex tensors.
-
-    Example:
-        >>> layer = ag.nn.utils.parametrizations.orthogonal(ag.nn.Linear(5, 3))
-        >>> w = layer.weight
-        >>> ag.allclose(w @ w.T, ag.eye(3), atol=1e-5)
-        True
-    """
+    """Keep a matrix, or a stack of them, orthogonal: columns (rows, if there are fewer) of length 1 at right angles."""
     weight = _demand_tensor(module, name)
     if weight.ndim < 2:
         raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions.")
@@ -298,3 +228,5 @@ def orthogonal(module: Any, name: str = "weight", orthogonal_map: str | None = N
 
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
+
+_docstrings.complete(globals(), "nn_utils", "nn.utils.parametrizations.")

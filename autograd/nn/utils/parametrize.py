@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ...base import docstrings as _docstrings
 from ...base.types import DTypeLike
 from ...core.modes import no_grad
 from ...core.tensor import Parameter, Tensor
@@ -34,22 +35,7 @@ _cache = _Cache()
 @contextmanager
 def cached() -> Iterator[None]:
     """Inside, each parametrized tensor is computed once, however often it is read. The values are dropped at the end of the
-    outermost block.
-
-    Example:
-        >>> calls = []
-        >>> class Doubled(ag.nn.Module):
-        ...     def forward(self, x):
-        ...         calls.append(1)
-        ...         return 2 * x
-        >>> parametrize = ag.nn.utils.parametrize
-        >>> layer = parametrize.register_parametrization(ag.nn.Linear(2, 2), "weight", Doubled())
-        >>> calls.clear()
-        >>> with parametrize.cached():
-        ...     y = layer(layer(ag.ones(1, 2)))
-        >>> len(calls)
-        1
-    """
+    outermost block."""
     _cache.depth += 1
     try:
         yield
@@ -70,34 +56,7 @@ def _store(module: Module, name: str, tensor: Tensor) -> None:
 class ParametrizationList(ModuleList):
     """The parametrizations of one tensor, first to last, and what the first is applied to: `original`, or `original0`,
     `original1`, ... if its right_inverse gives several tensors. register_parametrization() makes it; calling it computes the
-    tensor.
-
-    Args:
-        modules (Iterable[Module]): The parametrizations, at least one.
-        original (Tensor): The tensor's value so far, of any shape and dtype; a Parameter stays one.
-        unsafe (bool): If True, dtype and shape may change. Default: False.
-
-    Raises:
-        ValueError: ParametrizationList requires one or more modules.
-        ValueError: 'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...).
-        ValueError: When `right_inverse` outputs one tensor, it may not change the dtype.
-        ValueError: Registering a parametrization may not change the dtype (or shape) of the tensor, unless `unsafe` flag is
-            enabled.
-
-    Example:
-        >>> class Doubled(ag.nn.Module):
-        ...     def forward(self, x):
-        ...         return 2 * x
-        ...     def right_inverse(self, y):
-        ...         return y / 2
-        >>> held = ag.nn.utils.parametrize.ParametrizationList([Doubled()], ag.nn.Parameter(ag.ones(2)))
-        >>> held()
-        tensor([1., 1.], grad_fn=<MulBackward0>)
-        >>> held.right_inverse(ag.tensor([6.0, 8.0]))
-        >>> held.original
-        Parameter containing:
-        tensor([3., 4.], requires_grad=True)
-    """
+    tensor."""
 
     def __init__(self, modules: Iterable[Module], original: Tensor, unsafe: bool = False) -> None:
         modules = list(modules)
@@ -136,16 +95,7 @@ class ParametrizationList(ModuleList):
         _store(self, f"original{number}", part)
 
     def right_inverse(self, value: Tensor) -> None:
-        """Set the originals from which `value` is computed.
-
-        Args:
-            value (Tensor): Value of the parametrized tensor.
-
-        Raises:
-            RuntimeError: a parametrization has no right_inverse.
-            ValueError: the last right_inverse gives no tensor where there is one original, not as many tensors as there are
-                originals, or another dtype.
-        """
+        """Set the originals from which `value` is computed."""
         with no_grad():
             new: Any = value
             for module in reversed(list(self)):
@@ -257,35 +207,7 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
     the original, module.parametrizations.<tensor_name>.original.
 
     right_inverse of the parametrization, if it has one, gives the original for a wanted value: for the present one now, and
-    for those that are assigned to module.<tensor_name> later.
-
-    Args:
-        module (Module): Module that has the tensor; it gets a class of its own.
-        tensor_name (str): Name of the parameter or buffer.
-        parametrization (Module): Its forward takes the original (or several, if right_inverse gives several) and returns the
-            value.
-        unsafe (bool): If True, dtype and shape may change, unchecked. Default: False.
-
-    Returns:
-        module.
-
-    Raises:
-        ValueError: Module '{module}' does not have a parameter, a buffer, or a parametrized element with name
-            '{tensor_name}'.
-        ValueError: Registering a parametrization may not change the dtype (or shape) of the tensor, unless `unsafe` flag is
-            enabled.
-
-    Example:
-        >>> class Symmetric(ag.nn.Module):
-        ...     def forward(self, x):
-        ...         return x.triu() + x.triu(1).T
-        >>> layer = ag.nn.Linear(3, 3)
-        >>> _ = ag.nn.utils.parametrize.register_parametrization(layer, "weight", Symmetric())
-        >>> ag.equal(layer.weight, layer.weight.T)
-        True
-        >>> [name for name, _ in layer.named_parameters()]
-        ['bias', 'parametrizations.weight.original']
-    """
+    for those that are assigned to module.<tensor_name> later."""
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         if not unsafe:
@@ -319,19 +241,7 @@ def _check_another(module: Any, name: str, parametrization: Any) -> None:
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Whether the module has a parametrization, or one of the named tensor.
-
-    Args:
-        module (Module): Module to inspect, without its submodules.
-        tensor_name (str): Name of a parameter or buffer; any if None.
-
-    Example:
-        >>> layer = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(2, 2))
-        >>> ag.nn.utils.parametrize.is_parametrized(layer, "weight")
-        True
-        >>> ag.nn.utils.parametrize.is_parametrized(layer, "bias")
-        False
-    """
+    """Whether the module has a parametrization, or one of the named tensor."""
     held = getattr(module, "parametrizations", None)
     if not isinstance(held, ModuleDict):
         return False
@@ -339,32 +249,7 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """Remove the parametrizations of a tensor, which becomes an ordinary one again.
-
-    Args:
-        module (Module): Parametrized module.
-        tensor_name (str): Name of the parameter or buffer.
-        leave_parametrized (bool): If True, keeps the present value; otherwise restores the original. Default: True.
-
-    Returns:
-        module.
-
-    Raises:
-        ValueError: Module {module} does not have a parametrization on {tensor_name}.
-        ValueError: Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a
-            sequence of tensors.
-
-    Example:
-        >>> class Doubled(ag.nn.Module):
-        ...     def forward(self, x):
-        ...         return 2 * x
-        >>> parametrize = ag.nn.utils.parametrize
-        >>> layer = ag.nn.BatchNorm1d(2)             # whose weight begins as ones
-        >>> _ = parametrize.register_parametrization(layer, "weight", Doubled())
-        >>> parametrize.remove_parametrizations(layer, "weight").weight
-        Parameter containing:
-        tensor([2., 2.], requires_grad=True)
-    """
+    """Remove the parametrizations of a tensor, which becomes an ordinary one again."""
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     parametrizations = module.parametrizations[tensor_name]
@@ -389,41 +274,14 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def type_before_parametrizations(module: Any) -> type:
-    """The class of a module before parametrization.
-
-    Args:
-        module (Module): Module to inspect.
-
-    Example:
-        >>> layer = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(2, 2))
-        >>> type(layer).__name__
-        'ParametrizedLinear'
-        >>> ag.nn.utils.parametrize.type_before_parametrizations(layer).__name__
-        'Linear'
-    """
+    """The class of a module before parametrization."""
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
 def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
     """Transfer parametrizations and original tensors to another module.
 
-    Both modules then share the originals; a tensor that to_module lacks is created.
-
-    Args:
-        from_module (Module): Parametrized module.
-        to_module (Module): Module that gets the parametrizations.
-        tensor_name (str): Name of a parametrized tensor; all if None.
-
-    Returns:
-        to_module.
-
-    Example:
-        >>> one = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(2, 2))
-        >>> other = ag.nn.Linear(2, 2)
-        >>> _ = ag.nn.utils.parametrize.transfer_parametrizations_and_params(one, other)
-        >>> ag.equal(one.weight, other.weight)
-        True
-    """
+    Both modules then share the originals; a tensor that to_module lacks is created."""
     if is_parametrized(from_module):
         for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
             given = from_module.parametrizations[name]
@@ -438,3 +296,5 @@ def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tenso
 
 __all__ = ["ParametrizationList", "cached", "is_parametrized", "register_parametrization", "remove_parametrizations",
            "transfer_parametrizations_and_params", "type_before_parametrizations"]
+
+_docstrings.complete(globals(), "nn_utils", "nn.utils.parametrize.")

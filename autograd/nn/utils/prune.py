@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from numbers import Integral, Real
 from typing import Any
 
+from ...base import docstrings as _docstrings
 from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import ones_like, zeros_like
 from ...ops.index import index_put
@@ -26,23 +27,7 @@ class BasePruningMethod(ABC):
     """Base of pruning methods: a forward pre-hook that applies a mask.
 
     Subclasses implement compute_mask(). PRUNING_TYPE selects what it receives after other methods: the remaining elements as
-    a vector ("unstructured"), the channels along `dim` that are not all zero ("structured"), or everything ("global").
-
-    Example:
-        >>> class Negative(ag.nn.utils.prune.BasePruningMethod):
-        ...     PRUNING_TYPE = "unstructured"
-        ...     def compute_mask(self, t, default_mask):
-        ...         return default_mask * (t >= 0)
-        >>> Negative().prune(ag.tensor([1.0, -2.0, 3.0])), Negative().compute_mask(ag.tensor([1.0, -2.0]), ag.ones(2))
-        (tensor([1., -0., 3.]), tensor([1., 0.]))
-        >>> layer = ag.nn.Linear(2, 2)
-        >>> method = Negative.apply(layer, "weight")
-        >>> (layer.weight < 0).any(), (method.apply_mask(layer) == layer.weight).all()
-        (tensor(False), tensor(True))
-        >>> method.remove(layer)
-        >>> [name for name, _ in layer.named_parameters()]
-        ['bias', 'weight']
-    """
+    a vector ("unstructured"), the channels along `dim` that are not all zero ("structured"), or everything ("global")."""
 
     PRUNING_TYPE: str
     _tensor_name: str | None = None
@@ -53,22 +38,10 @@ class BasePruningMethod(ABC):
 
     @abstractmethod
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Compute the mask; zeros of `default_mask` must stay.
-
-        Args:
-            t (Tensor): Importance scores: the parameter, importance_scores, or the part selected by PRUNING_TYPE.
-            default_mask (Tensor): Mask so far, of t's shape.
-        """
+        """Compute the mask; zeros of `default_mask` must stay."""
 
     def apply_mask(self, module: Module) -> Tensor:
-        """Compute <name>_orig * <name>_mask.
-
-        Args:
-            module (Module): Module that has the pruned parameter.
-
-        Raises:
-            AssertionError: The method was never applied.
-        """
+        """Compute <name>_orig * <name>_mask."""
         if self._tensor_name is None:
             raise AssertionError(f"Module {module} has to be pruned")
         mask, orig = (getattr(module, self._tensor_name + end) for end in ("_mask", "_orig"))
@@ -77,20 +50,7 @@ class BasePruningMethod(ABC):
     @classmethod
     def apply(cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None,
               **kwargs: Any) -> BasePruningMethod:
-        """Prune a parameter, or prune it further.
-
-        Args:
-            module (Module): Module that has the parameter.
-            name (str): Name of the parameter, such as "weight".
-            *args, **kwargs: Arguments of the method.
-            importance_scores (Tensor): Scores used in place of the parameter's values, of its shape.
-
-        Returns:
-            The registered hook: the method, or the container of all methods of this parameter.
-
-        Raises:
-            AssertionError: The parameter has several pruning hooks, or `importance_scores` has another shape.
-        """
+        """Prune a parameter, or prune it further."""
         method: BasePruningMethod = cls(*args, **kwargs)
         method._tensor_name = name
         before = [(number, hook) for number, hook in _pruning_hooks(module) if hook._tensor_name == name]
@@ -125,16 +85,7 @@ class BasePruningMethod(ABC):
         return method
 
     def prune(self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None) -> Tensor:
-        """Prune a tensor, without a module.
-
-        Args:
-            t (Tensor): Tensor to prune.
-            default_mask (Tensor): Mask of an earlier pruning; ones if None.
-            importance_scores (Tensor): Scores used in place of t, of its shape.
-
-        Raises:
-            AssertionError: `importance_scores` has another shape than t.
-        """
+        """Prune a tensor, without a module."""
         if importance_scores is not None and importance_scores.shape != t.shape:
             raise AssertionError("importance_scores should have the same shape as tensor t, got "
                                  f"{importance_scores.shape} vs {t.shape}")
@@ -142,14 +93,7 @@ class BasePruningMethod(ABC):
         return t * self.compute_mask(scores, default_mask=ones_like(t) if default_mask is None else default_mask)
 
     def remove(self, module: Module) -> None:
-        """Make the pruned tensor the parameter again, the same object as before; its zeros stay.
-
-        Args:
-            module (Module): Module that has the parameter. It keeps the forward pre-hook, which prune.remove() removes too.
-
-        Raises:
-            AssertionError: The method was never applied.
-        """
+        """Make the pruned tensor the parameter again, the same object as before; its zeros stay."""
         name = self._tensor_name
         if name is None:
             raise AssertionError(f"Module {module} has to be pruned before pruning can be removed")
@@ -163,23 +107,7 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """The pruning methods of one parameter, in order; applying a second method creates a container.
-
-    Raises:
-        TypeError: An argument is not a BasePruningMethod.
-        ValueError: The methods prune parameters of different names.
-
-    Example:
-        >>> prune = ag.nn.utils.prune
-        >>> layer = ag.nn.Linear(4, 2)
-        >>> _ = prune.L1Unstructured.apply(layer, "weight", amount=2)
-        >>> both = prune.L1Unstructured.apply(layer, "weight", amount=3)
-        >>> type(both).__name__, len(both), layer.weight_mask.sum()
-        ('PruningContainer', 2, tensor(3.))
-        >>> both.add_pruning_method(both[0])
-        >>> len(both), both.compute_mask(layer.weight_orig, layer.weight_mask).sum()          # 2 of the remaining 3
-        (3, tensor(1.))
-    """
+    """The pruning methods of one parameter, in order; applying a second method creates a container."""
 
     def __init__(self, *args: BasePruningMethod) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
@@ -189,15 +117,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: Any) -> None:
-        """Append a method.
-
-        Args:
-            method (BasePruningMethod): Method that prunes a parameter of the same name.
-
-        Raises:
-            TypeError: `method` is not a BasePruningMethod.
-            ValueError: `method` prunes a parameter of another name.
-        """
+        """Append a method."""
         if not isinstance(method, BasePruningMethod):
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
         if self._tensor_name != method._tensor_name:
@@ -216,11 +136,6 @@ class PruningContainer(BasePruningMethod):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Combine the mask so far with that of the last method, which receives the part of t that its PRUNING_TYPE selects.
-
-        Raises:
-            AttributeError: The method is "structured" and has no `dim`.
-            IndexError: t has no dimension `dim`.
-            ValueError: PRUNING_TYPE is unknown.
         """
         method: Any = self._pruning_methods[-1]
         if method.PRUNING_TYPE == "unstructured":
@@ -243,14 +158,7 @@ class PruningContainer(BasePruningMethod):
 
 
 class Identity(BasePruningMethod):
-    """Prune nothing, but create <name>_orig and a mask of ones.
-
-    Example:
-        >>> layer = ag.nn.Linear(2, 1)
-        >>> _ = ag.nn.utils.prune.Identity.apply(layer, "weight")
-        >>> layer.weight_mask
-        tensor([[1., 1.]])
-    """
+    """Prune nothing, but create <name>_orig and a mask of ones."""
 
     PRUNING_TYPE: str = "unstructured"
 
@@ -275,20 +183,7 @@ class _Unstructured(BasePruningMethod):
 
 
 class RandomUnstructured(_Unstructured):
-    """Prune random elements.
-
-    Args:
-        amount (float or int): Fraction (float in [0, 1]) or number (int) of elements to prune.
-
-    Raises:
-        TypeError: `amount` is not an int or a float.
-        ValueError: `amount` is negative, or a float above 1.
-
-    Example:
-        >>> method = ag.nn.utils.prune.RandomUnstructured(amount=0.25)
-        >>> (method.prune(ag.ones(8)) == 0).sum()
-        tensor(2)
-    """
+    """Prune random elements."""
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Zero random elements. ValueError if `amount` exceeds the number of elements."""
@@ -301,20 +196,7 @@ class RandomUnstructured(_Unstructured):
 
 
 class L1Unstructured(_Unstructured):
-    """Prune the elements with the smallest absolute values.
-
-    Args:
-        amount (float or int): Fraction (float in [0, 1]) or number (int) of elements to prune.
-
-    Raises:
-        TypeError: `amount` is not an int or a float.
-        ValueError: `amount` is negative, or a float above 1.
-
-    Example:
-        >>> method = ag.nn.utils.prune.L1Unstructured(amount=2)
-        >>> method.prune(ag.tensor([1.0, -3.0, 2.0, 4.0]))
-        tensor([ 0., -3.,  0.,  4.])
-    """
+    """Prune the elements with the smallest absolute values."""
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Zero the smallest absolute values. ValueError if `amount` exceeds the number of elements."""
@@ -328,21 +210,7 @@ class L1Unstructured(_Unstructured):
 
 
 class RandomStructured(BasePruningMethod):
-    """Prune random channels along `dim`.
-
-    Args:
-        amount (float or int): Fraction (float in [0, 1]) or number (int) of channels to prune.
-        dim (int): Dimension of the channels. Default: -1.
-
-    Raises:
-        TypeError: `amount` is not an int or a float.
-        ValueError: `amount` is negative, or a float above 1.
-
-    Example:
-        >>> method = ag.nn.utils.prune.RandomStructured(amount=1, dim=0)
-        >>> method.prune(ag.ones(3, 2)).sum()        # one row of two is gone
-        tensor(4.)
-    """
+    """Prune random channels along `dim`."""
 
     PRUNING_TYPE: str = "structured"
 
@@ -352,12 +220,7 @@ class RandomStructured(BasePruningMethod):
         self.dim: int = dim
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Zero random channels.
-
-        Raises:
-            ValueError: `amount` exceeds the number of channels, or t has fewer than two dimensions.
-            IndexError: t has no dimension `dim`.
-        """
+        """Zero random channels."""
         _validate_structured_pruning(t)
         _validate_pruning_dim(t, self.dim)
         channels = t.shape[self.dim]
@@ -374,24 +237,7 @@ class RandomStructured(BasePruningMethod):
 
 
 class LnStructured(BasePruningMethod):
-    """Prune the channels along `dim` with the smallest norms.
-
-    Args:
-        amount (float or int): Fraction (float in [0, 1]) or number (int) of channels to prune.
-        n (float or str): Order of the norm, as for norm(): 1, 2, float("inf"), "fro", ...
-        dim (int): Dimension of the channels. Default: -1.
-
-    Raises:
-        TypeError: `amount` is not an int or a float.
-        ValueError: `amount` is negative, or a float above 1.
-
-    Example:
-        >>> method = ag.nn.utils.prune.LnStructured(amount=1, n=2, dim=0)
-        >>> method.prune(ag.tensor([[3.0, 4.0], [1.0, 1.0], [0.0, 2.0]]))
-        tensor([[3., 4.],
-                [0., 0.],
-                [0., 2.]])
-    """
+    """Prune the channels along `dim` with the smallest norms."""
 
     PRUNING_TYPE: str = "structured"
 
@@ -402,12 +248,7 @@ class LnStructured(BasePruningMethod):
         self.dim: int = dim
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Zero the channels with the smallest norms.
-
-        Raises:
-            ValueError: `amount` exceeds the number of channels, or t has fewer than two dimensions.
-            IndexError: t has no dimension `dim`.
-        """
+        """Zero the channels with the smallest norms."""
         _validate_structured_pruning(t)
         _validate_pruning_dim(t, self.dim)
         channels = t.shape[self.dim]
@@ -424,16 +265,7 @@ class LnStructured(BasePruningMethod):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prune by a given mask.
-
-    Args:
-        mask (Tensor): Mask of the parameter's shape, of any dtype: zeros are pruned.
-
-    Example:
-        >>> method = ag.nn.utils.prune.CustomFromMask(ag.tensor([1, 0, 1]))
-        >>> method.prune(ag.tensor([5.0, 6.0, 7.0]))
-        tensor([5., 0., 7.])
-    """
+    """Prune by a given mask."""
 
     PRUNING_TYPE: str = "global"
 
@@ -441,11 +273,7 @@ class CustomFromMask(BasePruningMethod):
         self.mask = mask
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Multiply the mask so far by the given one.
-
-        Raises:
-            AssertionError: The masks have different shapes.
-        """
+        """Multiply the mask so far by the given one."""
         if default_mask.shape != self.mask.shape:
             raise AssertionError(f"default_mask shape {default_mask.shape} must match self.mask shape {self.mask.shape}")
         return default_mask * self.mask.to(dtype=default_mask.dtype)
@@ -459,146 +287,37 @@ class CustomFromMask(BasePruningMethod):
 # --- on a module ------------------------------------------------------------------------------------------------------
 
 def identity(module: Any, name: str) -> Any:
-    """Give a parameter a mask of ones, which prunes nothing.
-
-    Args:
-        module (Module): Module that has the parameter.
-        name (str): Name of the parameter, such as "weight".
-
-    Returns:
-        `module`, with the parameter <name>_orig and the buffer <name>_mask.
-
-    Example:
-        >>> layer = ag.nn.utils.prune.identity(ag.nn.Linear(2, 1), "weight")
-        >>> [name for name, _ in layer.named_parameters()]
-        ['bias', 'weight_orig']
-    """
+    """Give a parameter a mask of ones, which prunes nothing."""
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module: Any, name: str, amount: float) -> Any:
-    """Prune random elements of a parameter.
-
-    Args:
-        module (Module): Module that has the parameter.
-        name (str): Name of the parameter, such as "weight".
-        amount (float or int): Fraction (float in [0, 1]) or number (int) of the remaining elements to prune.
-
-    Returns:
-        `module`, with the parameter <name>_orig and the buffer <name>_mask.
-
-    Raises:
-        ValueError: `amount` is invalid, or exceeds the number of elements.
-
-    Example:
-        >>> layer = ag.nn.utils.prune.random_unstructured(ag.nn.Linear(4, 2), "weight", amount=0.5)
-        >>> layer.weight_mask.sum()
-        tensor(4.)
-    """
+    """Prune random elements of a parameter."""
     RandomUnstructured.apply(module, name, amount)
     return module
 
 
 def l1_unstructured(module: Any, name: str, amount: float, importance_scores: Tensor | None = None) -> Any:
-    """Prune the elements of a parameter with the smallest absolute values.
-
-    Args:
-        module (Module): Module that has the parameter.
-        name (str): Name of the parameter, such as "weight".
-        amount (float or int): Fraction (float in [0, 1]) or number (int) of the remaining elements to prune.
-        importance_scores (Tensor): Scores used in place of the parameter's values, of its shape.
-
-    Returns:
-        `module`, with the parameter <name>_orig and the buffer <name>_mask.
-
-    Raises:
-        ValueError: `amount` is invalid, or exceeds the number of elements.
-        AssertionError: `importance_scores` has another shape than the parameter.
-
-    Example:
-        >>> layer = ag.nn.Linear(4, 1, bias=False)
-        >>> _ = layer.weight.data.copy_(ag.tensor([[1.0, -3.0, 2.0, 4.0]]))
-        >>> ag.nn.utils.prune.l1_unstructured(layer, "weight", amount=0.5).weight
-        tensor([[ 0., -3.,  0.,  4.]], grad_fn=<MulBackward0>)
-    """
+    """Prune the elements of a parameter with the smallest absolute values."""
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
 
 
 def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
-    """Prune random channels of a parameter along `dim`.
-
-    Args:
-        module (Module): Module that has the parameter.
-        name (str): Name of the parameter, such as "weight".
-        amount (float or int): Fraction (float in [0, 1]) or number (int) of the remaining channels to prune.
-        dim (int): Dimension of the channels: 0 for the outputs of a weight, 1 for its inputs.
-
-    Returns:
-        `module`, with the parameter <name>_orig and the buffer <name>_mask.
-
-    Raises:
-        ValueError: `amount` is invalid or too large, or the parameter has fewer than two dimensions.
-        IndexError: `dim` is no dimension of the parameter.
-
-    Example:
-        >>> layer = ag.nn.utils.prune.random_structured(ag.nn.Linear(2, 4), "weight", amount=3, dim=0)
-        >>> layer.weight_mask.sum(1).sort().values   # one output of four is left
-        tensor([0., 0., 0., 2.])
-    """
+    """Prune random channels of a parameter along `dim`."""
     RandomStructured.apply(module, name, amount, dim)
     return module
 
 
 def ln_structured(module: Any, name: str, amount: float, n: Any, dim: int, importance_scores: Tensor | None = None) -> Any:
-    """Prune the channels of a parameter along `dim` with the smallest Ln norms.
-
-    Args:
-        module (Module): Module that has the parameter.
-        name (str): Name of the parameter, such as "weight".
-        amount (float or int): Fraction (float in [0, 1]) or number (int) of the remaining channels to prune.
-        n (float or str): Order of the norm, as for norm(): 1, 2, float("inf"), "fro", ...
-        dim (int): Dimension of the channels: 0 for the outputs of a weight, 1 for its inputs.
-        importance_scores (Tensor): Scores used in place of the parameter's values, of its shape.
-
-    Returns:
-        `module`, with the parameter <name>_orig and the buffer <name>_mask.
-
-    Raises:
-        ValueError: `amount` is invalid or too large, or the parameter has fewer than two dimensions.
-        IndexError: `dim` is no dimension of the parameter.
-
-    Example:
-        >>> layer = ag.nn.Linear(2, 3, bias=False)
-        >>> _ = layer.weight.data.copy_(ag.tensor([[3.0, 4.0], [1.0, 1.0], [0.0, 2.0]]))
-        >>> ag.nn.utils.prune.ln_structured(layer, "weight", amount=1, n=2, dim=0).weight_mask[:, 0]
-        tensor([1., 0., 1.])
-    """
+    """Prune the channels of a parameter along `dim` with the smallest Ln norms."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def global_unstructured(parameters: Any, pruning_method: Any, importance_scores: Any = None, **kwargs: Any) -> None:
-    """Prune several parameters together, as if they were one vector.
-
-    Args:
-        parameters (Iterable[tuple[Module, str]]): Modules and names of their parameters.
-        pruning_method (type[BasePruningMethod]): Unstructured method, such as L1Unstructured; its keyword arguments follow.
-        importance_scores (dict[tuple[Module, str], Tensor]): Scores used in place of the values of these parameters.
-
-    Raises:
-        TypeError: `parameters` is not iterable, `importance_scores` is not a dict, or the method is not unstructured.
-
-    Example:
-        >>> prune = ag.nn.utils.prune
-        >>> a, b = ag.nn.Linear(3, 1, bias=False), ag.nn.Linear(3, 1, bias=False)
-        >>> _ = a.weight.data.copy_(ag.tensor([[1.0, 2.0, 3.0]]))
-        >>> _ = b.weight.data.copy_(ag.tensor([[4.0, 5.0, 6.0]]))
-        >>> prune.global_unstructured([(a, "weight"), (b, "weight")], prune.L1Unstructured, amount=4)
-        >>> a.weight_mask, b.weight_mask
-        (tensor([[0., 0., 0.]]), tensor([[0., 1., 1.]]))
-    """
+    """Prune several parameters together, as if they were one vector."""
     if not isinstance(parameters, Iterable):
         raise TypeError("global_unstructured(): parameters is not an Iterable")
     importance_scores = {} if importance_scores is None else importance_scores
@@ -622,48 +341,13 @@ def global_unstructured(parameters: Any, pruning_method: Any, importance_scores:
 
 
 def custom_from_mask(module: Any, name: str, mask: Tensor) -> Any:
-    """Prune a parameter by a given mask.
-
-    Args:
-        module (Module): Module that has the parameter.
-        name (str): Name of the parameter, such as "weight".
-        mask (Tensor): Mask of the parameter's shape, of any dtype: zeros are pruned.
-
-    Returns:
-        `module`, with the parameter <name>_orig and the buffer <name>_mask.
-
-    Raises:
-        AssertionError: The mask has another shape than the parameter.
-
-    Example:
-        >>> layer = ag.nn.Linear(2, 1)
-        >>> ag.nn.utils.prune.custom_from_mask(layer, "weight", ag.tensor([[1, 0]])).weight != 0
-        tensor([[ True, False]])
-    """
+    """Prune a parameter by a given mask."""
     CustomFromMask.apply(module, name, mask)
     return module
 
 
 def remove(module: Any, name: str) -> Any:
-    """Make the pruned tensor the parameter again, the same object as before; its zeros stay and can be trained.
-
-    Args:
-        module (Module): Module that has the parameter.
-        name (str): Name of the parameter, such as "weight".
-
-    Returns:
-        `module`.
-
-    Raises:
-        ValueError: The parameter is not pruned.
-
-    Example:
-        >>> prune = ag.nn.utils.prune
-        >>> layer = prune.l1_unstructured(ag.nn.Linear(4, 1), "weight", amount=3)
-        >>> _ = prune.remove(layer, "weight")
-        >>> [name for name, _ in layer.named_parameters()], (layer.weight == 0).sum()
-        (['bias', 'weight'], tensor(3))
-    """
+    """Make the pruned tensor the parameter again, the same object as before; its zeros stay and can be trained."""
     for number, hook in _pruning_hooks(module):
         if hook._tensor_name == name:
             hook.remove(module)
@@ -673,16 +357,7 @@ def remove(module: Any, name: str) -> Any:
 
 
 def is_pruned(module: Module) -> bool:
-    """Whether a parameter of the module or of a submodule is pruned.
-
-    Args:
-        module (Module): Module to inspect.
-
-    Example:
-        >>> layer = ag.nn.utils.prune.l1_unstructured(ag.nn.Linear(2, 2), "weight", amount=1)
-        >>> ag.nn.utils.prune.is_pruned(ag.nn.Sequential(layer)), ag.nn.utils.prune.is_pruned(ag.nn.Linear(2, 2))
-        (True, False)
-    """
+    """Whether a parameter of the module or of a submodule is pruned."""
     return any(_pruning_hooks(each) for each in module.modules())
 
 
@@ -765,3 +440,5 @@ def _compute_norm(t: Tensor, n: Any, dim: int) -> Tensor:
 __all__ = ["BasePruningMethod", "CustomFromMask", "Identity", "L1Unstructured", "LnStructured", "PruningContainer",
            "RandomStructured", "RandomUnstructured", "custom_from_mask", "global_unstructured", "identity", "is_pruned",
            "l1_unstructured", "ln_structured", "random_structured", "random_unstructured", "remove"]
+
+_docstrings.complete(globals(), "nn_utils", "nn.utils.prune.")

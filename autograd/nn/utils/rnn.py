@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base import docstrings as _docstrings
 from ...base.dtypes import int64
 from ...core.tensor import Tensor, result
 from ...ops.creation.fill import full
@@ -66,15 +67,7 @@ class PackedSequence(_Packed):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """This sequence with data.to(*args, **kwargs); itself if that changes nothing.
-
-        Args:
-            *args: As of Tensor.to(): a dtype, a device or another tensor.
-            **kwargs: Likewise, by name.
-
-        Raises:
-            NotImplementedError: the device is not the CPU.
-        """
+        """This sequence with data.to(*args, **kwargs); itself if that changes nothing."""
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, *self[1:])
 
@@ -83,11 +76,7 @@ class PackedSequence(_Packed):
         return self.to(*args, device="cpu", **kwargs)
 
     def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """The CPU is the only device.
-
-        Raises:
-            NotImplementedError: always.
-        """
+        """The CPU is the only device."""
         return self.to(*args, device="cuda", **kwargs)
 
     def pin_memory(self) -> PackedSequence:
@@ -137,15 +126,7 @@ class PackedSequence(_Packed):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """The inverse of a permutation; None for None.
-
-    Args:
-        permutation: int64 (n,), or None.
-
-    Example:
-        >>> ag.nn.utils.rnn.invert_permutation(ag.tensor([2, 0, 1]))
-        tensor([1, 2, 0])
-    """
+    """The inverse of a permutation; None for None."""
     if permutation is None:
         return None
     inverse = np.empty_like(permutation.array)
@@ -162,28 +143,7 @@ def _positions(lengths: tuple[int, ...]) -> tuple[Any, Any]:
 
 def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
                          enforce_sorted: bool = True) -> PackedSequence:
-    """Pack padded sequences of different lengths.
-
-    Args:
-        input (Tensor): Padded sequences, (longest, n, ...) or with batch_first (n, longest, ...).
-        lengths (Tensor or list): Length of each sequence, (n,).
-        batch_first (bool): If True, the batch is the first dimension. Default: False.
-        enforce_sorted (bool): If True, lengths must be sorted in decreasing order. Default: True.
-
-    Returns:
-        A PackedSequence.
-
-    Raises:
-        RuntimeError: Cannot pack empty tensors.
-        RuntimeError: Expected `len(lengths)` to be equal to batch_size, but got {...} (batch_size={...}).
-        RuntimeError: Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0.
-        RuntimeError: `lengths` array must be sorted in decreasing order when `enforce_sorted` is True.
-        RuntimeError: Expected `len(lengths)` to be at most the number of steps, {...}, but got {...}.
-
-    Example:
-        >>> ag.nn.utils.rnn.pack_padded_sequence(ag.tensor([[1, 2], [3, 0]]), ag.tensor([2, 1]), batch_first=True).data
-        tensor([1, 3, 2])
-    """
+    """Pack padded sequences of different lengths."""
     lengths = lengths.array if isinstance(lengths, Tensor) else np.asarray(lengths)
     lengths = lengths.astype(np.int64)
     order = None
@@ -212,27 +172,7 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
 
 def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0,
                         total_length: int | None = None) -> tuple[Tensor, Tensor]:
-    """Pad a packed batch, in the original order of its sequences.
-
-    Args:
-        sequence (PackedSequence): Batch to pad.
-        batch_first (bool): If True, the batch is the first dimension. Default: False.
-        padding_value (float): Padding value. Default: 0.0.
-        total_length (int): Length to pad to; that of the longest sequence if None.
-
-    Returns:
-        (padded tensor, lengths).
-
-    Raises:
-        ValueError: Expected total_length to be at least the length of the longest sequence in input, but got
-            total_length={total_length} and max sequence length being {steps}.
-
-    Example:
-        >>> rnn = ag.nn.utils.rnn
-        >>> ag.nn.utils.rnn.pad_packed_sequence(rnn.pack_sequence([ag.tensor([1, 2]), ag.tensor([3])]), batch_first=True)
-        (tensor([[1, 2],
-                [3, 0]]), tensor([2, 1]))
-    """
+    """Pad a packed batch, in the original order of its sequences."""
     sizes = sequence.batch_sizes.array
     steps, batch = len(sizes), int(sizes[0])
     if total_length is not None:
@@ -255,27 +195,7 @@ def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, pad
 
 def pad_sequence(sequences: Sequence[Tensor] | Tensor, batch_first: bool = False, padding_value: float = 0.0,
                  padding_side: str = "right") -> Tensor:
-    """Pad sequences of different lengths to one tensor.
-
-    Args:
-        sequences (list of Tensors): Tensors of shape (length, ...).
-        batch_first (bool): If True, the batch is the first dimension. Default: False.
-        padding_value (float): Padding value. Default: 0.0.
-        padding_side (str): "right" or "left". Default: 'right'.
-
-    Returns:
-        (longest, n, ...) or (n, longest, ...).
-
-    Raises:
-        RuntimeError: pad_sequence: Expected iterable for input sequences, but got arg of type: {...}.
-        RuntimeError: received an empty list of sequences.
-        RuntimeError: Expected padding_side to be one of left or right, but got {padding_side}.
-
-    Example:
-        >>> ag.nn.utils.rnn.pad_sequence([ag.tensor([1, 2]), ag.tensor([3])], batch_first=True)
-        tensor([[1, 2],
-                [3, 0]])
-    """
+    """Pad sequences of different lengths to one tensor."""
     if not isinstance(sequences, (Iterable, Tensor)):
         raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
     sequences = list(unbind(sequences, 0)) if isinstance(sequences, Tensor) else list(sequences)
@@ -293,58 +213,24 @@ def pad_sequence(sequences: Sequence[Tensor] | Tensor, batch_first: bool = False
 
 
 def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Tensor]:
-    """Split a padded tensor into its sequences (length, ...).
-
-    Args:
-        padded_sequences (Tensor): Padded sequences, (longest, n, ...) or with batch_first (n, longest, ...).
-        lengths (Tensor or list): Length of each sequence, (n,).
-        batch_first (bool): If True, the batch is the first dimension. Default: False.
-
-    Returns:
-        A list of tensors.
-
-    Example:
-        >>> ag.nn.utils.rnn.unpad_sequence(ag.tensor([[1, 2], [3, 0]]), ag.tensor([2, 1]), batch_first=True)
-        [tensor([1, 2]), tensor([3])]
-    """
+    """Split a padded tensor into its sequences (length, ...)."""
     x = padded_sequences if batch_first else transpose(padded_sequences, 0, 1)
     return [narrow(row, 0, 0, min(int(length), row.shape[0]))
             for row, length in zip(unbind(x, 0), lengths.tolist(), strict=True)]
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Pack sequences of different lengths.
-
-    Args:
-        sequences (list of Tensors): Tensors of shape (length, ...).
-        enforce_sorted (bool): If True, lengths must be sorted in decreasing order. Default: True.
-
-    Returns:
-        A PackedSequence.
-
-    Example:
-        >>> ag.nn.utils.rnn.pack_sequence([ag.tensor([1, 2]), ag.tensor([3])]).batch_sizes
-        tensor([2, 1])
-    """
+    """Pack sequences of different lengths."""
     return pack_padded_sequence(pad_sequence(sequences), [x.shape[0] for x in sequences], enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """Split a packed batch into its sequences, in their original order.
-
-    Args:
-        packed_sequences (PackedSequence): Batch to unpack.
-
-    Returns:
-        A list of tensors.
-
-    Example:
-        >>> ag.nn.utils.rnn.unpack_sequence(ag.nn.utils.rnn.pack_sequence([ag.tensor([1, 2]), ag.tensor([3])]))
-        [tensor([1, 2]), tensor([3])]
-    """
+    """Split a packed batch into its sequences, in their original order."""
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
 
 
 __all__ = ["PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",
            "pad_sequence", "unpack_sequence", "unpad_sequence"]
+
+_docstrings.complete(globals(), "nn_utils", "nn.utils.rnn.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...base import docstrings as _docstrings
 from ...core.modes import no_grad
 from ...core.tensor import Parameter, Tensor
 from ...ops.linalg.matmul import dot, mv
@@ -99,41 +100,16 @@ class SpectralNorm:
 
 def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
                   dim: int | None = None) -> Any:
-    """Divide a weight by its largest singular value, estimated by power iteration. Returns module.
-
-    Args:
-        module (Module): Module that has the parameter.
-        name (str): Name of the parameter. Default: 'weight'.
-        n_power_iterations (int): Number of power iterations per forward. Default: 1.
-        eps (float): Term for numerical stability. Default: 1e-12.
-        dim (int): Dimension of the outputs; 0 if None, 1 for transposed convolutions.
-
-    Returns:
-        The module.
-
-    Example:
-        >>> ag.nn.utils.spectral_norm(ag.nn.Linear(2, 3))
-        Linear(in_features=2, out_features=3, bias=True)
-    """
+    """Divide a weight by its largest singular value, estimated by power iteration. Returns module."""
     SpectralNorm.apply(module, name, n_power_iterations, default_dim(module, dim), eps)
     return module
 
 
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
-    """Undo spectral_norm(). Returns module.
-
-    Args:
-        module (Module): Module that has the parameter.
-        name (str): Name of the parameter. Default: 'weight'.
-
-    Returns:
-        The module.
-
-    Example:
-        >>> ag.nn.utils.remove_spectral_norm(ag.nn.utils.spectral_norm(ag.nn.Linear(2, 3)))
-        Linear(in_features=2, out_features=3, bias=True)
-    """
+    """Undo spectral_norm(). Returns module."""
     return remove_hook(module, SpectralNorm, name, "spectral_norm")
 
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
+
+_docstrings.complete(globals(), "nn_utils", "nn.utils.")

@@ -7,35 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ...base import docstrings as _docstrings
+
 
 def functional_call(module: Any, parameters_and_buffers: dict[str, Any], args: Any = None,
                     kwargs: dict[str, Any] | None = None, *, tie_weights: bool = True, strict: bool = False) -> Any:
     """module(*args, **kwargs) with the given tensors, by dotted name; the older form of func.functional_call, with a
-    FutureWarning.
-
-    Args:
-        module (Module): Module to call.
-        parameters_and_buffers (dict[str, Tensor]): Values by dotted name; others are the module's own.
-        args: Argument, or tuple of arguments. Default: None.
-        kwargs (dict[str, Any]): Keyword arguments. Default: None.
-        tie_weights (bool): If True, a value for a shared tensor applies to all its names. Default: True.
-        strict (bool): If True, a missing or unknown name is an error. Default: False.
-
-    Returns:
-        The module's output.
-
-    Raises:
-        ValueError: `tie_weights` is True, and a shared tensor gets different values.
-        RuntimeError: `strict` is True, and a name is missing or unknown.
-        KeyError: The module has no tensor with a name.
-        AttributeError: A submodule of a name does not exist.
-
-    Example:
-        >>> layer = ag.nn.Linear(2, 1)
-        >>> weights = {"weight": ag.tensor([[1.0, 10.0]]), "bias": ag.zeros(1)}
-        >>> ag.nn.utils.stateless.functional_call(layer, weights, ag.tensor([[2.0, 3.0]]))
-        tensor([[32.]])
-    """
+    FutureWarning."""
     warnings.warn("`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a "
                   "future version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in "
                   "replacement.",
@@ -113,3 +91,5 @@ def _replaced(module: Any, tensors: dict[str, Any], tie_weights: bool, strict: b
 
 
 __all__ = ["functional_call"]
+
+_docstrings.complete(globals(), "nn_utils", "nn.utils.stateless.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from ...base import docstrings as _docstrings
 from ...core.modes import no_grad
 from ...core.tensor import Parameter, Tensor
 from ...ops.linalg.norms import vector_norm
@@ -71,40 +72,13 @@ class WeightNorm:
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Any:
-    """Train the magnitude and the direction of a weight separately. Returns module.
-
-    Args:
-        module (Module): Module that has the parameter.
-        name (str): Name of the parameter. Default: 'weight'.
-        dim (int): Dimension along which each slice has its own norm; one norm for all if None. Default: 0.
-
-    Returns:
-        The module.
-
-    Example:
-        >>> layer = ag.nn.utils.weight_norm(ag.nn.Linear(2, 3))
-        >>> layer.weight_g.shape
-        Size([3, 1])
-    """
+    """Train the magnitude and the direction of a weight separately. Returns module."""
     WeightNorm.apply(module, name, dim)
     return module
 
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
-    """Undo weight_norm(). Returns module.
-
-    Args:
-        module (Module): Module that has the parameter.
-        name (str): Name of the parameter. Default: 'weight'.
-
-    Returns:
-        The module.
-
-    Example:
-        >>> layer = ag.nn.utils.remove_weight_norm(ag.nn.utils.weight_norm(ag.nn.Linear(2, 3)))
-        >>> layer.weight.shape
-        Size([3, 2])
-    """
+    """Undo weight_norm(). Returns module."""
     return remove_hook(module, WeightNorm, name, "weight_norm")
 
 
@@ -119,3 +93,5 @@ def remove_hook(module: Any, kind: type, name: str, called: str) -> Any:
 
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
+
+_docstrings.complete(globals(), "nn_utils", "nn.utils.")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base import docstrings as _docstrings
 from ...base.extensions import failure, in_use
 from ...base.version import __version__, torch_level
 from ...kernels.lapack import lapack
@@ -18,13 +19,7 @@ from ...kernels.threads import available, number
 
 
 class Config(dict[str, Any]):
-    """A dict that prints as lines `name: value`.
-
-    Example:
-        >>> print(ag.config.Config(numpy="2.0", threads=4))
-        numpy: 2.0
-        threads: 4
-    """
+    """A dict that prints as lines `name: value`."""
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {value}" for name, value in self.items())
@@ -32,17 +27,6 @@ class Config(dict[str, Any]):
 
 def show_config() -> Config:
     """The libraries in use, by name: versions, NumPy's BLAS, threads, and the accelerators, which are loaded on first use.
-
-    Returns:
-        A dict of texts and numbers, which prints as lines "name: value".
-
-    Example:
-        >>> config = ag.show_config()
-        >>> list(config)[:5]
-        ['autograd', 'interface', 'python', 'machine', 'numpy']
-        >>> print(config)
-        autograd: ...
-        interface: PyTorch ...
     """
     return Config({
         "autograd": __version__,
@@ -69,3 +53,5 @@ def _blas() -> str:
 
 
 __all__ = ["Config", "show_config"]
+
+_docstrings.complete(globals(), "observe", "config.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ...base import docstrings as _docstrings
 from ...core.graph import Node
 from ...core.recording import Output
 from ...core.tensor import Tensor
@@ -24,23 +25,7 @@ def draw(y: Tensor | Iterable[Tensor] | Callable[[], Any], params: Any = None, f
 
     The text is a Drawing: save() writes it as SVG, PNG or PDF, and a notebook shows it, by Graphviz' program `dot`. There
     nodes have the colours of modules: of the one whose parameters they read; or, if y is a function that computes the
-    tensors, of the one in which each was made.
-
-    Args:
-        y (Tensor or Iterable[Tensor] or Callable[[], Any]): Tensor whose graph is drawn.
-        params: Names of tensors, {name: tensor}.
-        format (str): "dot", "svg" or another one of Graphviz. Default: 'text'.
-
-    Raises:
-        ValueError: format must be 'text' or 'dot', not {format}.
-        TypeError: draw() takes Tensors, not {...}: draw(lambda: model(x), model).
-        TypeError: draw() takes Tensors, not {...}.
-
-    Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> "MulBackward0" in str(ag.draw(2 * x))
-        True
-    """
+    tensors, of the one in which each was made."""
     if format not in ("text", "dot"):
         raise ValueError(f"format must be 'text' or 'dot', not {format!r}; draw(...).save() writes pictures")
     names, made_in = leaf_names(params), None
@@ -153,3 +138,5 @@ def as_text(outputs: list[Tensor], nodes: list[Node], labels: dict[int, str]) ->
 
 
 __all__ = ["draw"]
+
+_docstrings.complete(globals(), "observe", "drawing.")

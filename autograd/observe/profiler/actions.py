@@ -10,16 +10,11 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
+from ...base import docstrings as _docstrings
+
 
 class ProfilerActivity(Enum):
-    """What is profiled. There are processors only here; the other names are PyTorch's, and are ignored with a warning.
-
-    Example:
-        >>> with ag.profiler.profile(activities=[ag.profiler.ProfilerActivity.CPU]) as prof:
-        ...     x = ag.ones(2) + 1
-        >>> [event.name for event in prof.events()]
-        ['aten::ones', 'aten::add']
-    """
+    """What is profiled. There are processors only here; the other names are PyTorch's, and are ignored with a warning."""
 
     CPU = 0
     XPU = 1
@@ -30,14 +25,7 @@ class ProfilerActivity(Enum):
 
 
 class DeviceType(Enum):
-    """Where an event ran: always on the CPU.
-
-    Example:
-        >>> with ag.profiler.profile() as prof:
-        ...     x = ag.eye(2).inverse()
-        >>> {event.device_type for event in prof.events()}
-        {<DeviceType.CPU: 0>}
-    """
+    """Where an event ran: always on the CPU."""
 
     CPU = 0
     CUDA = 1
@@ -45,20 +33,7 @@ class DeviceType(Enum):
 
 class ProfilerAction(Enum):
     """What a profiler does in a step: nothing, get ready, record, or record and then hand the trace out. A schedule of
-    profile() is a function from the number of a step to one of them.
-
-    Example:
-        >>> action = ag.profiler.ProfilerAction
-        >>> def tenth(step):
-        ...     return action.RECORD_AND_SAVE if step % 10 == 9 else action.NONE
-        >>> recorded = []
-        >>> with ag.profiler.profile(schedule=tenth, on_trace_ready=lambda prof: recorded.append(prof.step_num)) as prof:
-        ...     for _ in range(20):
-        ...         x = ag.ones(2).sum()
-        ...         prof.step()
-        >>> len(recorded)
-        2
-    """
+    profile() is a function from the number of a step to one of them."""
 
     NONE = 0
     WARMUP = 1
@@ -67,22 +42,12 @@ class ProfilerAction(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """The activities that can be profiled.
-
-    Example:
-        >>> ag.profiler.supported_activities()
-        {<ProfilerActivity.CPU: 0>}
-    """
+    """The activities that can be profiled."""
     return {ProfilerActivity.CPU}
 
 
 def kineto_available() -> bool:
-    """Whether PyTorch's library of device traces is there: never.
-
-    Example:
-        >>> ag.profiler.kineto_available()
-        False
-    """
+    """Whether PyTorch's library of device traces is there: never."""
     return False
 
 
@@ -116,27 +81,7 @@ def schedule(*, wait: int, warmup: int, active: int, repeat: int = 0, skip_first
     """A `schedule` of profile(): from step `skip_first` on, cycles of `wait` steps without recording, `warmup` steps, and
     `active` steps that are recorded, at the end of which on_trace_ready is called.
 
-    Between steps the training loop calls step() of the profiler. Here warming up is free: it records nothing.
-
-    Args:
-        wait (int): Steps of a cycle without recording.
-        warmup (int): Steps of a cycle after them; 0 warns.
-        active (int): Steps of a cycle that are recorded, at least 1.
-        repeat (int): How many cycles there are; 0: without end. Default: 0.
-        skip_first (int): Steps before the first cycle. Default: 0.
-        skip_first_wait (int): Other than 0: the first cycle has no `wait`. Default: 0.
-
-    Returns:
-        A function from the number of a step, from 0 on, to a ProfilerAction.
-
-    Raises:
-        AssertionError: Invalid profiler schedule arguments.
-
-    Example:
-        >>> action = ag.profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
-        >>> [action(step).name for step in range(5)]
-        ['NONE', 'WARMUP', 'RECORD', 'RECORD_AND_SAVE', 'NONE']
-    """
+    Between steps the training loop calls step() of the profiler. Here warming up is free: it records nothing."""
     if wait < 0 or warmup < 0 or active <= 0 or repeat < 0 or skip_first < 0:
         raise AssertionError(f"Invalid profiler schedule arguments. Got wait={wait} (need >= 0), warmup={warmup} "
                              f"(need >= 0), active={active} (need > 0), repeat={repeat} (need >= 0), "
@@ -166,25 +111,7 @@ def schedule(*, wait: int, warmup: int, active: int, repeat: int = 0, skip_first
 def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None,
                               use_gzip: bool = False) -> Callable[[Any], None]:
     """An on_trace_ready of profile() that writes each trace to a file of its own in dir_name, as TensorBoard's plugin of
-    profiles (and HolisticTraceAnalysis) find them.
-
-    Args:
-        dir_name (str): The directory, which is made if need be.
-        worker_name (str): Of this rank; by default the host's name and the process.
-        use_gzip (bool): Whether files are compressed. Default: False.
-
-    Returns:
-        The function of a profiler.
-
-    Example:
-        >>> import os, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     handler = ag.profiler.tensorboard_trace_handler(folder, "rank0", use_gzip=True)
-        ...     with ag.profiler.profile(on_trace_ready=handler):
-        ...         x = ag.ones(2).sum()
-        ...     print(os.listdir(folder))
-        ['rank0...pt.trace.json.gz']
-    """
+    profiles (and HolisticTraceAnalysis) find them."""
     def handler(profiler: Any) -> None:
         os.makedirs(dir_name, exist_ok=True)
         worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
@@ -196,3 +123,5 @@ def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None,
 
 __all__ = ["DeviceType", "ProfilerAction", "ProfilerActivity", "check_activities", "kineto_available", "schedule",
            "supported_activities", "tensorboard_trace_handler"]
+
+_docstrings.complete(globals(), "observe", "profiler.")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
+from ...base import docstrings as _docstrings
 from ...spans.spans import BACKWARD, FLIGHT, LANE, MEMORY, MESSAGE, MODULE, PASS, USER, names
 from .actions import DeviceType
 from .collect import END, NUMBER, PARENT, SEQUENCE, START, A, B, Thread, links
@@ -47,28 +48,7 @@ class Averaged:
 class FunctionEvent(Averaged):
     """One call of an operation, a Function, a node, a module, or one block of record_function, as events() of a profiler
     lists them: its name, time_range and cpu_time_total in microseconds, thread, cpu_parent and cpu_children; input_shapes,
-    stack, flops and cpu_memory_usage where the profiler was asked for them.
-
-    Args:
-        id (int): Its place among the events.
-        name (str): Such as "aten::mm".
-        thread (int): Number of the thread that called it, from 1 on.
-        start_us, end_us (float): When it began and ended, in microseconds since the recording began.
-        kind (int): What it is a span of, see spans/spans.py. Default: 0.
-        sequence_nr (int): Number of the node that the call made, or that runs; -1: none. Default: -1.
-        a, b (int): What the kind says, such as the bytes of a message. Default: 0.
-
-    Example:
-        >>> x = ag.ones(2, 3)
-        >>> with ag.profiler.profile(record_shapes=True) as prof:
-        ...     y = x.mm(x.T)
-        >>> event = prof.events()[-1]
-        >>> event.name, event.input_shapes, event.cpu_time_total > 0
-        ('aten::mm', [[2, 3], [3, 2]], True)
-
-    >>> event.key, event.cpu_time == event.self_cpu_time_total, event.self_cpu_memory_usage     # nothing ran inside
-    ('aten::mm', True, 0)
-    """
+    stack, flops and cpu_memory_usage where the profiler was asked for them."""
 
     device_type: DeviceType = DeviceType.CPU
     device_index: int = 0
@@ -138,21 +118,7 @@ class FunctionEvent(Averaged):
 
 class FunctionEventAvg(Averaged):
     """The sums over all events of one key, as key_averages() of a profiler lists them: count, cpu_time_total and
-    self_cpu_time_total (without the events inside) in microseconds, cpu_time (the mean), flops and memory.
-
-    Example:
-        >>> x = ag.ones(2, 2)
-        >>> with ag.profiler.profile() as prof:
-        ...     y = x.mm(x).mm(x).relu()
-        >>> [(average.key, average.count) for average in prof.key_averages()]
-        [('aten::mm', 2), ('aten::relu', 1)]
-
-    >>> average = ag.profiler.FunctionEventAvg()
-    >>> for event in prof.events()[:2]:
-    ...     average = average.add(event)
-    >>> average.key, average.count, average.cpu_time == average.cpu_time_total / 2
-    ('aten::mm', 2, True)
-    """
+    self_cpu_time_total (without the events inside) in microseconds, cpu_time (the mean), flops and memory."""
 
     device_type: DeviceType = DeviceType.CPU
     node_id: int = -1
@@ -177,17 +143,7 @@ class FunctionEventAvg(Averaged):
         self.cpu_children: list[FunctionEvent] = []
 
     def add(self, other: Any) -> FunctionEventAvg:
-        """Count in an event, or other averages of its key.
-
-        Args:
-            other (FunctionEvent or FunctionEventAvg): What is added; the first one gives the key.
-
-        Returns:
-            This object.
-
-        Raises:
-            AssertionError: Expected keys to match, but got {key} vs {key}.
-        """
+        """Count in an event, or other averages of its key."""
         if self.key is None:
             self.key, self.input_shapes, self.stack, self.scope = other.key, other.input_shapes, other.stack, other.scope
             self.is_async, self.is_user_annotation = other.is_async, other.is_user_annotation
@@ -207,33 +163,7 @@ class FunctionEventAvg(Averaged):
 
 
 class EventList(list[Any]):
-    """Events, or averages of them: a list with a table.
-
-    Args:
-        events (Iterable[FunctionEvent] or Iterable[FunctionEventAvg]): Its items. Default: none.
-        profile_memory (bool): Whether the table has columns of memory. Default: False.
-        with_flops (bool): Whether it has a column of operations. Default: False.
-        footer (Callable[[], str]): Gives a line below it.
-
-    Example:
-        >>> x = ag.ones(2, 2)
-        >>> with ag.profiler.profile() as prof:
-        ...     y = x.mm(x).relu()
-        >>> print(prof.key_averages().table(sort_by="self_cpu_time_total"))
-        --------------  ------------  ------------  ------------  ------------  ------------  ------------
-                  Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg    # of Calls
-        --------------  ------------  ------------  ------------  ------------  ------------  ------------
-              aten::...
-        Self CPU time total: ...s...
-
-    >>> events = prof.events()
-    >>> events.self_cpu_time_total > 0, events.total_average().count, [each.key for each in events.key_averages()]
-    (True, 2, ['aten::mm', 'aten::relu'])
-    >>> import os, tempfile
-    >>> events.supported_export_stacks_metrics()
-    ['self_cpu_time_total']
-    >>> events.export_stacks(os.path.join(tempfile.mkdtemp(), "stacks.txt"), "self_cpu_time_total")
-    """
+    """Events, or averages of them: a list with a table."""
 
     def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False, with_flops: bool = False,
                  footer: Callable[[], str] | None = None) -> None:
@@ -251,24 +181,7 @@ class EventList(list[Any]):
     def table(self, sort_by: str | None = None, row_limit: int | None = 100, max_src_column_width: int | None = 75,
               max_name_column_width: int | None = 55, max_shapes_column_width: int | None = 80, header: str | None = None,
               top_level_events_only: bool = False, time_unit: str | None = None) -> str:
-        """The events as a table, PyTorch's.
-
-        Args:
-            sort_by (str): An attribute, the largest first, such as "self_cpu_time_total", "cpu_time",
-                "self_cpu_memory_usage" or "count". Default: None, in the order in which they were first seen.
-            row_limit (int): How many rows there are; -1 or None: all. Default: 100.
-            max_src_column_width (int): Width of the column of sources; None: as wide as need be. Default: 75.
-            max_name_column_width (int): Width of the column of names; None: as wide as need be. Default: 55.
-            max_shapes_column_width (int): Width of the column of shapes; None: as wide as need be. Default: 80.
-            header (str): A line above the table. Default: None.
-            top_level_events_only (bool): Whether events inside others are left out. Default: False.
-            time_unit (str): "s", "ms" or "us", for all times. Default: None, each has its own.
-
-        Raises:
-            TypeError: sort_by is no text or can't be ordered, or row_limit or a width is no whole number.
-            ValueError: time_unit is another one, or a width is below 0.
-            AttributeError: events have no attribute of the name sort_by.
-        """
+        """The events as a table, PyTorch's."""
         return table(self, sort_by=sort_by, row_limit=row_limit, src_width=max_src_column_width,
                      name_width=max_name_column_width, shapes_width=max_shapes_column_width, header=header,
                      top_level_only=top_level_events_only, time_unit=time_unit, memory=self._profile_memory,
@@ -276,17 +189,7 @@ class EventList(list[Any]):
 
     def key_averages(self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0,
                      group_by_overload_name: bool = False) -> EventList:
-        """The sums over the calls of each operation, as FunctionEventAvg.
-
-        Args:
-            group_by_input_shapes (bool): Whether calls with other shapes of inputs have sums of their own. Default: False.
-            group_by_stack_n (int): How many frames, from the innermost on, calls that are summed have in common. Default: 0.
-            group_by_overload_name (bool): Only False: operations have no overloads here. Default: False.
-
-        Raises:
-            NotImplementedError: group_by_overload_name is True.
-            TypeError: group_by_stack_n is no whole number of at least 0.
-        """
+        """The sums over the calls of each operation, as FunctionEventAvg."""
         if group_by_overload_name:
             raise NotImplementedError("key_averages(group_by_overload_name=True): operations have no overloads here")
         if not isinstance(group_by_stack_n, int) or group_by_stack_n < 0:
@@ -319,16 +222,7 @@ class EventList(list[Any]):
         return ["self_cpu_time_total"]
 
     def export_stacks(self, path: str, metric: str) -> None:
-        """Write each stack on a line, outermost frame first, and its microseconds: flamegraph.pl and speedscope read it.
-
-        Args:
-            path (str): The file.
-            metric (str): "self_cpu_time_total".
-
-        Raises:
-            ValueError: metric should be one of: {metrics}, got {metric}.
-            OSError: the file cannot be written.
-        """
+        """Write each stack on a line, outermost frame first, and its microseconds: flamegraph.pl and speedscope read it."""
         if metric not in self.supported_export_stacks_metrics():
             raise ValueError(f"metric should be one of: {self.supported_export_stacks_metrics()}, got {metric!r}")
         plain = str.maketrans(" ;\t\n", "____")
@@ -421,3 +315,5 @@ class Instances:
 
 
 __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "Instances", "Interval", "events_of"]
+
+_docstrings.complete(globals(), "observe", "profiler.")

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base import docstrings as _docstrings
 from ...base import system_memory as system
 from ...base.environment import environment
 from ...base.pytree import nested_values
@@ -53,25 +54,7 @@ class MemoryPrediction(NamedTuple):
     nbytes are this process's bytes in RAM at the peak, by_use the same in parts, and moment says when that is: the
     operation, its module, the phase. resident is what the process has now; limits says how much more can be had, the
     tightest first; largest is the largest batch that fits (None: none does, or no limit is known). exact: whether both
-    steps that were measured ran the same operations; if not, it is rougher.
-
-    Example:
-        >>> found = ag.profiler.MemoryPrediction(
-        ...     batch_size=64, nbytes=300_000_000, by_use={"activations": 300_000_000, "shared memory": 0},
-        ...     moment="aten::mm, forward pass", resident=100_000_000, limits=[], ranks_per_host=2, largest=None, exact=True)
-        >>> found.needed                         # beyond what the process has
-        200000000
-        >>> print(found)
-        A batch of 64 rows takes 300.00 MB in RAM at the peak (aten::mm, forward pass).
-        2 ranks on this host take 600.00 MB.
-        This system does not tell how much there is.
-          activations                     300.00 MB
-
-    >>> found.summary() == str(found)
-    True
-    >>> found.host_bytes, found.fits, found.tightest     # of both ranks; no limit is known
-    (600000000, True, None)
-    """
+    steps that were measured ran the same operations; if not, it is rougher."""
 
     batch_size: int
     nbytes: int                                      # in RAM at the peak, this process
@@ -140,42 +123,7 @@ def predict_memory(model: Any, batch: Any, loss_fn: Callable[..., Any] | None = 
     what the host, control groups and ulimit leave. Print it.
 
     Model and optimiser are copied, the copy is trained, and they stay as they are, and so does the random generator; what
-    your code does besides (files, counters) happens. It needs the compiled core. Measured errors: docs/profiling.md.
-
-    Args:
-        model (Module): The model.
-        batch: An example, of which rows are repeated or left out: the arguments of the model as a tuple or dict, or the only
-            one; with a loss_fn the last of a tuple is the target.
-        loss_fn (Callable[..., Any]): loss_fn(output, target), or loss_fn(output) where there is nothing but inputs. None:
-            the mean of what the model returns.
-        optimizer (Optimizer): One, a list of several, or what makes one of parameters (optim.Adam); None: no step is taken.
-        batch_size (int): The number of rows, at least 1.
-        sizes (tuple[int, int]): The numbers of rows of the two steps that are measured, by default an eighth and a quarter
-            of batch_size.
-        train (bool): Whether there is a backward pass; if not, the model runs inside no_grad(). Default: True.
-        ranks_per_host (int): How many processes do the same on this host, by default as many as a launcher has started here.
-        held (dict[str, int]): Bytes by use that are taken for granted in place of what is measured, such as
-            dparallel.sharding.model_memory() says of a sharded model.
-
-    Returns:
-        A MemoryPrediction.
-
-    Raises:
-        ValueError: batch_size={batch_size} is the number of rows, at least 1.
-        ValueError: ranks_per_host={ranks} is the number of processes on this host, at least 1.
-        ValueError: sizes={sizes} are two numbers of rows, the smaller one first.
-        ValueError: held={held}: a name is none of the uses.
-        NotImplementedError: the core is not compiled.
-
-    Example:
-        >>> model = ag.nn.Sequential(ag.nn.Linear(100, 50), ag.nn.ReLU(), ag.nn.Linear(50, 10))
-        >>> batch = ag.randn(8, 100), ag.randint(10, (8,))
-        >>> adam = ag.optim.Adam(model.parameters())
-        >>> print(ag.profiler.predict_memory(model, batch, ag.nn.functional.cross_entropy, adam, batch_size=256))
-        A batch of 256 rows takes ... in RAM at the peak (...).
-        ...
-          parameters ...
-    """
+    your code does besides (files, counters) happens. It needs the compiled core. Measured errors: docs/profiling.md."""
     if batch_size < 1:
         raise ValueError(f"batch_size={batch_size} is the number of rows, at least 1")
     ranks = environment.ranks_here if ranks_per_host is None else ranks_per_host
@@ -425,3 +373,5 @@ def as_one(whole: Course) -> Course:
 
 
 __all__ = ["MemoryPrediction", "predict_memory"]
+
+_docstrings.complete(globals(), "observe", "profiler.")

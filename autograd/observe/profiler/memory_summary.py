@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import NoReturn
 
+from ...base import docstrings as _docstrings
 from ...base import system_memory as system
 from ...base.environment import environment
 from ...base.types import DeviceLike
@@ -22,50 +23,14 @@ def memory_snapshot(device: DeviceLike = None) -> Inventory:
     """What is in this process's memory, and why: bytes in RAM by use (`by_use`), the same by what holds them (`holdings`),
     what the system counts (`resident`) and the sum of all that is known (`accounted`).
 
-    It looks at all objects and takes 0.1 s for 50,000 of them. Nothing is counted before, and nothing after.
-
-    Args:
-        device (device): The CPU, under any of its names.
-
-    Returns:
-        An Inventory, with the fields above.
-
-    Raises:
-        NotImplementedError: device={device}: there is memory of the cpu only.
-
-    Example:
-        >>> model = ag.nn.Linear(1000, 1000)
-        >>> found = ag.profiler.memory_snapshot()
-        >>> found.by_use["parameters"] >= 4 * 1000 * 1001
-        True
-    """
+    It looks at all objects and takes 0.1 s for 50,000 of them. Nothing is counted before, and nothing after."""
     check(device)
     return take_inventory()
 
 
 def memory_summary(device: DeviceLike = None, abbreviated: bool = False, inventory: Inventory | None = None) -> str:
     """memory_snapshot() as a text: parameters, gradients, buckets, optimiser state, activations by operation (and by module,
-    while a profiler records), workspaces, the process's own, beside what the system counts.
-
-    Args:
-        device (device): The CPU, under any of its names.
-        abbreviated (bool): Whether what holds the activations and workspaces is left out. Default: False.
-        inventory (Inventory): An earlier memory_snapshot(); by default one of now.
-
-    Returns:
-        The text, of several lines.
-
-    Raises:
-        NotImplementedError: device={device}: there is memory of the cpu only.
-
-    Example:
-        >>> print(ag.profiler.memory_summary(abbreviated=True))
-        |====...
-        | Memory in RAM, process ...
-        ...
-        | parameters ... MB | ...% | of modules and optimisers ...
-        ...
-    """
+    while a profiler records), workspaces, the process's own, beside what the system counts."""
     check(device)
     found = take_inventory() if inventory is None else inventory
     whole = found.resident or found.accounted
@@ -95,21 +60,7 @@ def memory_summary(device: DeviceLike = None, abbreviated: bool = False, invento
 
 def memory_stats(device: DeviceLike = None) -> dict[str, int]:
     """memory_snapshot() as a flat dict: allocated_bytes.parameters.current and so on by use, allocated_bytes.all.current for
-    all arrays, reserved_bytes.all.current and .peak for the process.
-
-    Args:
-        device (device): The CPU, under any of its names.
-
-    Raises:
-        NotImplementedError: device={device}: there is memory of the cpu only.
-
-    Example:
-        >>> stats = ag.profiler.memory_stats()
-        >>> list(stats)[:2]
-        ['allocated_bytes.parameters.current', 'allocated_bytes.buffers.current']
-        >>> stats["allocated_bytes.all.current"] >= stats["allocated_bytes.parameters.current"]
-        True
-    """
+    all arrays, reserved_bytes.all.current and .peak for the process."""
     found = memory_snapshot(device)
     stats = {f"allocated_bytes.{use.replace(' ', '_')}.current": found.by_use[use] for use in USES}
     stats["allocated_bytes.all.current"] = sum(stats.values())
@@ -119,97 +70,33 @@ def memory_stats(device: DeviceLike = None) -> dict[str, int]:
 
 
 def memory_allocated(device: DeviceLike = None) -> int:
-    """Bytes that arrays hold, whether they have been written to or not.
-
-    Args:
-        device (device): The CPU, under any of its names.
-
-    Raises:
-        NotImplementedError: device={device}: there is memory of the cpu only.
-
-    Example:
-        >>> x = ag.ones(1000, 1000)                  # float32: 4 bytes an element
-        >>> ag.profiler.memory_allocated() >= 4_000_000
-        True
-    """
+    """Bytes that arrays hold, whether they have been written to or not."""
     check(device)
     return take_inventory(whole=False).arrays
 
 
 def memory_reserved(device: DeviceLike = None) -> int:
-    """Bytes of this process in RAM, as the system counts; 0 where it doesn't tell.
-
-    Args:
-        device (device): The CPU, under any of its names.
-
-    Raises:
-        NotImplementedError: device={device}: there is memory of the cpu only.
-
-    Example:
-        >>> f"{ag.profiler.memory_reserved() / 1e6:.0f} MB"
-        '... MB'
-    """
+    """Bytes of this process in RAM, as the system counts; 0 where it doesn't tell."""
     check(device)
     return system.resident() or 0
 
 
 def max_memory_reserved(device: DeviceLike = None) -> int:
     """The most that memory_reserved() was, since the process began or since reset_peak_memory_stats(); 0 where the system
-    doesn't tell.
-
-    Args:
-        device (device): The CPU, under any of its names.
-
-    Raises:
-        NotImplementedError: device={device}: there is memory of the cpu only.
-
-    Example:
-        >>> f"{ag.profiler.max_memory_reserved() / 1e6:.0f} MB at most"
-        '... MB at most'
-    """
+    doesn't tell."""
     check(device)
     return system.peak() or 0
 
 
 def max_memory_allocated(device: DeviceLike = None) -> NoReturn:
-    """Always an error: nobody counts arrays while no profiler does, and the error says what does.
-
-    Args:
-        device (device): Not looked at.
-
-    Raises:
-        NotImplementedError: max_memory_allocated(): arrays are counted only while a profiler records.
-
-    Example:
-        >>> ag.profiler.max_memory_allocated()
-        Traceback (most recent call last):
-            ...
-        NotImplementedError: max_memory_allocated(): arrays are counted only while a profiler records: ...
-    """
+    """Always an error: nobody counts arrays while no profiler does, and the error says what does."""
     raise NotImplementedError("max_memory_allocated(): arrays are counted only while a profiler records: `with "
                               "profile(profile_memory=True) as prof:`, then prof.memory_peak(). What is always known is the "
                               "most that the process had in RAM: max_memory_reserved()")
 
 
 def reset_peak_memory_stats(device: DeviceLike = None) -> None:
-    """Let max_memory_reserved() begin anew, at what the process has now. It writes to /proc/self/clear_refs.
-
-    Args:
-        device (device): The CPU, under any of its names.
-
-    Raises:
-        RuntimeError: reset_peak_memory_stats(): this system does not let a process write to /proc/self/clear_refs.
-        NotImplementedError: device={device}: there is memory of the cpu only.
-
-    Example:
-        >>> try:
-        ...     ag.profiler.reset_peak_memory_stats()
-        ... except RuntimeError:
-        ...     print("the peak is that of the whole process")
-        ... else:
-        ...     print("the peak is from now on")
-        the peak is ...
-    """
+    """Let max_memory_reserved() begin anew, at what the process has now. It writes to /proc/self/clear_refs."""
     check(device)
     if not system.reset_peak():
         raise RuntimeError("reset_peak_memory_stats(): this system does not let a process write to /proc/self/clear_refs")
@@ -217,23 +104,7 @@ def reset_peak_memory_stats(device: DeviceLike = None) -> None:
 
 def mem_get_info(device: DeviceLike = None) -> tuple[int, int]:
     """Bytes that this process could still have, by the tightest limit (the host's memory, control groups, ulimit), and the
-    bytes of the host.
-
-    Args:
-        device (device): The CPU, under any of its names.
-
-    Returns:
-        (left, whole), as torch.cuda.mem_get_info().
-
-    Raises:
-        RuntimeError: mem_get_info(): this system has no /proc/meminfo.
-        NotImplementedError: device={device}: there is memory of the cpu only.
-
-    Example:
-        >>> left, whole = ag.profiler.mem_get_info()
-        >>> f"{left / 1e9:.1f} of {whole / 1e9:.1f} GB can be had"
-        '... of ... GB can be had'
-    """
+    bytes of the host."""
     check(device)
     limits, total = system.limits(), system.field("/proc/meminfo", "MemTotal")
     if not limits or total is None:
@@ -249,3 +120,5 @@ def check(device: DeviceLike) -> None:
 
 __all__ = ["max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved",
            "memory_snapshot", "memory_stats", "memory_summary", "reset_peak_memory_stats"]
+
+_docstrings.complete(globals(), "observe", "profiler.")

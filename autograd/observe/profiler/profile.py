@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
+from ...base import docstrings as _docstrings
 from ...base import system_memory
 from ...base.environment import environment
 from ...core.interceptors import Interceptor, install, remove
@@ -46,70 +47,7 @@ class profile:
 
     A recording costs 0.2 us an event, shapes 1 us more and a stack 3 us. One profiler records at a time. Afterwards
     key_averages().table() shows where the time went, events() has each call, export_chrome_trace(path) writes a trace for
-    Perfetto, and memory_peak() says when arrays held most.
-
-    Args:
-        enabled (bool): False makes it do nothing. Default: True.
-        activities (Iterable[ProfilerActivity]): CPU, the default, is all there is; others are ignored with a warning.
-        schedule (Callable[[int], ProfilerAction]): From the number of a step to what is done in it, see schedule(); the loop
-            calls step() after each. By default all is recorded.
-        on_trace_ready (Callable[[profile], Any]): Called with the profiler at the end of each cycle of the schedule, or of
-            the block.
-        record_shapes (bool): Whether the inputs' shapes, dtypes and numbers are noted. Default: False.
-        profile_memory (bool): Whether the bytes that arrays take and give back are counted, at each of NumPy's allocations;
-            all objects are looked at when a recording begins and ends (0.1 s). It needs the compiled core. Default: False.
-        with_stack (bool): Whether Python's frames are noted. Default: False.
-        with_flops (bool): Whether floating point operations of products, convolutions, sums and multiplications are counted,
-            by PyTorch's formulas; implies record_shapes. Default: False.
-        with_modules (bool): Whether modules are events and rows of the table too; in traces they always are. Default: False.
-        experimental_config: Not implemented.
-        execution_trace_observer: Not implemented.
-        acc_events (bool): Whether the events of all cycles are kept; by default those of the last one. Default: False.
-        use_cuda (bool): Has no effect, and True warns.
-        use_device (str): Has no effect, and warns.
-        use_kineto (bool): Has no effect. Default: False.
-        use_cpu (bool): Only True: there is nothing but the CPU. Default: True.
-        custom_trace_id_callback: Not implemented.
-        post_processing_timeout_s: Not implemented.
-
-    Raises:
-        NotImplementedError: an argument asks for what is not implemented, or profile_memory for a core that is not compiled.
-        TypeError: activities is no list of ProfilerActivity, or schedule no function that returns a ProfilerAction.
-        AssertionError: No valid profiler activities found.
-        RuntimeError: a profiler records already, and there can be one at a time: when it is started.
-
-    Example:
-        >>> model, x = ag.nn.Linear(3, 2), ag.ones(4, 3)
-        >>> with ag.profiler.profile(record_shapes=True) as prof:
-        ...     model(x).sum().backward()
-        >>> [(event.name, event.input_shapes) for event in prof.events()][:2]
-        [('aten::addmm', [[4, 3], [2, 3], [2]]), ('aten::sum', [[4, 2]])]
-        >>> print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))
-        ----...
-
-    >>> import os, tempfile
-    >>> prof = ag.profiler.profile(with_stack=True)
-    >>> prof.start()
-    >>> for _ in range(2):
-    ...     y = model(x)
-    ...     prof.step()                          # says where a step ends, which a schedule asks for
-    >>> prof.stop()
-    >>> [event.name for event in prof.function_events], prof.total_average().count, prof.self_cpu_time_total > 0
-    (['aten::addmm', 'aten::addmm'], 2, True)
-    >>> folder = tempfile.mkdtemp()
-    >>> prof.add_metadata("run", "first")
-    >>> prof.add_metadata_json("settings", '{"lr": 0.1}')
-    >>> prof.export_chrome_trace(os.path.join(folder, "trace.json"))
-    >>> prof.export_stacks(os.path.join(folder, "stacks.txt"))
-    >>> prof.export_hta(os.path.join(folder, "hta"))
-    >>> sorted(os.listdir(folder))
-    ['hta', 'stacks.txt', 'trace.json']
-    >>> prof.start_trace()                       # whatever the schedule says
-    >>> y = x.exp()
-    >>> prof.stop_trace()
-    >>> [event.name for event in prof.events()]
-    ['aten::exp']
-    """
+    Perfetto, and memory_peak() says when arrays held most."""
 
     def __init__(self, enabled: bool = True, *, activities: Iterable[ProfilerActivity] | None = None,
                  schedule: Callable[[int], ProfilerAction] | None = None, on_trace_ready: Callable[[Any], Any] | None = None,
@@ -166,11 +104,7 @@ class profile:
         self.stop()
 
     def start(self) -> None:
-        """Begin the first step.
-
-        Raises:
-            RuntimeError: a profiler records already.
-        """
+        """Begin the first step."""
         if self.enabled:
             self._change(ProfilerAction.NONE, self.current_action)
             self._begin_step()
@@ -182,11 +116,7 @@ class profile:
             self._change(self.current_action, None)
 
     def step(self) -> None:
-        """A step has ended, and the next one begins: the schedule says what is done in it.
-
-        Raises:
-            TypeError: the schedule has returned no ProfilerAction.
-        """
+        """A step has ended, and the next one begins: the schedule says what is done in it."""
         if not self.enabled:
             return
         self._end_step()
@@ -212,11 +142,7 @@ class profile:
             self.start_trace()
 
     def start_trace(self) -> None:
-        """Begin to record, whatever the schedule says.
-
-        Raises:
-            RuntimeError: a profiler records already.
-        """
+        """Begin to record, whatever the schedule says."""
         describe = Describer(self.record_shapes, self.with_stack) if self.record_shapes or self.with_stack else None
         recording = Recording(Recorder(describe=describe, memory=self.profile_memory))
         if self.profile_memory and not profilers:    # if there is one, install() says so
@@ -276,12 +202,7 @@ class profile:
         return self._events
 
     def events(self) -> EventList:
-        """Each call, as a FunctionEvent, in the order in which they began.
-
-        Raises:
-            AssertionError: nothing was recorded.
-            RuntimeError: the profiler still records.
-        """
+        """Each call, as a FunctionEvent, in the order in which they began."""
         shown = [e for e in self._all_events() if (self.with_modules or not e.is_frame)
                  and (e.kind != MEMORY or e.cpu_parent is None)]
         return EventList(shown, profile_memory=self.profile_memory, with_flops=self.with_flops,
@@ -294,19 +215,7 @@ class profile:
 
     def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0,
                      group_by_overload_name: bool = False) -> EventList:
-        """The sums over the calls of each operation, as FunctionEventAvg.
-
-        Args:
-            group_by_input_shape (bool): Whether calls with other shapes of inputs have sums of their own. Default: False.
-            group_by_stack_n (int): How many frames, from the innermost on, calls that are summed have in common. Default: 0.
-            group_by_overload_name (bool): Only False: operations have no overloads here. Default: False.
-
-        Raises:
-            NotImplementedError: group_by_overload_name is True.
-            TypeError: group_by_stack_n is no whole number of at least 0.
-            AssertionError: nothing was recorded.
-            RuntimeError: the profiler still records.
-        """
+        """The sums over the calls of each operation, as FunctionEventAvg."""
         return self.events().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def total_average(self) -> FunctionEventAvg:
@@ -328,77 +237,25 @@ class profile:
     # --- files --------------------------------------------------------------------------------------------------------
 
     def export_chrome_trace(self, path: str | os.PathLike[str], use_python_export: bool = False) -> None:
-        """Write the trace as JSON for Perfetto, chrome://tracing or TensorBoard.
-
-        Args:
-            path (str or PathLike): The file; gzip packs it if the path ends in .gz.
-            use_python_export (bool): PyTorch's choice of a writer. It has no effect: there is one here. Default: False.
-
-        Raises:
-            AssertionError: nothing was recorded.
-            RuntimeError: the profiler still records.
-            OSError: the file cannot be written.
-        """
+        """Write the trace as JSON for Perfetto, chrome://tracing or TensorBoard."""
         events = self._all_events()
         write_trace(os.fspath(path), events, self._threads(), self._head())
 
     def export_hta(self, directory: str | os.PathLike[str]) -> None:
         """Write this rank's file for HolisticTraceAnalysis, of which each rank writes one to the same directory: operations
-        of each thread, and collectives and messages, as kernels on streams.
-
-        Args:
-            directory (str or PathLike): The folder, made if it is not there; the file is rank_N.json.gz.
-
-        Raises:
-            AssertionError: nothing was recorded.
-            RuntimeError: the profiler still records.
-            OSError: the file cannot be written.
-        """
+        of each thread, and collectives and messages, as kernels on streams."""
         os.makedirs(directory, exist_ok=True)
         head = {"distributedInfo": {"rank": environment.rank}}       # first: it takes the first "rank": in the text
         write_json(os.path.join(directory, f"rank_{environment.rank}.json.gz"), head, kernels(self._all_events()))
 
     def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
-        """Write stacks with their times for a flame graph; needs with_stack=True.
-
-        Args:
-            path (str or PathLike): The file.
-            metric (str): "self_cpu_time_total", the only one.
-
-        Raises:
-            ValueError: the profiler was made without with_stack=True, or metric is another one.
-            AssertionError: nothing was recorded.
-            RuntimeError: the profiler still records.
-            OSError: the file cannot be written.
-        """
+        """Write stacks with their times for a flame graph; needs with_stack=True."""
         if not self.with_stack:
             raise ValueError("export_stacks() needs stacks: profile(with_stack=True)")
         self.events().export_stacks(os.fspath(path), metric)
 
     def export_memory_timeline(self, path: str | os.PathLike[str], device: str | None = None) -> None:
-        """Write the memory of arrays over time, by category. Needs profile_memory=True.
-
-        Args:
-            path (str or PathLike): The file: a plot if the path ends in .html, JSON of [times, sizes by category] if in
-                .json or .json.gz, of single changes if in .raw.json.gz.
-            device (str): None or "cpu". Default: None.
-
-        Raises:
-            ValueError: profile_memory=True required for memory profiling.
-            NotImplementedError: device is another one.
-            AssertionError: nothing was recorded.
-            RuntimeError: the profiler still records.
-            OSError: the file cannot be written.
-
-        Example:
-            >>> import os, tempfile
-            >>> path = os.path.join(tempfile.mkdtemp(), "memory.html")
-            >>> with ag.profiler.profile(profile_memory=True) as prof:
-            ...     y = ag.ones(100, 100).exp()
-            >>> prof.export_memory_timeline(path)
-            >>> os.path.getsize(path) > 0
-            True
-        """
+        """Write the memory of arrays over time, by category. Needs profile_memory=True."""
         if not self.profile_memory:
             raise ValueError("profile_memory=True required for memory profiling.")
         if device not in (None, "cpu"):
@@ -408,37 +265,12 @@ class profile:
 
     def memory_peak(self) -> Peak:
         """The moment at which arrays held most: when, in which step, phase, module and operation, and what they were for.
-        Print it, or read its fields. Needs profile_memory=True.
-
-        Raises:
-            ValueError: profile_memory=True required for memory profiling.
-            AssertionError: nothing was recorded.
-            RuntimeError: the profiler still records.
-
-        Example:
-            >>> with ag.profiler.profile(profile_memory=True) as prof:
-            ...     y = ag.ones(100, 100).exp()
-            >>> prof.memory_peak().nbytes >= y.nbytes
-            True
-        """
+        Print it, or read its fields. Needs profile_memory=True."""
         self.recorded_memory()
         return max((peak_of(recording.memory) for recording in self._recorded), key=attrgetter("nbytes"))
 
     def recorded_memory(self) -> Recorded:
-        """What the last recording knows of memory. Needs profile_memory=True.
-
-        Raises:
-            ValueError: profile_memory=True required for memory profiling.
-            AssertionError: nothing was recorded.
-            RuntimeError: the profiler still records.
-
-        Example:
-            >>> with ag.profiler.profile(profile_memory=True) as prof:
-            ...     y = ag.ones(100, 100).exp()
-            >>> found = prof.recorded_memory()
-            >>> found.stopped > found.started            # in nanoseconds
-            True
-        """
+        """What the last recording knows of memory. Needs profile_memory=True."""
         if not self.profile_memory:
             raise ValueError("profile_memory=True required for memory profiling.")
         if not self._recorded or self._recording is not None:
@@ -462,24 +294,11 @@ class profile:
                 "perf_counter_ns": first.recorder.started, **self._metadata}
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Have traces that are written from now on say a text.
-
-        Args:
-            key (str): What it is said under.
-            value (str): The text.
-        """
+        """Have traces that are written from now on say a text."""
         self._metadata[key] = value
 
     def add_metadata_json(self, key: str, value: str) -> None:
-        """Have traces that are written from now on say a value.
-
-        Args:
-            key (str): What it is said under.
-            value (str): The value, as JSON.
-
-        Raises:
-            JSONDecodeError: value is no JSON.
-        """
+        """Have traces that are written from now on say a value."""
         self._metadata[key] = json.loads(value)
 
     preset_metadata_json = add_metadata_json
@@ -493,3 +312,5 @@ def refuse(**arguments: Any) -> None:
 
 
 __all__ = ["profile"]
+
+_docstrings.complete(globals(), "observe", "profiler.")

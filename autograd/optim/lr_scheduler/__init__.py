@@ -17,4 +17,4 @@ __all__ = ["EPOCH_DEPRECATION_WARNING", "ChainedScheduler", "ConstantLR", "Cosin
            "CyclicLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR",
            "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR"]
 
-_docstrings.attach(globals(), "optim", "optim.lr_scheduler.")
+_docstrings.complete(globals(), "optim", "optim.lr_scheduler.")

@@ -75,14 +75,7 @@ class SequentialLR(Combined):
             sched.last_epoch -= 1
 
     def step(self, epoch: float | None = None) -> None:
-        """Advance to the next epoch; at a milestone, to epoch 0 of the next scheduler.
-
-        Args:
-            epoch: Only None.
-
-        Raises:
-            TypeError: `epoch` is given.
-        """
+        """Advance to the next epoch; at a milestone, to epoch 0 of the next scheduler."""
         if epoch is not None:
             raise TypeError("SequentialLR.step() takes no epoch")
         self._update_lr()
@@ -126,14 +119,7 @@ class ChainedScheduler(Combined):
         self._last_lr = values_of(self.optimizer, "lr")
 
     def step(self, epoch: float | None = None) -> None:
-        """Advance all schedulers by one epoch.
-
-        Args:
-            epoch: Only None.
-
-        Raises:
-            TypeError: `epoch` is given.
-        """
+        """Advance all schedulers by one epoch."""
         if epoch is not None:
             raise TypeError("ChainedScheduler.step() takes no epoch")
         for scheduler in self._schedulers:

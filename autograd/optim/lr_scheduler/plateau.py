@@ -69,15 +69,7 @@ class ReduceLROnPlateau(LRScheduler):
     _is_better = is_better
 
     def step(self, metrics: float | Tensor, epoch: int | None = None) -> None:      # type: ignore[override]
-        """Take note of the metric of an epoch.
-
-        Args:
-            metrics (float or Tensor): The metric, one number.
-            epoch (int): Its number, with a warning: this is deprecated; the next if None.
-
-        Raises:
-            RuntimeError: min_lr is a list, and not of as many rates as the optimiser now has groups, when they are to fall.
-        """
+        """Take note of the metric of an epoch."""
         current = float(metrics)
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)

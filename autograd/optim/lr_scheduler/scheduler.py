@@ -98,11 +98,7 @@ class LRScheduler:
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore a state from state_dict().
-
-        Args:
-            state_dict (dict[str, Any]): Result of state_dict().
-        """
+        """Restore a state from state_dict()."""
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list[Any]:
@@ -110,11 +106,7 @@ class LRScheduler:
         return self._last_lr
 
     def get_lr(self) -> list[Any]:
-        """The learning rates of the groups at self.last_epoch; step() calls this.
-
-        Raises:
-            NotImplementedError: The class does not implement it.
-        """
+        """The learning rates of the groups at self.last_epoch; step() calls this."""
         raise NotImplementedError(f"{type(self).__name__} has no get_lr()")
 
     def _within_step(self) -> None:
@@ -132,11 +124,7 @@ class LRScheduler:
 
     @reported("scheduler")
     def step(self, epoch: int | None = None) -> None:
-        """Advance to the next epoch, after optimizer.step().
-
-        Args:
-            epoch (int): Epoch index; None for the next one.
-        """
+        """Advance to the next epoch, after optimizer.step()."""
         if self._step_count == 1 and not self.optimizer._opt_called:
             warnings.warn(MSG_ORDER, UserWarning, stacklevel=2)
         if epoch is not None:

@@ -8,4 +8,4 @@ from .swalr import SWALR
 __all__ = ["SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn",
            "update_bn"]
 
-_docstrings.attach(globals(), "optim", "optim.swa_utils.")
+_docstrings.complete(globals(), "optim", "optim.swa_utils.")

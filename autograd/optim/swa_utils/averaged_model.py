@@ -78,19 +78,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: DeviceLike = None) -
     """Recompute the running statistics of batch norm layers, as equal means over the loader's batches.
 
     An averaged model requires this, since its statistics belong to other weights. Of a list or tuple only the first
-    element is used.
-
-    Args:
-        loader (Iterable[Any]): Batches for the model.
-        model (Module): Model to update; it runs in training mode without gradients.
-        device (device): The CPU, under any of its names.
-
-    Example:
-        >>> model = ag.nn.BatchNorm1d(1)
-        >>> ag.optim.swa_utils.update_bn([ag.tensor([[0.0], [2.0]]), ag.tensor([[4.0], [6.0]])], model)
-        >>> model.running_mean
-        tensor([3.])
-    """
+    element is used."""
     momenta = {}
     for module in model.modules():
         if any("BatchNorm" in base.__name__ for base in type(module).__mro__):

@@ -17,13 +17,7 @@ def _checked(decay: float) -> float:
 
 
 def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
-    """The default avg_fn of AveragedModel: the equal mean of all models.
-
-    Example:
-        >>> average = ag.optim.swa_utils.get_swa_avg_fn()
-        >>> average(ag.tensor([1.0]), ag.tensor([4.0]), 2)
-        tensor([2.])
-    """
+    """The default avg_fn of AveragedModel: the equal mean of all models."""
 
     @no_grad()
     def swa_update(averaged_param: Tensor, current_param: Tensor, num_averaged: TensorOrNumber) -> Tensor:
@@ -33,19 +27,7 @@ def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
-    """An avg_fn for AveragedModel: decay * averaged + (1 - decay) * current.
-
-    Args:
-        decay (float): Decay rate in [0, 1]. Default: 0.999.
-
-    Raises:
-        ValueError: `decay` is not in [0, 1].
-
-    Example:
-        >>> average = ag.optim.swa_utils.get_ema_avg_fn(0.75)
-        >>> average(ag.tensor([1.0]), ag.tensor([5.0]), 1)
-        tensor([2.])
-    """
+    """An avg_fn for AveragedModel: decay * averaged + (1 - decay) * current."""
     _checked(decay)
 
     @no_grad()
@@ -56,32 +38,12 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
 
 
 def get_swa_multi_avg_fn() -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
-    """A multi_avg_fn for AveragedModel: the equal mean, in place.
-
-    Example:
-        >>> averaged = [ag.tensor([1.0]), ag.tensor([2.0, 3.0])]
-        >>> ag.optim.swa_utils.get_swa_multi_avg_fn()(averaged, [ag.tensor([3.0]), ag.tensor([4.0, 5.0])], 1)
-        >>> averaged
-        [tensor([2.]), tensor([3., 4.])]
-    """
+    """A multi_avg_fn for AveragedModel: the equal mean, in place."""
     return _for_lists(lambda averaged, current, count: averaged + (current - averaged) * (1 / (float(count) + 1)))
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
-    """A multi_avg_fn for AveragedModel: decay * averaged + (1 - decay) * current, in place.
-
-    Args:
-        decay (float): Decay rate in [0, 1]. Default: 0.999.
-
-    Raises:
-        ValueError: `decay` is not in [0, 1].
-
-    Example:
-        >>> averaged = [ag.tensor([1.0])]
-        >>> ag.optim.swa_utils.get_ema_multi_avg_fn(0.5)(averaged, [ag.tensor([3.0])], 1)
-        >>> averaged
-        [tensor([2.])]
-    """
+    """A multi_avg_fn for AveragedModel: decay * averaged + (1 - decay) * current, in place."""
     _checked(decay)
     return _for_lists(lambda averaged, current, count: averaged + (current - averaged) * (1 - decay)
                      if averaged.array.dtype.kind in "fcV" else averaged * decay + current * (1 - decay))

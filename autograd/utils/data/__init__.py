@@ -29,4 +29,4 @@ __all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Datas
            "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate", "default_convert",
            "get_worker_info", "random_split"]
 
-_docstrings.attach(globals(), "data", "utils.data.")
+_docstrings.complete(globals(), "data", "utils.data.")

@@ -125,15 +125,7 @@ _initial_map = dict(default_collate_fn_map)
 
 
 def default_collate(batch: Any) -> Any:
-    """Collate samples into a batch: stack numbers and tensors; collate tuples, lists and dicts element-wise.
-
-    Args:
-        batch: List of samples.
-
-    Example:
-        >>> ag.utils.data.default_collate([(1, 2.0), (3, 4.0)])
-        [tensor([1, 3]), tensor([2., 4.], dtype=float64)]
-    """
+    """Collate samples into a batch: stack numbers and tensors; collate tuples, lists and dicts element-wise."""
     return collate(batch, collate_fn_map=default_collate_fn_map)
 
 
@@ -143,16 +135,7 @@ def stacks_rows(collate_fn: Any) -> bool:
 
 
 def default_convert(data: Any) -> Any:
-    """Convert NumPy arrays and numbers, also inside collections, to tensors.
-
-    Args:
-        data: A sample.
-
-    Example:
-        >>> import numpy as np
-        >>> ag.utils.data.default_convert(np.zeros(2))
-        tensor([0., 0.], dtype=float64)
-    """
+    """Convert NumPy arrays and numbers, also inside collections, to tensors."""
     if isinstance(data, Tensor):
         return data
     if isinstance(data, (np.ndarray, np.generic)) and not isinstance(data, np.str_):

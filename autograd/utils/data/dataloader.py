@@ -247,11 +247,7 @@ class DataLoader(Generic[T_co, Batch_co]):
     def state_dict(self) -> dict[str, Any]:
         """The position of the latest pass after its last batch, with the states of the loader's and samplers' generators.
 
-        Without a generator the state includes the default one.
-
-        Raises:
-            NotImplementedError: `in_order` is False with more than one worker.
-        """
+        Without a generator the state includes the default one."""
         if self._saved is not None:
             return self._saved
         if not self.in_order and self.num_workers > 1:
@@ -260,11 +256,7 @@ class DataLoader(Generic[T_co, Batch_co]):
         return save(self, self._progress)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Resume the next pass from a state, and restore the random generators.
-
-        Args:
-            state_dict (dict[str, Any]): Result of state_dict().
-        """
+        """Resume the next pass from a state, and restore the random generators."""
         check(self, state_dict)
         apply(self, state_dict)
         self._saved = state_dict

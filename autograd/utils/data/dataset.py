@@ -206,25 +206,7 @@ if TYPE_CHECKING:
 
 
 def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset[Any]]:
-    """Split a dataset at random into disjoint Subsets.
-
-    Args:
-        dataset (Dataset or sequence): Dataset to split.
-        lengths (sequence): Lengths that sum to len(dataset), or fractions that sum to 1. Fractions are rounded down; the
-            first subsets get one of the remaining samples each.
-        generator (Generator): Random number generator; the default one if None.
-
-    Returns:
-        A list of Subsets.
-
-    Raises:
-        ValueError: Sum of input lengths does not equal the length of the input dataset!.
-        ValueError: Fraction at index {i} is not between 0 and 1.
-
-    Example:
-        >>> [len(part) for part in ag.utils.data.random_split(list(range(10)), [0.8, 0.2])]
-        [8, 2]
-    """
+    """Split a dataset at random into disjoint Subsets."""
     items: Any = dataset
     size = len(items)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:

@@ -88,11 +88,7 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch, from which the order is drawn.
-
-        Args:
-            epoch (int): Epoch index.
-        """
+        """Set the epoch, from which the order is drawn."""
         self.epoch = epoch
 
     def state_dict(self) -> dict[str, int]:
@@ -100,15 +96,7 @@ class DistributedSampler(Sampler[int]):
         return {"seed": self.seed, "epoch": self.epoch, "sample": self.sample}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Resume the next pass from a state, on this number of ranks.
-
-        Args:
-            state (dict[str, int]): Result of state_dict().
-
-        Raises:
-            TypeError: A value is not an int.
-            ValueError: `state` lacks seed, epoch or sample, or a value is out of range.
-        """
+        """Resume the next pass from a state, on this number of ranks."""
         if not isinstance(state, dict) or not {"seed", "epoch", "sample"} <= state.keys():
             raise ValueError(f"DistributedSampler.load_state_dict({state!r:.100}): a dict with seed, epoch and sample is "
                              "needed, as state_dict() returns it")

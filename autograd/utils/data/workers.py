@@ -55,12 +55,7 @@ _worker_info: ContextVar[WorkerInfo | None] = ContextVar("worker", default=None)
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """In a worker of a DataLoader: which one. Elsewhere None.
-
-    Example:
-        >>> print(ag.utils.data.get_worker_info())
-        None
-    """
+    """In a worker of a DataLoader: which one. Elsewhere None."""
     return _worker_info.get()
 
 
