@@ -50,5 +50,3 @@ class Environment:
 
 
 environment = Environment()
-
-__all__ = ["GIVEN", "INHERITED", "THREADS", "Environment", "environment"]

@@ -63,6 +63,3 @@ def report(options: argparse.Namespace, folder: str) -> int:
         return 1
     return subprocess.run(module("dparallel.prediction", folder, "--sizes", options.predict,
                                  *(["--plot", options.plot] if options.plot else []))).returncode
-
-
-__all__ = ["check_prediction", "recording", "report", "sizes"]

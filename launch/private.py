@@ -208,7 +208,3 @@ def user_folder(of_host: bool = False) -> str:
 def user_word(name: str) -> str:
     """The random word of that name, which this user's processes share."""
     return word(os.path.join(user_folder(), name))
-
-
-__all__ = ["Held", "check", "folder", "in_memory", "new_file", "regular", "swept", "token", "user_folder", "user_word",
-           "word"]

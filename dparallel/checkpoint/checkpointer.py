@@ -309,6 +309,3 @@ def parts_of(given: dict[str, Any]) -> dict[str, Part]:
         raise TypeError("Checkpointer: random= is the name under which random streams are saved; choose another")
     parts["random"] = SharedStreams()
     return parts
-
-
-__all__ = ["Checkpointer", "parts_of", "planned", "take_back"]

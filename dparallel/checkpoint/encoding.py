@@ -135,6 +135,3 @@ def read_leaves(value: Any) -> Any:
     if isinstance(value, (list, tuple, set, frozenset)):
         return type(value)(read_leaves(item) for item in value)
     return value
-
-
-__all__ = ["Array", "Held", "Leaf", "Rebuilt", "Slice", "Taken", "read_leaves", "stored"]

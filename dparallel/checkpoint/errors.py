@@ -74,6 +74,3 @@ def told(error: BaseException, what: str) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{what}: {error.strerror}" + (f": {error.filename}" if error.filename else "")
     return f"{what}: {type(error).__name__}: {error}"
-
-
-__all__ = ["CheckpointError", "Ranks", "joined", "told"]

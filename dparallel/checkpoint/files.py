@@ -20,13 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograd.serialization.atomic import sync_folder, write
+from autograd.serialization.atomic import sync_folder as sync_folder
+from autograd.serialization.atomic import write
 from autograd.serialization.safetensors import blocks
 from autograd.version import __version__
 
 from .errors import CheckpointError
 from .keeping import Kept
-from .manifest import FORMAT, VERSION, checked_manifest, parsed, shard_name
+from .manifest import FORMAT, VERSION, checked_manifest, parsed
+from .manifest import shard_name as shard_name
 
 if TYPE_CHECKING:
     from launch import private as private_files
@@ -153,8 +155,3 @@ def remove_unfinished(folder: str) -> None:
         elif name.startswith(PROBE):
             with contextlib.suppress(OSError):
                 os.unlink(path)
-
-
-__all__ = ["MANIFEST", "PROBE", "check_space", "complete", "content", "head", "merged", "part_name", "read_json",
-           "read_manifest", "remove", "remove_unfinished", "shard_name", "steps_in", "sync_folder", "write_json",
-           "write_shard"]

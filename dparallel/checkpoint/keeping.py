@@ -48,6 +48,3 @@ def keep_of(keep: Any) -> Keep | None:
     if isinstance(keep, int) and not isinstance(keep, bool):
         return Keep(keep)
     raise TypeError(f"keep={keep!r} must be a number of newest checkpoints, a Keep, or None for all")
-
-
-__all__ = ["Keep", "Kept", "keep_of"]

@@ -338,6 +338,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"it holds {name}, which is no JSON")
-
-
-__all__ = ["FORMAT", "VERSION", "checked_list", "checked_manifest", "parsed", "shard_name"]

@@ -176,6 +176,3 @@ def hosts_of(ranks: Ranks) -> list[int]:
     node = ranks.comm.node()
     first = ranks.rank if node.size == 1 else node.broadcast_object(ranks.rank, 0)
     return [int(host) for host in ranks.gather(first)]
-
-
-__all__ = ["MemoryCopies", "hosts_of"]

@@ -490,7 +490,3 @@ def part_of(name: str, thing: Any) -> Part:
     raise TypeError(f"Checkpointer: {name} is a {type(thing).__name__}, which restore() could not change: pass a dict or "
                     "list that holds it, a Tensor or array, a generator, or an object with state_dict() and "
                     "load_state_dict()")
-
-
-__all__ = ["Part", "SavedStates", "SharedStreams", "copied", "for_rank", "part_of",
-           "position"]

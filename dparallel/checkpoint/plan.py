@@ -86,6 +86,3 @@ class Staging:
             made[name] = before
         self.arrays = made
         return made
-
-
-__all__ = ["Plan", "Staging", "share_out"]

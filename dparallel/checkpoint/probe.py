@@ -56,6 +56,3 @@ def identity(folder: str, ranks: Ranks) -> str:
         if ranks.rank == 0:
             found = private.word(os.path.join(folder, f"{IDENTITY}-{os.geteuid()}" if hasattr(os, "geteuid") else IDENTITY))
     return str(ranks.from_first(found))
-
-
-__all__ = ["identity", "probe"]

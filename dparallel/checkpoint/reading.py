@@ -154,6 +154,3 @@ class Saved:
             self._shard(number)
             for array in [*self._common.values(), *(a for own in self._own for a in own.values())]:
                 array.check(number)
-
-
-__all__ = ["Saved", "StoredArray"]

@@ -38,6 +38,3 @@ class Due:
             return True
         self.next = self.calls + max(1, int((seconds - gone) / max(gone, 1e-9) * self.calls / 2))
         return False
-
-
-__all__ = ["Due"]

@@ -35,6 +35,3 @@ def load_all(folder: str | os.PathLike[str], model: Any = None, optimizer: Any =
         if not steps:
             raise CheckpointError(f"load_all: no complete checkpoint is in {checkpoint.folder}")
         return checkpoint.restore(step)
-
-
-__all__ = ["load_all", "save_all"]

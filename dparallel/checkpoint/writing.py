@@ -151,6 +151,3 @@ def write_part(path: str, job: Job, mode: int = 0o666) -> None:
     files.sync_folder(path)
     listed = {**job.head, "head": job.head, "rank": job.rank, "shard": shard, **job.listed}
     files.write_json(os.path.join(path, files.part_name(job.rank)), listed, mode)
-
-
-__all__ = ["Job", "Memory", "Writer", "write_part"]

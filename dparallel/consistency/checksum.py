@@ -143,6 +143,3 @@ def _one_nan(array: Array) -> Array:
     """The array with one kind of nan: which one a sum of several leaves has depends on their order."""
     wrong = array != array
     return np.where(wrong, np.array(np.nan, array.dtype), array) if wrong.any() else array
-
-
-__all__ = ["BITS", "ROOM", "WeightCheck", "same", "sample"]

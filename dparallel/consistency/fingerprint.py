@@ -182,6 +182,3 @@ def _order_entries(obj: Sampler[Any] | DataLoader[Any], path: str, rank: int) ->
             yield _text_entry(here, "rank", text)
         else:
             yield from _entries(value, here, rank, False)
-
-
-__all__ = ["Entry", "NotComparable", "fingerprint"]

@@ -142,6 +142,3 @@ def abbreviated(names: list[str]) -> str:
     """The first names, and how many more there are."""
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     return ", ".join(names[:MAX_NAMES]) + more
-
-
-__all__ = ["abbreviated", "assert_same_everywhere", "first_difference", "verify"]

@@ -24,6 +24,3 @@ class DistributedSampler(data.DistributedSampler):
             num_replicas = (1 if comm.alone else comm.size) if num_replicas is None else num_replicas
             rank = (0 if comm.alone else comm.rank) if rank is None else rank
         super().__init__(dataset, num_replicas, rank, shuffle, seed, drop_last, uneven)
-
-
-__all__ = ["DistributedSampler"]

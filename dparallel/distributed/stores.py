@@ -262,7 +262,3 @@ def unpack(data: bytes) -> list[bytes]:
         parts.append(data[at + 8:at + 8 + length])
         at += 8 + length
     return parts
-
-
-__all__ = ["DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "FileStore", "HashStore", "PrefixStore",
-           "Store"]

@@ -279,6 +279,3 @@ def _receive_exactly(connection: socket.socket, length: int, until: float = math
             raise ConnectionError("the connection was closed")
         data += piece
     return bytes(data)
-
-
-__all__ = ["TCPStore"]

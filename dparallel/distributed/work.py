@@ -142,6 +142,3 @@ def _run(future: Future) -> None:
         future.wait()
     except Exception:                                # stored
         return
-
-
-__all__ = ["Future", "Work"]

@@ -74,6 +74,3 @@ def write(tensor: Tensor, value: Array) -> Tensor:
     value_written(tensor.array, value)
     np.copyto(tensor.array, value)
     return tensor
-
-
-__all__ = ["check_output", "overwritten", "write"]

@@ -296,6 +296,3 @@ def _difference(name: str, output: ArrayLike, target: ArrayLike) -> Array:
     if found.shape != right.shape:
         raise ValueError(f"{name}: outputs of shape {list(found.shape)} for targets of shape {list(right.shape)}")
     return found - right
-
-
-__all__ = ["AUROC", "ConfusionMatrix", "F1Score", "MeanAbsoluteError", "MeanSquaredError", "Precision", "R2Score", "Recall"]

@@ -88,6 +88,3 @@ def evaluating(model: Module) -> Iterator[None]:
     finally:
         for module, training in modes:
             module.training = training
-
-
-__all__ = ["evaluate", "evaluating"]

@@ -59,4 +59,3 @@ def repeated_rows(loader: DataLoader[Any]) -> int:
 
 
 attach_to_modules("dparallel.evaluation")
-__all__ = ["gather_for_metrics"]

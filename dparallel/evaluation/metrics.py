@@ -138,6 +138,3 @@ def _as_array(x: ArrayLike) -> Array:
 
 def _as_float64(x: ArrayLike) -> Array:
     return np.asarray(_as_array(x), np.float64)
-
-
-__all__ = ["Accuracy", "Mean", "Metric", "Sum", "reduce_metrics"]

@@ -19,7 +19,7 @@ import numpy as np
 from autograd.kernels.halves import copy_into
 
 from ..autograd import Tensor, as_tensor
-from ..comm import Communicator, Handle, communicator, on_all_ranks
+from ..comm import Communicator, communicator, on_all_ranks
 from ..pytree.flat_arrays import unflatten
 
 H = TypeVar("H", bound=Callable[..., Any])
@@ -150,6 +150,3 @@ class CommHook:
                 raise ValueError(f"a comm hook must return {into.size} elements like the bucket, not {array.size}")
             if array is not into:
                 copy_into(into, array.reshape(-1))
-
-
-__all__ = ["CommHook", "GradBucket", "Handle", "requires_state"]

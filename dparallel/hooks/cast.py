@@ -22,6 +22,3 @@ def cast_hook(dtype: str, bucket: GradBucket) -> Handle:
     sent = converted(bucket.array / bucket.comm.size, dtype)
     bucket.bytes_sent = sent.nbytes
     return bucket.comm.start_allreduce([sent]).then(lambda handle: handle.value()[0])
-
-
-__all__ = ["cast_hook"]

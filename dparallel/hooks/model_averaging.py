@@ -94,6 +94,3 @@ class PostLocalSGDOptimizer(Optimizer):
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add a parameter group to the wrapped optimizer."""
         self.optim.add_param_group(param_group)
-
-
-__all__ = ["PeriodicModelAverager", "PostLocalSGDOptimizer", "average_parameters"]

@@ -312,4 +312,3 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
 
 
 attach_to_modules("dparallel.integrations")
-__all__ = ["NeuralNetClassifier", "NeuralNetRegressor"]

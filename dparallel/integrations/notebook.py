@@ -159,4 +159,3 @@ def read(name: str, pipe: IO[bytes] | None, queue: SimpleQueue[tuple[str, str] |
 
 
 attach_to_modules("dparallel.integrations")
-__all__ = ["RankTraceback", "notebook_launcher"]

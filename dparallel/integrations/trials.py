@@ -145,4 +145,3 @@ class _Trials:
 
 
 attach_to_modules("dparallel.integrations")
-__all__ = ["DistributedTrial"]

@@ -296,6 +296,3 @@ class Gathering:
             self.gather(saved.unit)
         assert saved.unit.flat is not None
         return result(np.ndarray(saved.shape, saved.dtype, saved.unit.flat, saved.offset, saved.strides))
-
-
-__all__ = ["COUNT", "ENTER_COLLECTIVE", "SEND", "Gathering"]

@@ -67,6 +67,3 @@ def plain(value: Any) -> Any:
 def marked(value: Any) -> Any:
     """A floating result as a SliceArray."""
     return value.view(SliceArray) if type(value) is np.ndarray and value.ndim and value.dtype.kind in "fcV" else value
-
-
-__all__ = ["SliceArray", "plain"]

@@ -44,6 +44,3 @@ def model_memory(parameters: Iterable[Any], optimizer: Optimizer | None = None, 
 def whole_bytes(p: Any) -> int:
     """Bytes of a parameter; for a slice, those of the whole."""
     return prod(p.shard.shape) * p.array.itemsize if isinstance(p, ParameterSlice) else int(p.array.nbytes)
-
-
-__all__ = ["model_memory"]

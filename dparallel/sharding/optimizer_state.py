@@ -101,6 +101,3 @@ def _piece(value: Any, p: Any, surely: bool) -> Any:
     if array is None or array.shape != shard.shape or not (array.shape or surely):
         return value
     return result(array.reshape(-1)[shard.start:shard.stop].reshape(p.array.shape).copy())
-
-
-__all__ = ["check_elementwise", "cut_state", "full_state", "is_slice", "local_state"]

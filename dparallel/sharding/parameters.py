@@ -162,6 +162,3 @@ def refuse_optimizer(name: str, optimizer: Any) -> None:
     """RuntimeError: an optimizer was created with a parameter of the module, whose gradients are in the slices."""
     raise RuntimeError(f"{type(optimizer).__name__} got {name!r} of the module inside a sharded DataParallel; pass "
                        "model.parameters() of the DataParallel, this rank's slices")
-
-
-__all__ = ["ParameterSlice", "Shard", "ShardedArray", "StepListener", "refuse_optimizer"]

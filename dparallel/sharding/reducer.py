@@ -240,6 +240,3 @@ class ShardedReducer(Reducer):
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         mine = {id(p) for group in optimizer.param_groups for p in group["params"]}
         self.refresh([unit for unit in self.units if any(id(s) in mine for s in unit.slices)])
-
-
-__all__ = ["ShardedReducer", "stage_of"]

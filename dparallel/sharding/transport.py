@@ -100,6 +100,3 @@ class ReduceScatterTransport(Transport):
         for unit in sent:
             unit.arrive()
             unit.local_sum = None
-
-
-__all__ = ["ReduceScatterTransport"]

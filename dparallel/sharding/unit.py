@@ -287,6 +287,3 @@ def refresh(units: Sequence[Unit]) -> None:
         following = units[number + 1].start_gather() if number + 1 < len(units) else None
         unit.refresh(handle)
         handle = following
-
-
-__all__ = ["MSG_REPLACED", "Array", "Unit", "grouped", "lay_out", "refresh"]

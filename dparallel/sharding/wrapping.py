@@ -52,6 +52,3 @@ def by_module(module: Module, cap_bytes: float, units: Any = None) -> list[list[
 
     divide(module, "")
     return groups
-
-
-__all__ = ["by_module"]

@@ -123,6 +123,3 @@ class ZeroRedundancyOptimizer(Optimizer):
         self.optim.load_state_dict(cut_state(self.optim, state_dict))
         self._take_options()
         self._full = None
-
-
-__all__ = ["ZeroRedundancyOptimizer"]

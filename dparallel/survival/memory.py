@@ -306,6 +306,3 @@ def _at(state: Any, path: tuple[Any, ...]) -> Any:
     for key in path:
         state = state[key]
     return state
-
-
-__all__ = ["CopiedState", "LiveState", "State", "Survived", "keepers_of", "lies_in_slices"]

@@ -196,6 +196,3 @@ def _put(parts: Mapping[str, Part], survived: Survived, places: Mapping[str, lis
         part.put(states.pop(name))
     for part in parts.values():
         part.finish()
-
-
-__all__ = ["NOTHING", "Left", "Offer", "check_parts", "hand_over", "left_by_the_job_before", "put_back"]

@@ -258,6 +258,3 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
                 this_job.comm = membership.recover()
 
     return call
-
-
-__all__ = ["Run", "survive"]

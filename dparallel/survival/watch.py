@@ -342,6 +342,3 @@ def warn(text: str) -> None:
     site = user_site()
     file, line = ("survive()", 1) if site is None else (site.file, site.line)
     warnings.warn_explicit("survive(): " + text, UserWarning, file, line)
-
-
-__all__ = ["Earlier", "Watch", "misplaced", "shares", "untrained", "warn"]

@@ -79,6 +79,3 @@ def values_of(totals: Totals, kinds: Mapping[str, str], latest: Mapping[str, flo
         else:
             values[name] = total if kind == "sum" else total / weight if weight else float("nan")
     return values
-
-
-__all__ = ["KINDS", "ROOM", "Interval", "common", "digest", "values_of"]

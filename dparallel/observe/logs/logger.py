@@ -333,6 +333,3 @@ def number(name: str, value: Any) -> float:
         raise TypeError(f"log({name}=...): a number, not {type(value).__name__}") from error
     except OverflowError as error:
         raise ValueError(f"log({name}=...): {error}") from error
-
-
-__all__ = ["Logger"]

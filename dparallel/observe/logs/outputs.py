@@ -151,6 +151,3 @@ def needed(module: str, package: str) -> Any:
     except ImportError as error:
         raise ImportError(f"Logger({package}=...) needs a package that is not here ({error}). Run: pip install {package}") \
             from error
-
-
-__all__ = ["Console", "JsonLines", "MLflow", "Output", "TensorBoard", "WandB"]

@@ -163,6 +163,3 @@ def builtin_programs() -> dict[str, HookProgram]:
             "powerSGD": HookProgram(hooks.powerSGD_hook, lambda: hooks.PowerSGDState(start_powerSGD_iter=2)),
             "quantization": HookProgram(hooks.quantization_hook, hooks.QuantizationState),
             "topk": HookProgram(hooks.topk_hook, hooks.TopKState)}
-
-
-__all__ = ["HookProgram", "builtin_programs"]

@@ -415,6 +415,3 @@ def host_ranks(comm: Communicator) -> int:
     """How many ranks a host has at most."""
     identities = comm.allgather_object([host_identity()] * len(comm.held))
     return max(map(identities.count, identities))
-
-
-__all__ = ["StepRecorder"]

@@ -214,6 +214,3 @@ def _seconds(action: Callable[[], object]) -> float:
     start = time.perf_counter()
     action()
     return time.perf_counter() - start
-
-
-__all__ = ["measure_network"]

@@ -19,6 +19,3 @@ def memory_of(trace: StepTrace, option: Option) -> dict[str, int]:
     ways = max(0, STAGES.index(shard) - 1)           # values and gradients, or gradients only
     return {**found, "optimizer state": -(-state // option.ranks) if shard else state,
             "units on their way": ways * sum(units[:2]), "activations and the rest": trace.other_bytes}
-
-
-__all__ = ["memory_of"]

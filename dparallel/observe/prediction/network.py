@@ -328,6 +328,3 @@ def contention(topology: str, algorithm: str, hosts: int, size: float) -> tuple[
     holds = algorithm in table and abs(ratio - 1) <= FORMULA_HOLDS
     outside = algorithm not in table or (name != "ring" and hosts > math.exp(by_hosts[-1][0]) * 1.01)
     return ratio, 1.0, 1.0, "extrapolated" if outside else "formula" if holds else "simulated"
-
-
-__all__ = ["KNOWN", "Cost", "Network", "Point", "contention", "interpolated", "quantity"]

@@ -219,6 +219,3 @@ def predict_one(trace: StepTrace, network: Network, option: Option, programs: Ma
                  {name: (max(pair) - min(pair)) / 2 / middle.seconds if middle.seconds else 0.0
                   for name, pair in bounds.items()},
                  tuple(sorted({flight.source for flight in middle.flights})))
-
-
-__all__ = ["Point", "Prediction", "predict", "predict_one"]

@@ -38,6 +38,3 @@ def quietest(seconds: npt.ArrayLike, lost: npt.ArrayLike) -> tuple[np.ndarray[An
     if len(quiet) >= min(FEWEST, len(taken)):
         return quiet, True
     return np.argsort(stole, kind="stable")[:max(1, -(-len(taken) // 3))], False
-
-
-__all__ = ["FEWEST", "quietest", "stolen"]

@@ -169,6 +169,3 @@ def html(prediction: Prediction) -> str:
     return ("<!doctype html><meta charset='utf-8'><title>What more ranks would bring</title>"
             "<style>body{font-family:sans-serif;max-width:980px;margin:2em auto}pre{overflow-x:auto;font-size:13px}</style>"
             f"<h1>What more ranks would bring</h1>{svg(prediction)}<pre>{escaping.escape(text(prediction))}</pre>\n")
-
-
-__all__ = ["advice", "html", "svg", "text"]

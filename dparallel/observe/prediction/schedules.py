@@ -153,6 +153,3 @@ def schedule(collective: str, ranks: int, nbytes: float, algorithm: str) -> Sche
     if algorithm not in ALGORITHMS[collective]:
         raise ValueError(f"algorithm={algorithm!r} of {collective} must be one of {', '.join(ALGORITHMS[collective])}")
     return [] if ranks == 1 else ALGORITHMS[collective][algorithm](ranks, nbytes)
-
-
-__all__ = ["ALGORITHMS", "IMPLEMENTATIONS", "Round", "Schedule", "chosen", "schedule"]

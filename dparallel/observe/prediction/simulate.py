@@ -370,6 +370,3 @@ def slowdown(trace: StepTrace, network: Network, ranks: int) -> float:
 def slowest(trace: StepTrace, ranks: int) -> float:
     """The factor by which the slowest of so many ranks computes longer than a typical one."""
     return 1.0 + trace.jitter * expected_maximum(ranks)
-
-
-__all__ = ["Option", "Played", "PlayedCollective", "Task", "bucket_groups", "graph_of", "play", "slowdown", "slowest"]

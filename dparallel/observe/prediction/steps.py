@@ -131,6 +131,3 @@ class StepTrace:
             return cls.from_dict(json.loads(text))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"{str(path)!r} is no step trace that StepTrace.save() wrote: {error}") from error
-
-
-__all__ = ["ParameterTrace", "StepTrace", "SyncTrace", "Task"]
