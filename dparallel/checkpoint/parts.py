@@ -23,7 +23,6 @@ from autograd.utils.data.streams import KINDS, SharedStates, portable, restore, 
 
 from ..autograd import Tensor
 from ..model.data_parallel import DataParallel
-from ..model.wrapped_module import WrappedModule
 from ..sharding import ParameterSlice, ZeroRedundancyOptimizer
 from ..sharding.optimizer_state import is_slice, local_state
 from .encoding import Leaf, Slice, read_leaves
@@ -231,7 +230,7 @@ class Model:
 
     def take(self) -> Any:
         """The module's state as it lies on this rank."""
-        held = self.model.local_state() if isinstance(self.model, WrappedModule) else self.model.state_dict(keep_vars=True)
+        held = self.model.local_state() if isinstance(self.model, DataParallel) else self.model.state_dict(keep_vars=True)
         state: Any = OrderedDict((name, _sliced(value)) for name, value in held.items())
         if hasattr(held, "_metadata"):
             state._metadata = held._metadata
@@ -253,7 +252,7 @@ class Model:
         """The values that belong here: this rank's slices of what is sharded now, the whole of the rest."""
         same = size == saved.ranks
         given = saved.part(name, rank if same else 0)
-        slices = {} if not isinstance(self.model, WrappedModule) else {
+        slices = {} if not isinstance(self.model, DataParallel) else {
             key: value.shard for key, value in self.model.local_state().items() if isinstance(value, ParameterSlice)}
         parameters = {key for key, _ in self.module.named_parameters()}
         state: Any = OrderedDict()
@@ -280,7 +279,7 @@ class Model:
     def put(self, state: Any) -> None:
         """Overwrite the values in place. ValueError if the names differ."""
         given = state["module"]
-        if isinstance(self.model, WrappedModule):
+        if isinstance(self.model, DataParallel):
             own = self.model.local_state()
             missing, unexpected = sorted(own.keys() - given.keys()), sorted(given.keys() - own.keys())
             if missing or unexpected:
@@ -301,7 +300,7 @@ class Model:
 
     def finish(self) -> None:
         """Slices were written: values that stay on every rank are gathered again."""
-        if isinstance(self.model, WrappedModule):
+        if isinstance(self.model, DataParallel):
             self.model.slices_changed()
 
     def small(self) -> Any:

@@ -4,6 +4,7 @@ DataParallel and DistributedDataParallel begin with "module.".
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,10 @@ from autograd.nn import Module
 
 from ..autograd import Tensor
 from ..comm import Communicator
-from ..model.config import Config, takes
+from ..model.config import Config
 from ..model.data_parallel import DataParallel as Wrapper
 from ..model.data_parallel import Wrapped_co
+from ..model.gradient_sum import GradientSum
 from ..pytree import scatter_gather as trees
 from ..pytree.scatter_gather import gather
 from ..pytree.tree import is_namedtuple
@@ -65,10 +67,8 @@ def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, targe
 class DataParallel(Wrapper[Wrapped_co]):
     """dparallel.DataParallel, with PyTorch's names of parameters, buffers and states, which begin with "module."."""
 
-    if TYPE_CHECKING:
-        @takes(Config)
-        def __init__(self: DataParallel[Wrapped], config: Config[Wrapped]) -> None: ...
-    else:
+    if not TYPE_CHECKING:                            # the arguments and the attributes of the base
+        @functools.wraps(Wrapper.__init__)
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             if kwargs.get("shard"):
                 raise NotImplementedError(f"nn.DataParallel(shard={kwargs['shard']!r}): use dparallel.DataParallel")
@@ -105,7 +105,7 @@ class DistributedDataParallel(DataParallel[Wrapped_co]):
                 raise ValueError("DistributedDataParallel device_ids and output_device arguments only work with GPU "
                                  f"modules, but got device_ids {device_ids}, output_device {output_device}; the only "
                                  "device is the CPU: pass None")
-        self.gradient_as_bucket_view = gradient_as_bucket_view           # read by _make_reducer(), in super().__init__()
+        self.gradient_as_bucket_view = gradient_as_bucket_view           # _gradient_sum() reads it, in super().__init__()
         super().__init__(module, dim=dim, process_group=pg, batch="own", average="ranks",
                          bucket_cap_mb=bucket_cap_mb, broadcast_buffers=broadcast_buffers, init_sync=init_sync,
                          find_unused_parameters=find_unused_parameters, check_reduction=check_reduction,
@@ -120,22 +120,21 @@ class DistributedDataParallel(DataParallel[Wrapped_co]):
         self.output_device: None = None
         self._synchronizing = True
 
-    def _make_reducer(self) -> Any:
-        """DataParallel's reducer, with separate gradients unless gradient_as_bucket_view; autograd.grad() stays local."""
-        reducer = super()._make_reducer()
-        reducer.averages_grad = False
-        reducer.grad_in_bucket = self.gradient_as_bucket_view
-        return reducer
+    def _gradient_sum(self, config: Config[Any]) -> GradientSum:
+        """DataParallel's, with separate gradients unless gradient_as_bucket_view; autograd.grad() stays local."""
+        return GradientSum(config, type(self).__name__, self._watch, self._buffer_sync, self._unused, averages_grad=False,
+                           grad_in_bucket=self.gradient_as_bucket_view)
 
     @property
     def require_backward_grad_sync(self) -> bool:
         """Whether backward() synchronizes gradients; False in no_sync(). Scripts may assign it before forward."""
-        return self._synchronizing if self._reducer is None else self._reducer.enabled
+        reducer = self._sum.reducer
+        return self._synchronizing if reducer is None else reducer.enabled
 
     @require_backward_grad_sync.setter
     def require_backward_grad_sync(self, value: bool) -> None:
         self._synchronizing = bool(value)
-        reducer = self._needed_reducer()
+        reducer = self._sum.needed_reducer()
         if reducer is not None:
             reducer.enabled = self._synchronizing
 

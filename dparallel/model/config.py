@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
 
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     Wrapped = TypeVar("Wrapped", bound=Module, default=Module)           # the module's class: Config alone is Config[Module]
-    Model = TypeVar("Model")
+    Init = TypeVar("Init", bound=Callable[..., None])
 else:
     from typing import TypeVar
 
-    Wrapped, Model = TypeVar("Wrapped"), TypeVar("Model")
+    Wrapped, Init = TypeVar("Wrapped"), TypeVar("Init")
 
 BATCHES = ("own", "root")
 AVERAGES = ("rows", "ranks", "sum")
@@ -240,7 +239,7 @@ class Config(Generic[Wrapped]):
             raise NotImplementedError("gradient_as_bucket_view=False: gradients are always views of their bucket")
         if self.check_reduction:
             warnings.warn("The `check_reduction` argument is deprecated and ignored: sums always end with backward().",
-                          FutureWarning, stacklevel=5)
+                          FutureWarning, stacklevel=6)
         if self.evaluation_buffers not in ("root", "mean"):
             raise ValueError(f"evaluation_buffers={self.evaluation_buffers!r} must be 'root' or 'mean'")
         if self.find_unused_parameters not in FINDS:
@@ -394,32 +393,21 @@ def wire_dtype(mixed_precision: Any) -> str:
     return name
 
 
-Config.__init__.__qualname__ = "DataParallel.__init__"              # the name in errors about arguments
-Arguments = ParamSpec("Arguments")
-
-
-def takes(config: Callable[Concatenate[Any, Arguments], Config[Any]]) -> Callable[
-        [Callable[[Model, Config[Wrapped]], None]], Callable[Concatenate[Model, Wrapped, Arguments], None]]:
-    """Give a constructor that gets a Config the arguments of Config. An error before it calls compare_over_ranks() is a
-    CollectiveError on the other ranks.
+def constructs_together(init: Init) -> Init:
+    """Decorate the constructor of a model, which all ranks call. Its docstring describes the fields of Config. If it raises
+    on one rank before compare_over_ranks(), also for an unknown argument, the other ranks raise CollectiveError.
     """
 
-    def configured(init: Callable[[Model, Config[Wrapped]], None]) -> Callable[Concatenate[Model, Wrapped, Arguments], None]:
-        @functools.wraps(init)
-        def with_arguments(self: Any, *args: Any, **kwargs: Any) -> None:
-            try:
-                init(self, config(*args, **kwargs))
-            except Exception as error:
-                _refuse_elsewhere(self, error, args, kwargs)
-                raise
+    @functools.wraps(init)
+    def constructed(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            init(self, *args, **kwargs)
+        except Exception as error:
+            _refuse_elsewhere(self, error, args, kwargs)
+            raise
 
-        given = inspect.signature(config)
-        with_arguments.__doc__ = documented(config)
-        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        with_arguments.__signature__ = given.replace(parameters=[own, *given.parameters.values()])   # type: ignore
-        return with_arguments                        # type: ignore[return-value]
-
-    return configured
+    constructed.__doc__ = documented(Config)
+    return cast(Init, constructed)
 
 
 def documented(config: Any) -> str:

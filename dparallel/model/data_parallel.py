@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Generic
 
-from autograd.core.primitive import side_effect
+from autograd.modes.modes import GRAD, modes
 
-from ..autograd import Tensor, is_grad_enabled
-from ..comm import Devices
+from autograd.core.primitive import side_effect
+from autograd.nn import Module
+from autograd.observe.profiler import MemoryPrediction
+
+from ..autograd import Tensor
+from ..comm import Communicator, Devices, communicator
 from ..consistency.verification import verify
+from ..hooks.bucket_hook import CommHook, GradBucket
 from ..reduction.shared_parameters import refuse_taken, take_over
-from ..reduction.stats import LoggedModel
 from ..reduction.unused import UnusedParameters
-from ..replicas.sync_context import set_context
-from .config import Config, compare_over_ranks, mark_ignored, takes
-from .forward import module_compute
-from .join import JoinableModel
-from .memory import MeasuredModel
+from .config import Config, compare_over_ranks, constructs_together, mark_ignored
+from .gradient_sum import GradientSum
+from .join import Join, Joinable, JoinHook, Joining, ModelHook
+from .memory import MemoryUse
 from .model_state import BufferSync, ModelWatch, broadcast_state
 from .nan_watch import NanWatch
 from .skipping import Skipping
-from .summed_model import SummedModel
-from .wrapped_module import WrappedModule
+from .statistics import Statistics, table
+from .whole_state import WholeState, verify_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import ParamSpec, Protocol, overload
 
     from typing_extensions import Self, TypeVar
-
-    from autograd.nn import Module
-
-    from ..comm import Communicator
 
     Wrapped = TypeVar("Wrapped", bound=Module)
     Wrapped_co = TypeVar("Wrapped_co", covariant=True, default=Module)       # DataParallel alone is DataParallel[Module]
@@ -56,7 +57,13 @@ else:
     Wrapped_co = TypeVar("Wrapped_co", covariant=True)
 
 
-class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, MeasuredModel, Generic[Wrapped_co]):
+# the attributes that a DataParallel sets from its arguments
+CREATED = {"module", "comm", "devices", "batch", "average", "dim", "bucket_cap_mb", "forward_sync_buffers", "ignored",
+           "output_rank", "shard", "shard_units", "verify_every", "_config", "_unused", "_watch", "_buffer_sync", "_sum",
+           "_joining", "_statistics", "_memory", "_state"}
+
+
+class DataParallel(Module, Joinable, Generic[Wrapped_co]):
     """Train `module` on a batch split across ranks or local devices, with the gradients of the whole batch.
 
     batch="own" (the default over ranks): each rank calls it with its own rows and computes its own loss; backward() leaves
@@ -85,7 +92,10 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         ([[1.0]], [], ['weight', 'bias'])
     """
 
-    module: Wrapped_co                               # type: ignore[assignment]
+    module: Wrapped_co
+    skipped_steps: int = 0                           # in skipping() blocks
+    forwards: int = 0                                # with gradients; counted if verify_every is set
+    _nan: NanWatch | None = None                     # with find_nan=True
 
     if TYPE_CHECKING:                                # a call has the module's arguments and result
         def __new__(cls, module: Wrapped_co, *args: Any, **kwargs: Any) -> Self: ...         # lets pyright infer the class
@@ -95,8 +105,32 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
         def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
-    @takes(Config)
-    def __init__(self: DataParallel[Wrapped], config: Config[Wrapped]) -> None:
+    @constructs_together
+    def __init__(self: DataParallel[Wrapped], module: Wrapped, device_ids: Sequence[int] | Communicator | None = None,
+                 output_device: int | None = None, dim: int = 0, *,
+                 comm: Communicator | None = None, devices: int | Sequence[int] | None = None, batch: str | None = None,
+                 average: str = "rows",
+                 bucket_cap_mb: float | None = None, broadcast_buffers: bool | None = None, init_sync: bool = True,
+                 process_group: Communicator | None = None, find_unused_parameters: Any = False,
+                 check_reduction: bool = False, gradient_as_bucket_view: bool | None = None, static_graph: bool = False,
+                 delay_all_reduce_named_params: Any = None, param_to_hook_all_reduce: Any = None,
+                 mixed_precision: Any = None, forward_sync_buffers: bool | None = None,
+                 parameters_to_ignore: Sequence[str] = (), device_mesh: Any = None,
+                 skip_all_reduce_unused_params: bool = False, bucket_cap_mb_list: Any = None,
+                 batched_grad_copy: bool = False,
+                 reproducible: int | None = None, shard: str | int | None = None, shard_units: Any = None,
+                 verify_every: int | None = None, find_nan: bool = False, evaluation_buffers: str = "root") -> None:
+        config = Config(
+            module, device_ids, output_device, dim, comm=comm, devices=devices, batch=batch, average=average,
+            bucket_cap_mb=bucket_cap_mb, broadcast_buffers=broadcast_buffers, init_sync=init_sync,
+            process_group=process_group, find_unused_parameters=find_unused_parameters, check_reduction=check_reduction,
+            gradient_as_bucket_view=gradient_as_bucket_view, static_graph=static_graph,
+            delay_all_reduce_named_params=delay_all_reduce_named_params,
+            param_to_hook_all_reduce=param_to_hook_all_reduce, mixed_precision=mixed_precision,
+            forward_sync_buffers=forward_sync_buffers, parameters_to_ignore=parameters_to_ignore, device_mesh=device_mesh,
+            skip_all_reduce_unused_params=skip_all_reduce_unused_params, bucket_cap_mb_list=bucket_cap_mb_list,
+            batched_grad_copy=batched_grad_copy, reproducible=reproducible, shard=shard, shard_units=shard_units,
+            verify_every=verify_every, find_nan=find_nan, evaluation_buffers=evaluation_buffers)
         if config.per_rank and not config.trained():
             raise RuntimeError(f"{type(self).__name__} is not needed when a module doesn't have any parameter that requires "
                                "a gradient.")
@@ -106,13 +140,13 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
             verify(self.module, self.comm, what="DataParallel", ignored=self.ignored)
             if config.init_sync:
                 broadcast_state(self.module, self.comm, 0, self.ignored, config.init_buffers)
-        self._nan = NanWatch(self.module) if config.find_nan else None
-        self._complete()
+        self._nan = self._sum.nan = NanWatch(self.module) if config.find_nan else None
+        self._sum.complete()
         if config.copied:
             take_over(self.module.parameters(), config.how)
 
-    def _configure(self, config: Config[Any]) -> None:
-        """Set what follows from the arguments, without communication."""
+    def _configure(self, config: Config[Any], unused: UnusedParameters | None = None) -> None:
+        """Set what follows from the arguments, and create the parts, without communication."""
         self.module = config.module
         self.comm: Communicator = config.ranks
         self.devices: Devices | None = config.local
@@ -126,36 +160,38 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         self.shard: int = config.stage
         self.shard_units: Any = config.shard_units
         self.verify_every: int = config.verify_every or 0
-        self.skipped_steps = 0                       # in skipping() blocks
-        self._config, self._unused = config, UnusedParameters(config.find_unused_parameters, config.static_graph)
+        self._config = config
+        self._unused = unused or UnusedParameters(config.find_unused_parameters, config.static_graph)
         self._watch = ModelWatch(config.module, self.ignored)
         self._buffer_sync = BufferSync(self._watch, self.comm, config.sync_buffers and config.per_rank,
                                        config.evaluation_buffers == "mean")
-        self._compute = module_compute(config)
-        self._incomplete = config.reproducible is not None or self._needs_reducer()
+        self._sum: GradientSum = self._gradient_sum(config)
+        self._joining = Joining(config, self._sum, self._buffer_sync)
+        self._statistics = Statistics(config, self._sum)
+        self._memory = MemoryUse(config, self._sum)
+        self._state = WholeState(config, self._sum)
+
+    def _gradient_sum(self, config: Config[Any]) -> GradientSum:
+        return GradientSum(config, type(self).__name__, self._watch, self._buffer_sync, self._unused)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
-        recording = is_grad_enabled()
+        recording, summed = bool(modes.recording & GRAD), self._sum
         if recording:
-            self._complete()
-            if self._config.copied:
+            if summed.incomplete:
+                summed.complete()
+            if summed.in_graph:
                 refuse_taken(self._config.module.parameters(), self._config.how)
         if not (self.training and self._config.module.training):
-            if self._join_block is None:             # a rank that has run out of batches only takes part in training
+            if self._joining.block is None:          # a rank that has run out of batches only takes part in training
                 self._buffer_sync.before_evaluation()
         elif not recording:
             self._buffer_sync.changed = True
         if self.verify_every and recording:
-            self._verify_weights()
+            verify_weights(self, self._config)
         if self._nan is not None:
             self._nan.begin(None, recording)
-        if self._summed_forward is not None and recording:
-            return self._summed_forward(args, kwargs, self.training)
-        compute = self._virtual if self._virtual is not None and recording else self._compute
-        before_collective = None if self._reducer is None else self._reducer.before_collective
-        with set_context(comm=self.comm, before_collective=before_collective):
-            return compute(args, kwargs)
+        return summed.forward(args, kwargs, recording, self.training)
 
     def shards(self, *batch: Any) -> Iterator[Any]:
         """With reproducible=V: iterate over this rank's rows of the batch, shard by shard.
@@ -182,10 +218,10 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
             >>> dparallel.run_ranks(1, train), dparallel.run_ranks(2, train)
             ([1.0], [1.0, 1.0])
         """
-        self._complete()
-        if self._virtual is None:
+        self._sum.complete()
+        if self._sum.virtual is None:
             raise RuntimeError("shards() requires DataParallel(..., reproducible=V)")
-        return self._virtual.each(batch)
+        return self._sum.virtual.each(batch)
 
     def skipping(self, on: type[BaseException] | tuple[type[BaseException], ...] = (MemoryError, FloatingPointError),
                  nonfinite: bool = True) -> Skipping:
@@ -219,25 +255,14 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         if self.shard == 3:
             raise NotImplementedError("skipping() with shard='parameters': a failed rank can't send the others its slices "
                                       "of parameters; use shard='gradients'")
-        self._complete()
-        return Skipping(self, on if isinstance(on, tuple) else (on,), nonfinite)
+        self._sum.complete()
+        return Skipping(self, self._sum.reducer, on if isinstance(on, tuple) else (on,), nonfinite)
 
     def before_recording(self) -> str:
         """Called when trace_step() begins to record a step with this model. Returns what of it can't be recorded; "" if
         all can.
         """
-        self._recorded_alone = self._reducer is None
-        if self._config.reproducible is not None:
-            return "DataParallel with reproducible=V"
-        if self.shard == 3:
-            return "DataParallel with shard='parameters'"
-        if (isinstance(self.comm, Devices) and self.comm.size > 1) or (self.devices is not None and self.devices.size > 1):
-            return "DataParallel with local devices"
-        if self._reducer is None and self.comm.size > 1:
-            return "DataParallel with batch='root'"
-        if self.comm_hook is not None and hasattr(self.comm_hook.state, "__dict__"):
-            return f"DataParallel with a comm hook that keeps a state ({type(self.comm_hook.state).__name__})"
-        return ""
+        return self._sum.before_recording()
 
     @property
     def broadcast_buffers(self) -> bool:
@@ -256,3 +281,312 @@ class DataParallel(WrappedModule, SummedModel, JoinableModel, LoggedModel, Measu
         return self._watch.buffers()
 
     _set_params_and_buffers_to_ignore_for_model = staticmethod(mark_ignored)
+
+    # --- the sum of gradients ---------------------------------------------------------------------------------------------
+
+    def no_sync(self, when: bool = True) -> AbstractContextManager[None]:
+        """Backward passes inside add up gradients on this rank only (if `when`); the next one outside sums them all.
+
+        Args:
+            when (bool): False: the block does nothing. Default: True.
+
+        Raises:
+            NotImplementedError: the model has reproducible=V.
+        """
+        return self._sum.no_sync(when)
+
+    def weighted(self, weight: Any) -> AbstractContextManager[None]:
+        """What this rank's loss, a mean, counts in the mean over ranks: its number of tokens, say, in the place of rows.
+
+        backward() leaves sum of w * gradient over sum of w, over all ranks and, after passes inside no_sync(), over all
+        of those: the gradient of one process with everything. Losses are not to be divided by the number of passes. With
+        average="sum", losses are sums, and their gradient is divided by the sum of weights. Put it around forward,
+        backward or both. Calls inside one block are one loss.
+
+        Args:
+            weight (float or 0-d Tensor): A finite number, 0 or more; 0 leaves this rank out, whatever its gradient is.
+
+        Raises:
+            NotImplementedError: batch="root", so on local devices, or reproducible=V.
+            RuntimeError: a rank's weight is no finite number of 0 or more: on all ranks, in backward(); or trace_step() has
+                recorded
+                a step of this model on one process without a weight.
+
+        Example:
+            >>> def train(comm):
+            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+            ...     with model.weighted([1, 3][comm.rank]):
+            ...         model(ag.full((1, 1), float(comm.rank))).mean().backward()
+            ...     return model.module.weight.grad.item()
+            >>> dparallel.run_ranks(2, train)
+            [0.75, 0.75]
+        """
+        return self._sum.weighted(weight)
+
+    def register_comm_hook(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
+        """From now on hook(state, bucket) averages each bucket over ranks; see dparallel.hooks.bucket_hook.
+
+        All ranks register the same one, before their next backward, which is a RuntimeError on all of them if not.
+
+        Args:
+            state: What hook gets as its first argument; its class is the same on all ranks.
+            hook (callable): hook(state, bucket) -> a Handle, a Tensor or an array: the bucket's new flat buffer.
+
+        Raises:
+            TypeError: hook can't be called, or state is not of the class that the hook needs.
+            ValueError: hook annotates its bucket as another class than GradBucket.
+            RuntimeError: there is a comm hook already.
+            NotImplementedError: shard=, reproducible=V, or batch="root", which has no buckets.
+
+        Example:
+            >>> def train(comm):
+            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+            ...     model.register_comm_hook(None, dparallel.hooks.allreduce_hook)
+            ...     model(ag.full((1, 1), 1.0 + comm.rank)).mean().backward()
+            ...     return model.module.weight.grad.item()
+            >>> dparallel.run_ranks(2, train)
+            [1.5, 1.5]
+        """
+        self._sum.register_comm_hook(state, hook)
+
+    @property
+    def comm_hook(self) -> CommHook | None:
+        """The registered comm hook, with its state."""
+        return self._sum.comm_hook
+
+    def _set_static_graph(self) -> None:
+        """static_graph=True, after construction."""
+        self._unused.static_graph = True
+
+    # --- join() -----------------------------------------------------------------------------------------------------------
+
+    def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
+             throw_on_early_termination: bool = False) -> Join:
+        """A block around training in which ranks may have different numbers of batches.
+
+        Ranks that have run out take part in the others' sums with weight 0, and have the final weights at the end. Optimizer
+        state is not synchronized.
+
+        Args:
+            divide_by_initial_world_size (bool): With average="ranks", count ranks that have run out in the mean; if ranks
+                are weighted by rows they have none. Default: True.
+            enable (bool): False: the block does nothing. Default: True.
+            throw_on_early_termination (bool): Raise RuntimeError on all ranks when the first one runs out. Default: False.
+
+        Raises:
+            NotImplementedError: on several ranks, the model has shard= or verify_every=, or, without
+                throw_on_early_termination, a SyncBatchNorm.
+
+        Example:
+            >>> def train(comm):
+            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+            ...     with model.join():
+            ...         for _ in range(1 + comm.rank):
+            ...             model(ag.ones(1, 1)).mean().backward()
+            ...     return model.module.weight.grad.item()
+            >>> dparallel.run_ranks(2, train)                    # the sum of two steps
+            [2.0, 2.0]
+        """
+        return self._joining.join(self, divide_by_initial_world_size, enable, throw_on_early_termination)
+
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """The hook for a rank without batches; called by Join."""
+        return ModelHook(self, self._joining, kwargs.get("divide_by_initial_world_size", True))
+
+    @property
+    def join_device(self) -> str:
+        """The device of the tensors that join() exchanges: always the CPU."""
+        return "cpu"
+
+    @property
+    def join_process_group(self) -> Communicator:
+        """The model's communicator."""
+        return self.comm
+
+    @property
+    def _join(self) -> Join | None:                  # type: ignore[override]
+        return self._joining.block
+
+    @_join.setter
+    def _join(self, join: Join | None) -> None:
+        self._joining.enter(self, join)
+
+    # --- statistics and memory --------------------------------------------------------------------------------------------
+
+    def unused_parameters(self) -> list[str]:
+        """The parameters that got no gradient on any rank in the last summed backward pass, by name."""
+        return self._statistics.unused_parameters()
+
+    def logging_data(self) -> dict[str, Any]:
+        """Statistics of the model, under PyTorch's names if it has them: sizes of buckets, times of the last step and the
+        average (ns) of forward, backward, waiting for other ranks in each, communication and its overlap with
+        computation, bytes sent, unused parameters. The first 10 steps are timed, then every 100th.
+        """
+        return self._statistics.collect()
+
+    _get_ddp_logging_data = logging_data             # PyTorch's name
+
+    def report(self) -> str:
+        """logging_data() as a table."""
+        return table(self.logging_data())
+
+    def _set_ddp_runtime_logging_sample_rate(self, sample_rate: int) -> None:
+        """Time each sample_rate-th step after the first ten."""
+        self._statistics.set_rate(sample_rate)
+
+    def memory_summary(self, abbreviated: bool = False) -> str:
+        """A table of this rank's memory by use; see autograd.cpu.memory_summary(). Not collective.
+
+        Args:
+            abbreviated (bool): As for autograd.cpu.memory_summary(). Default: False.
+
+        Example:
+            >>> model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=dparallel.Devices(1))
+            >>> model.memory_summary().split(';')[0]
+            'Rank 0 of 1'
+        """
+        return self._memory.summary(abbreviated)
+
+    def predict_memory(self, batch: Any, loss_fn: Callable[..., Any] | None = None, optimizer: Any = None, *,
+                       batch_size: int, sizes: tuple[int, int] | None = None, train: bool = True,
+                       ranks_per_host: int | None = None) -> MemoryPrediction:
+        """Predict the memory of a step with batch_size rows per rank, and whether it fits; see
+        autograd.cpu.predict_memory().
+
+        Gradients are in buckets; each rank maps those of the other ranks on its host. Collective only if the module's
+        forward is.
+
+        Args:
+            batch: A small batch for the module.
+            loss_fn (callable): As for autograd.cpu.predict_memory(). Default: None.
+            optimizer (Optimizer): As for autograd.cpu.predict_memory(). Default: None.
+            batch_size (int): The rows of each rank to predict for.
+            sizes (tuple of int): As for autograd.cpu.predict_memory(). Default: None.
+            train (bool): The step has a backward pass; False: forward only. Default: True.
+            ranks_per_host (int): The number of ranks that share this host's memory. Default: those that the launcher started
+                here.
+
+        Raises:
+            NotImplementedError: the model is sharded or on local devices, or autograd's core is not compiled.
+            ValueError: as for autograd.cpu.predict_memory().
+
+        Example:
+            >>> from autograd.base.extensions import in_use
+            >>> def predict(comm):
+            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
+            ...     return model.predict_memory(ag.ones(2, 1), ag.sum, batch_size=64).batch_size
+            >>> dparallel.run_ranks(1, predict) if in_use else [64]      # it requires the compiled core
+            [64]
+        """
+        return self._memory.predict(batch, loss_fn, optimizer, batch_size=batch_size, sizes=sizes, train=train,
+                                    ranks_per_host=ranks_per_host)
+
+    # --- names and state: those of the module -----------------------------------------------------------------------------
+
+    def summon_full_params(self, writeback: bool = True) -> AbstractContextManager[None]:
+        """A block in which the parameters of `module` are whole, whatever the sharding; all ranks enter it together.
+
+        With shard="optimizer" and shard="gradients" parameters are always whole, and changes persist.
+
+        Args:
+            writeback (bool): With shard="parameters", keep changes made in place in the block; all ranks make the same.
+                Default: True.
+        """
+        return self._state.summon(writeback)
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True,
+                         remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
+        """The module's parameters, names without a prefix; if sharded, this rank's slices of them. Yields (name, Parameter)
+        pairs.
+
+        Args:
+            prefix (str): Put before each name. Default: "".
+            recurse (bool): Include those of submodules. Default: True.
+            remove_duplicate (bool): Yield a parameter with several names once. Default: True.
+        """
+        return self._state.named_parameters(prefix, recurse, remove_duplicate)
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True,
+                      remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
+        """The module's buffers, named like the parameters; see named_parameters(). Yields (name, Tensor) pairs.
+
+        (named_modules() has this module, then "module" and what is below: paths, for get_submodule().)
+        """
+        return self._state.module.named_buffers(prefix, recurse, remove_duplicate)
+
+    def _tensor_paths(self, names: Iterable[str]) -> dict[str, str]:
+        """The paths from this module to the tensors of these names, with or without "module.", as a dict; for
+        functional_call(). NotImplementedError if the model is sharded, so its parameters are slices.
+        """
+        return self._state.tensor_paths(names)
+
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
+        """The module's whole state, names without a prefix. With shard="parameters" all ranks call it together.
+
+        Args:
+            destination (dict): Gets the entries. Default: a new dict.
+            prefix (str): Put before each name. Default: "".
+            keep_vars (bool): Return the parameters themselves, not detached tensors. Default: False.
+        """
+        with self.summon_full_params(writeback=False):
+            return self._state.module.state_dict(*args, destination=destination, prefix=prefix, keep_vars=keep_vars)
+
+    def local_state(self) -> Any:
+        """The module's state as stored on this rank, without communication; sharded parameters as ParameterSlices."""
+        return self._state.local()
+
+    def slices_changed(self) -> None:
+        """Gather again the parameters that stay whole, after a write to slices. Collective."""
+        self._state.slices_changed()
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        """Load names with or without PyTorch's prefix "module.". Returns the missing and the unexpected names.
+
+        Args:
+            state_dict (dict): Values by name.
+            strict (bool): Raise for missing and unexpected names. Default: True.
+            assign (bool): Use the passed tensors as parameters, instead of copying into the existing ones. Default: False.
+
+        Raises:
+            NotImplementedError: assign=True for a sharded model.
+            RuntimeError: names (if strict) or shapes do not match.
+        """
+        return self._state.load(state_dict, strict, assign)
+
+    # --- copies and pickles -----------------------------------------------------------------------------------------------
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A DataParallel of a copy of the module, as averages of weights are; without the registered comm hook. Not
+        collective: its buckets are created when it is first trained."""
+        if self._sum.sharded is not None:
+            raise NotImplementedError(f"a copy of a DataParallel with shard={self.shard}: wrap a copy of the module before "
+                                      "it is sharded, and load_state_dict(model.state_dict())")
+        cls: Any = type(self)
+        new = cls.__new__(cls)
+        memo[id(self)] = new
+        new.__setstate__(copy.deepcopy(self._pickled(), memo))
+        new._buffer_sync.changed = self._buffer_sync.changed
+        return new
+
+    def __getstate__(self) -> Any:
+        """The module, the arguments, and attributes of the user's own. TypeError if ranks have slices of the module."""
+        if self.shard:
+            raise TypeError(f"a DataParallel with shard={self._config.shard!r} can't be pickled: each rank has its slices. "
+                            "Save model.state_dict(), which all ranks call together, or wrap the module without shard=")
+        return self._pickled()
+
+    def _pickled(self) -> dict[str, Any]:
+        config = self._config
+        arguments = {each.name: getattr(config, each.name) for each in fields(config) if each.init}
+        if config.comm is not None:                  # that of mpi4py has no name elsewhere
+            arguments["comm"] = communicator(config.comm)
+        return {"arguments": {**arguments, "module": self.module}, "unused": (self._unused.find, self._unused.static_graph),
+                "attributes": {key: value for key, value in vars(self).items() if key not in CREATED}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A DataParallel over the ranks of this job. Not collective: its reducer is created when it is trained."""
+        vars(self).update({"module": state["arguments"]["module"], **state["attributes"]})
+        self._configure(Config(**state["arguments"]), UnusedParameters(*state["unused"]))
+        self._sum.nan = self._nan
+        if self._nan is not None:
+            self._nan.watch_parameters(self._config.module)

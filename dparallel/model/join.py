@@ -21,8 +21,9 @@ import numpy as np
 from autograd.nn import Module, SyncBatchNorm
 
 from ..comm import CollectiveError, Communicator, communicator
-from ..reduction.reducer import Reducer
-from .model_state import broadcast_state
+from .config import Config
+from .gradient_sum import GradientSum
+from .model_state import BufferSync, broadcast_state
 
 OUT, STEP = 0, 1                     # codes of notify(): out of batches; a step begins. Larger numbers: see JoinHook.event
 BACKWARD, BACKWARD_GIVEN = 2, 3      # a summed backward pass begins; with a user's weight
@@ -233,8 +234,8 @@ class Join:
 class JoinedModel:
     """Notifies the other ranks of a model's passes while the model is inside a Join."""
 
-    def __init__(self, model: Any, join: Join) -> None:
-        self.model: Any = model
+    def __init__(self, model: Joinable, join: Join) -> None:
+        self.model: Joinable = model
         self.join: Join = join
 
     def forward_begins(self) -> int:
@@ -250,104 +251,66 @@ class JoinedModel:
 class ModelHook(JoinHook):
     """The hook of a DataParallel. initial: a rank without batches still counts in a mean with equal weights."""
 
-    def __init__(self, model: Any, initial: bool) -> None:
-        self.model: Any = model
+    def __init__(self, model: Any, joining: Joining, initial: bool) -> None:
+        self.model: Module = model
+        self.joining: Joining = joining
         self.initial: bool = initial
 
     def main_hook(self) -> None:
         """Take part in the broadcast of buffers in forward."""
         if self.model.training:
-            self.model._buffer_sync.broadcast(self.model._join.active[0])
+            self.joining.buffers.broadcast(self.joining.active[0])
 
     def event(self, code: int) -> None:
         """Take part in the sums of a backward pass."""
-        counts = self.initial and self.model.average == "ranks" and code == BACKWARD
-        self.model._reducer.shadow(1.0 if counts else 0.0)
+        counts = self.initial and self.joining.config.average == "ranks" and code == BACKWARD
+        reducer = self.joining.summed.reducer
+        assert reducer is not None                   # the model was completed when the block began
+        reducer.shadow(1.0 if counts else 0.0)
 
     def post_hook(self, is_last_joiner: bool) -> None:
         """Receive the final weights from a rank that ran longest."""
-        active = self.model._join.active
-        if len(active) < self.model.comm.size:
-            if self.model._reducer is not None and self.model._reducer.check is not None:
-                self.model._reducer.check.uneven = True
-            broadcast_state(self.model.module, self.model.comm, active[0], self.model.ignored)
-            self.model._buffer_sync.changed = False
+        config, reducer, active = self.joining.config, self.joining.summed.reducer, self.joining.active
+        if len(active) < config.ranks.size:
+            if reducer is not None and reducer.check is not None:
+                reducer.check.uneven = True
+            broadcast_state(config.module, config.ranks, active[0], config.ignored)
+            self.joining.buffers.changed = False
 
 
-class JoinableModel(Joinable):
-    """The join() part of DataParallel."""
+class Joining:
+    """The part of a DataParallel that takes part in join() blocks."""
 
-    module: Module
-    comm: Communicator
-    shard: int
-    verify_every: int
-    _reducer: Reducer | None
-    _join_block: Join | None = None                  # the join() that this model is inside
+    def __init__(self, config: Config[Any], summed: GradientSum, buffers: BufferSync) -> None:
+        self.config: Config[Any] = config
+        self.summed: GradientSum = summed
+        self.buffers: BufferSync = buffers
+        self.block: Join | None = None               # the block that the model is inside
 
-    def _complete(self) -> None:
-        """Create the reducer, if the model needs one."""
-        raise NotImplementedError
+    @property
+    def active(self) -> list[int]:
+        """The ranks that had a batch at the last notification."""
+        assert self.block is not None
+        return self.block.active
 
-    def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
-             throw_on_early_termination: bool = False) -> Join:
-        """A block around training in which ranks may have different numbers of batches.
+    def enter(self, model: Joinable, block: Join | None) -> None:
+        """The model enters a block; None: it leaves the one that it is in."""
+        self.block = block
+        self.summed.complete()
+        if self.summed.reducer is not None and self.config.ranks.size > 1:
+            self.summed.reducer.joined = None if block is None else JoinedModel(model, block)
 
-        Ranks that have run out take part in the others' sums with weight 0, and have the final weights at the end. Optimizer
-        state is not synchronized.
-
-        Args:
-            divide_by_initial_world_size (bool): With average="ranks", count ranks that have run out in the mean; if ranks
-                are weighted by rows they have none. Default: True.
-            enable (bool): False: the block does nothing. Default: True.
-            throw_on_early_termination (bool): Raise RuntimeError on all ranks when the first one runs out. Default: False.
-
-        Raises:
-            NotImplementedError: on several ranks, the model has shard= or verify_every=, or, without
-                throw_on_early_termination, a SyncBatchNorm.
-
-        Example:
-            >>> def train(comm):
-            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
-            ...     with model.join():
-            ...         for _ in range(1 + comm.rank):
-            ...             model(ag.ones(1, 1)).mean().backward()
-            ...     return model.module.weight.grad.item()
-            >>> dparallel.run_ranks(2, train)                    # the sum of two steps
-            [2.0, 2.0]
-        """
-        if enable and self.comm.size > 1 and (self.shard or self.verify_every):
-            raise NotImplementedError(f"join() with {'shard=' if self.shard else 'verify_every='}: a rank that has run out "
-                                      "of batches does not take part in the others' steps")
-        if enable and not throw_on_early_termination and self.comm.size > 1 and any(
-                isinstance(m, SyncBatchNorm) for m in self.module.modules()):
+    def join(self, model: Joinable, initial: bool, enable: bool, throw: bool) -> Join:
+        """The body of DataParallel.join()."""
+        config = self.config
+        several = enable and config.ranks.size > 1
+        if several and (config.stage or config.verify_every):
+            raise NotImplementedError(f"join() with {'shard=' if config.stage else 'verify_every='}: a rank that has run "
+                                      "out of batches does not take part in the others' steps")
+        if several and not throw and any(isinstance(m, SyncBatchNorm) for m in config.module.modules()):
             raise NotImplementedError("join(): SyncBatchNorm requires the forward passes of all ranks, but a rank that has "
                                       "run out of batches has none; pass throw_on_early_termination=True")
-        return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
-
-    def join_hook(self, **kwargs: Any) -> JoinHook:
-        """The hook for a rank without batches; called by Join."""
-        return ModelHook(self, kwargs.get("divide_by_initial_world_size", True))
-
-    @property
-    def join_device(self) -> str:
-        """The device of the tensors that join() exchanges: always the CPU."""
-        return "cpu"
-
-    @property
-    def join_process_group(self) -> Communicator:
-        """The model's communicator."""
-        return self.comm
-
-    @property
-    def _join(self) -> Join | None:
-        return self._join_block
-
-    @_join.setter
-    def _join(self, join: Join | None) -> None:
-        self._join_block = join
-        self._complete()
-        if self._reducer is not None and self.comm.size > 1:
-            self._reducer.joined = None if join is None else JoinedModel(self, join)
+        return Join([model], enable, throw, divide_by_initial_world_size=initial)
 
 
-__all__ = ["Join", "JoinHook", "Joinable", "JoinableModel"]
+__all__ = ["Join", "JoinHook", "Joinable", "Joining"]

@@ -7,7 +7,7 @@ communicator that they are in. If it failed inside backward, it first starts the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from ..reduction.reducer import StepSkipped
 from ..reduction.weights import SKIPPED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from autograd.base.types import Array
 
     from ..autograd import Tensor
     from ..comm import Communicator
-    from .data_parallel import DataParallel
+    from ..reduction.reducer import Reducer
 
 MARK = "this rank skips its step"
 
@@ -54,15 +56,27 @@ class Step:
         return f"<step skipped: {self.reason}>" if self.skipped else "<step not skipped>"
 
 
-class Skipping:
-    """with Skipping(model, on, nonfinite) as step: ...; see DataParallel.skipping."""
+class Skippable(Protocol):
+    """The interface of a DataParallel for its skipping() blocks."""
 
-    def __init__(self, model: Any, on: tuple[type[BaseException], ...], nonfinite: bool) -> None:
-        self.model: DataParallel = model
+    module: Any                                      # a Module
+    comm: Communicator
+    skipped_steps: int
+
+    def parameters(self) -> Iterator[Any]:
+        """The parameters whose gradients a skipped step drops."""
+
+
+class Skipping:
+    """with Skipping(model, reducer, on, nonfinite) as step: ...; see DataParallel.skipping."""
+
+    def __init__(self, model: Skippable, reducer: Reducer | None, on: tuple[type[BaseException], ...],
+                 nonfinite: bool) -> None:
+        self.model: Skippable = model
         self.on: tuple[type[BaseException], ...] = on
         self.nonfinite: bool = nonfinite
         self.comm: Communicator = model.comm
-        self.reducer: Any = model._reducer
+        self.reducer: Reducer | None = reducer
         self.alone: bool = self.reducer is None or self.comm.size == 1
 
     def __enter__(self) -> Step:

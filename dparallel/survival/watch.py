@@ -27,7 +27,7 @@ from ..autograd import Tensor
 from ..checkpoint.parts import Loader, OptimizerState, Part, position
 from ..comm import Communicator
 from ..comm.watchdog.call_site import user_site
-from ..model.wrapped_module import WrappedModule
+from ..model.data_parallel import DataParallel
 from ..sharding import ParameterSlice
 
 FUNCTIONS = (FunctionType, BuiltinFunctionType)
@@ -63,7 +63,7 @@ MSG_SHARE = ("{name} has the share of rank {rank} of {size}, and this is rank {n
 
 def contents(thing: Any) -> Iterator[Any]:
     """What an object holds that may hold a communicator in turn. What is likely to comes last, and is looked into first."""
-    if isinstance(thing, WrappedModule):             # all else in it is made of these two
+    if isinstance(thing, DataParallel):             # all else in it is made of these two
         yield from (thing.module, thing.comm)
     elif isinstance(thing, DataLoader):
         yield from (thing.collate_fn, thing.dataset, thing.sampler, thing.batch_sampler)

@@ -64,7 +64,7 @@ def wrapped(case: str, rank: int, size: int) -> tuple[Any, DataParallel, Callabl
 def bandwidth(comm: Any, case: str, seconds: float, percent: float) -> dict[str, Any]:
     """Of a model's gradients."""
     _, model, _ = wrapped(case, comm.rank, comm.size)
-    reducer: Any = model._reducer
+    reducer: Any = model._sum.reducer
     buckets, transport = reducer.buckets, reducer.transport
     for bucket in buckets:
         bucket.buffer[...] = 0                       # sums stay 0, however often
@@ -83,7 +83,7 @@ def bandwidth(comm: Any, case: str, seconds: float, percent: float) -> dict[str,
 def latency(comm: Any, case: str, seconds: float, percent: float) -> dict[str, Any]:
     """Of a model's smallest step."""
     bare, model, step = wrapped(case, comm.rank, comm.size)
-    whole = np.zeros(sum(b.buffer.size for b in model._reducer.buckets), np.float32)        # type: ignore[union-attr]
+    whole = np.zeros(sum(b.buffer.size for b in model._sum.reducer.buckets), np.float32)        # type: ignore[union-attr]
     own, alone, reduced = alternating(comm, [lambda: step(model), lambda: step(bare),
                                              lambda: comm.Allreduce(MPI.IN_PLACE, whole)], seconds, percent)
     return {"case": case, "wrapped_us": own * 1e6, "bare_us": alone * 1e6, "allreduce_us": reduced * 1e6,

@@ -44,7 +44,7 @@ def nbytes(arrays):
 def held(model, optimizer):
     """Bytes of parameters, gradients and state that this rank holds."""
     slices = list(model.parameters())
-    reducer = model._reducer
+    reducer = model._sum.reducer
     units = getattr(reducer, "units", None)
     params = [p.array for p in slices]
     grads = [p.grad.array for p in slices if p.grad is not None]
@@ -72,7 +72,7 @@ def measure(comm, stage):
         optimizer.zero_grad()
         model(x).pow(2).mean().backward()
         optimizer.step()
-    gathering = getattr(model._reducer, "gathering", None)
+    gathering = getattr(model._sum.reducer, "gathering", None)
     return count, held(model, optimizer), tracemalloc.get_traced_memory()[1], gathering.peak if gathering else 0
 
 

@@ -85,7 +85,7 @@ def test_parameters_are_in_one_bucket_after_a_first_step_that_was_skipped(on_ran
             with model.skipping() as done:
                 model(ag.full((2, 8), float("nan") if step == 0 else 1.0)).sum().backward()
             assert done.skipped == (step == 0)
-        names = [name for bucket in model._reducer.buckets for name in bucket.names] if comm.size > 1 else []
+        names = [name for bucket in model._sum.reducer.buckets for name in bucket.names] if comm.size > 1 else []
         assert comm.size == 1 or sorted(names) == sorted(name for name, _ in model.module.named_parameters())
 
     on_ranks(check)
@@ -124,7 +124,7 @@ def test_sums_over_mpi_go_on_while_nodes_run(monkeypatch):
         model.zero_grad()
         model(ag.ones(2, 8)).sum().backward()
         if step == 0 and comm.size > 1:
-            departure, go_on = model._reducer.departure, model._reducer.departure.progress
+            departure, go_on = model._sum.reducer.departure, model._sum.reducer.departure.progress
             departure.progress = lambda: (asked.append(step), go_on())
         assert step < 1 or seen[-1] == []            # the large ones are back (in the first pass, buckets follow registration)
         np.testing.assert_allclose(model.module.large.bias.grad.array, 2, rtol=1e-6)
@@ -147,7 +147,7 @@ def test_sums_go_on_between_nodes_and_in_replays(on_ranks):
             return loss
 
         step(), step()
-        transport, asked = model._reducer.transport, []
+        transport, asked = model._sum.reducer.transport, []
         answers = itertools.cycle([False, False, True])
 
         def progress():

@@ -319,7 +319,7 @@ def test_allreduce_starts_while_backward_still_runs():
 
     def body(comm):
         model = DataParallel(mlp(), comm=comm, batch="own", bucket_cap_mb=0.0001)
-        reducer = model._reducer
+        reducer = model._sum.reducer
         assert len(reducer.buckets) > 1
         start = reducer.comm.start_sum_in_place
         reducer.comm.start_sum_in_place = lambda arrays: (events.append(("leaves", comm.rank)), start(arrays))[1]
@@ -336,7 +336,7 @@ def test_gradients_live_in_buckets_and_are_divided_once(on_ranks):
         if comm.size == 1:
             return
         model = DataParallel(mlp(), comm=comm, batch="own")
-        bucket = model._reducer.buckets[0]
+        bucket = model._sum.reducer.buckets[0]
         model(ag.ones(2, FEATURES, dtype=ag.float64)).sum().backward()
         assert all(np.shares_memory(p.grad.array, bucket.buffer) for p in model.parameters())
         first = [p.grad.numpy().copy() for p in model.parameters()]

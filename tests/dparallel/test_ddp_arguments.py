@@ -1,5 +1,7 @@
 """DistributedDataParallel's arguments: each does what PyTorch says, or names itself in an error."""
 
+import dataclasses
+import inspect
 import threading
 import warnings
 from types import SimpleNamespace
@@ -13,7 +15,7 @@ from autograd import nn, optim
 from dparallel import CollectiveError, DataParallel, Devices
 from dparallel.comm import waiting
 from dparallel.model import model_state
-from dparallel.model.config import MixedPrecision
+from dparallel.model.config import Config, MixedPrecision
 from dparallel.model.skipping import Skipping
 from dparallel.reduction import stats, unused
 
@@ -57,6 +59,32 @@ def mean_of_all(one, size):
     return one
 
 
+# --- the signature ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [DataParallel, nn.DataParallel])
+def test_the_signature_has_the_fields_of_config(cls):
+    fields = [f for f in dataclasses.fields(Config) if f.init]
+    _, *parameters = inspect.signature(cls.__init__).parameters.values()
+    assert [(p.name, p.annotation, p.kind is p.KEYWORD_ONLY, p.default) for p in parameters] == [
+        (f.name, f.type, f.kw_only, inspect.Parameter.empty if f.default is dataclasses.MISSING else f.default) for f in fields]
+    assert all(f"    {f.name} ({f.type}): {f.metadata['doc']}" in cls.__init__.__doc__ for f in fields)
+
+
+def test_each_argument_reaches_config(monkeypatch):
+    given = {f.name: object() for f in dataclasses.fields(Config) if f.init}
+    found = []
+
+    def configured(*args, **kwargs):
+        found.append(inspect.signature(Config).bind(*args, **kwargs).arguments)
+        raise KeyError("enough")
+
+    monkeypatch.setattr("dparallel.model.data_parallel.Config", configured)
+    with pytest.raises(KeyError):
+        DataParallel(**given)
+    assert found == [given]
+
+
 # --- buckets ----------------------------------------------------------------------------------------------------------
 
 
@@ -76,7 +104,7 @@ def test_buckets_follow_the_order_in_which_gradients_came(on_ranks):
         assert before[0][0].startswith("first") and data["bucket_parameters"][0][0].startswith("last")
         assert data["bucket_parameters"][-1][-1].startswith("first") and len(data["bucket_sizes"]) > 1
         assert comm.allgather_object([data["bucket_parameters"]]) == [data["bucket_parameters"]] * comm.size
-        assert all(np.shares_memory(p.grad.array, b.buffer) for b in model._reducer.buckets for p in b.params)
+        assert all(np.shares_memory(p.grad.array, b.buffer) for b in model._sum.reducer.buckets for p in b.params)
         optim.SGD(model.parameters(), lr=0.1).step()
 
     on_ranks(check)
@@ -342,7 +370,7 @@ def test_logging_data(on_ranks):
         model._set_ddp_runtime_logging_sample_rate(5)
         for _ in range(10):
             loss_of(model, piece(comm.rank)).backward()
-        assert model._reducer.stats.sampled == 10
+        assert model._sum.reducer.stats.sampled == 10
         with pytest.raises(ValueError, match="equal or greater than 1"):
             model._set_ddp_runtime_logging_sample_rate(0)
 
@@ -371,7 +399,7 @@ def test_a_rank_that_waits_for_the_others_is_not_reported_as_slow(on_ranks, monk
     def check(comm):
         net = nn.Sequential(nn.Linear(FEATURES, 3), nn.BatchNorm1d(3)).double()
         model = DataParallel(net, comm=comm, batch="own")
-        model._needed_reducer()
+        model._sum.needed_reducer()
         for _ in range(2):
             with model.skipping():
                 loss_of(model, piece(comm.rank)).backward()

@@ -436,8 +436,8 @@ def test_buckets_are_those_that_the_library_makes(cap):
     def body(comm):
         model, recorder, _ = training(comm, 500, cap=cap)
         trace = recorder.trace()
-        return ([[p.name for p in group] for group in bucket_groups(trace, cap)], [b.names for b in model._reducer.buckets],
-                bucket_bytes(bucket_groups(trace, cap)), [b.buffer.nbytes for b in model._reducer.buckets])
+        return ([[p.name for p in group] for group in bucket_groups(trace, cap)], [b.names for b in model._sum.reducer.buckets],
+                bucket_bytes(bucket_groups(trace, cap)), [b.buffer.nbytes for b in model._sum.reducer.buckets])
 
     for predicted, real, sent, buffers in run_ranks(2, body):
         assert predicted == real and sent == buffers
@@ -478,7 +478,7 @@ def test_recording_changes_nothing():
             optimizer.step()
             if number == 6 and recorder is not None:
                 recorder.stop()
-        assert model._reducer.watch is None and type(model._reducer.departure).__name__ == "Departure"
+        assert model._sum.reducer.watch is None and type(model._sum.reducer.departure).__name__ == "Departure"
         return [p.array.copy() for p in module.parameters()]
 
     for rank in range(2):
@@ -542,7 +542,7 @@ def test_predict_from_a_model():
             optimizer.step()
 
         found = dparallel.predict(model, step, sizes=[1, comm.size, 5, 64], steps=4, warmup=2, hooks=["", "fp16"])
-        assert model._reducer is None or model._reducer.watch is None
+        assert model._sum.reducer is None or model._sum.reducer.watch is None
         return found
 
     for ranks in (1, 2):
@@ -657,7 +657,7 @@ def test_a_slow_network_takes_its_time():
             start = time.perf_counter()
             model(x).square().mean().backward()
             times.append(time.perf_counter() - start)
-        return times[3], len(model._reducer.buckets), model.module[0].weight.grad.array.copy()
+        return times[3], len(model._sum.reducer.buckets), model.module[0].weight.grad.array.copy()
 
     (first, buckets, gradient), (second, _, other) = run_ranks(2, body)
     assert buckets > 1 and min(first, second) >= 0.02 * buckets

@@ -255,7 +255,7 @@ def test_stage_3_holds_few_units_and_saves_no_values():
     """While backward runs, and between forward and backward, at most the unit in use and the next one are here."""
     def check(comm):
         model = wrap(make_mlp(32), comm, 3)
-        gathering = model._reducer.gathering
+        gathering = model._sum.reducer.gathering
         sizes = sorted(unit.total * 8 for unit in gathering.units)
         assert len(sizes) == 3
         x, t = batches(1)[0]
@@ -397,7 +397,7 @@ def test_memory_is_the_formulas():
         x, t = batches(1)[0]
         F.cross_entropy(model(ag.from_numpy(x).float()), ag.from_numpy(t)).backward()
         optimizer.step()
-        units = model._reducer.units
+        units = model._sum.reducer.units
         params = sum(p.array.nbytes for p in model.parameters())
         grads = sum(p.grad.array.nbytes for p in model.parameters())
         state = sum(v.array.nbytes for s in optimizer.state.values() for v in s.values() if v.ndim)

@@ -167,10 +167,10 @@ def test_arguments_that_do_not_go_together():
         with pytest.raises(ValueError, match="shard_units=3"):
             DataParallel(make_mlp(), comm=comm, shard=3, shard_units=3)
         by_class = DataParallel(make_mlp(), comm=comm, shard=3, shard_units=[nn.Sequential])
-        assert len(by_class._reducer.units) == 3     # no child is a Sequential: each that holds parameters
+        assert len(by_class._sum.reducer.units) == 3     # no child is a Sequential: each that holds parameters
         by_rule = DataParallel(nn.Sequential(make_mlp(), make_mlp()), comm=comm, shard=3,
                                shard_units=lambda m: isinstance(m, nn.Sequential))
-        assert len(by_rule._reducer.units) == 2
+        assert len(by_rule._sum.reducer.units) == 2
 
     run_ranks(2, check)
 

@@ -273,7 +273,7 @@ def test_ranks_that_have_run_out_are_not_compared():
                 optimizer.zero_grad()
                 model(ag.ones(2, FEATURES, dtype=ag.float64)).square().mean().backward()
                 optimizer.step()
-        return model._reducer.check.passes
+        return model._sum.reducer.check.passes
 
     assert run_ranks(3, check) == [7] * 3
 
@@ -289,7 +289,7 @@ def test_optimizers_part_after_join(kind, parted):
                     optimizer.zero_grad()
                     model(ag.ones(2, FEATURES, dtype=ag.float64)).square().mean().backward()
                     optimizer.step()
-        return model._reducer.check.on
+        return model._sum.reducer.check.on
 
     with pytest.warns(UserWarning, match="have diverged since join") if parted else contextlib.nullcontext():
         assert run_ranks(2, check) == [not parted] * 2

@@ -294,7 +294,7 @@ def test_no_warning_of_a_step_after_dropped_or_empty_gradients(on_ranks, set_to_
             if rows == 2:
                 optimizer.zero_grad(set_to_none=set_to_none)
             model(piece(comm.rank, 1, rows)).sum().backward()
-            assert model._reducer.unused._step_hook is None              # the hook that warns
+            assert model._sum.reducer.unused._step_hook is None              # the hook that warns
             optimizer.zero_grad(set_to_none=set_to_none)
 
     on_ranks(check)

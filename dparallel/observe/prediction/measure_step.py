@@ -121,7 +121,7 @@ class StepRecorder:
             if isinstance(count, bool) or not isinstance(count, int) or count < least:
                 raise ValueError(f"{name}={count!r} must be a whole number of at least {least}")
         refuse(model)
-        reducer = model._needed_reducer()
+        reducer = model._sum.needed_reducer()
         assert reducer is not None
         self.model: DataParallel = model
         self.comm: Communicator = model.comm
