@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Generic
 
-from autograd.modes.modes import GRAD, modes
-
+from autograd.core.modes import GRAD, modes
 from autograd.core.primitive import side_effect
 from autograd.nn import Module
 from autograd.observe.profiler import MemoryPrediction
