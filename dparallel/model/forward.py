@@ -148,6 +148,3 @@ class SummedForward:
             raise ValueError(f"average={average!r} requires rows, but forward() got no tensor with a dimension; "
                              "pass average='ranks', or call it inside `with model.weighted(rows):`")
         return float(found[0].array.shape[self.dim])
-
-
-__all__ = ["Compute", "FromRoot", "OnThisRank", "SummedForward", "module_compute"]

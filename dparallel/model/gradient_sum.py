@@ -177,6 +177,3 @@ class GradientSum:
         if hook is not None and hasattr(hook.state, "__dict__"):
             return f"DataParallel with a comm hook that keeps a state ({type(hook.state).__name__})"
         return ""
-
-
-__all__ = ["GradientSum"]

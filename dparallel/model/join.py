@@ -311,6 +311,3 @@ class Joining:
             raise NotImplementedError("join(): SyncBatchNorm requires the forward passes of all ranks, but a rank that has "
                                       "run out of batches has none; pass throw_on_early_termination=True")
         return Join([model], enable, throw, divide_by_initial_world_size=initial)
-
-
-__all__ = ["Join", "JoinHook", "Joinable", "Joining"]

@@ -51,6 +51,3 @@ def linear_scaling(optimizer: Optimizer, size: float, warmup_steps: int = 0) -> 
     if size <= 1 or not warmup_steps:
         return ConstantLR(optimizer, factor=1.0, total_iters=1)
     return LinearLR(optimizer, start_factor=1 / size, total_iters=warmup_steps)
-
-
-__all__ = ["linear_scaling"]

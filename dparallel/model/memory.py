@@ -53,6 +53,3 @@ def is_mapped(array: Any) -> bool:
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.base is not None
-
-
-__all__ = ["MemoryUse"]

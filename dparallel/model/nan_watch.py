@@ -90,8 +90,3 @@ def has_nan(x: Tensor) -> bool:
     """Whether an element is nan."""
     array: Any = x.array
     return array.dtype.kind in "fcV" and bool((array != array).any())
-
-
-
-
-__all__ = ["NanWatch"]

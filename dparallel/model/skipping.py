@@ -179,6 +179,3 @@ def reason_of(error: BaseException) -> str:
     """The lines of the failed ranks in a rejected collective's error."""
     lines = [line.strip() for line in str(error).splitlines() if MARK in line]
     return "; ".join(line.replace("barrier(): ", "").replace(f"{MARK}: ", "") for line in lines)
-
-
-__all__ = ["Skipping", "Step"]

@@ -73,6 +73,3 @@ def table(data: dict[str, Any]) -> str:
         lines.append((key.replace("_", " "), str(value)))
     width = max(len(key) for key, _ in lines)
     return "\n".join(f"{key:{width}}  {value}" for key, value in lines)
-
-
-__all__ = ["Statistics", "table"]

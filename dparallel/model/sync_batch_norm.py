@@ -259,5 +259,3 @@ def _standardize_all(items: Sequence[tuple[Tensor, Observe]], settings: dict[str
 
 
 convert_sync_batchnorm = SyncBatchNorm.convert_sync_batchnorm
-
-__all__ = ["SyncBatchNorm", "convert_sync_batchnorm"]

@@ -95,6 +95,3 @@ def verify_weights(model: Counts, config: Config[Any]) -> None:
     difference = first_difference(weights, config.ranks)
     if difference:
         raise CollectiveError(f"the weights are not the same on all ranks before forward {model.forwards}: {difference}")
-
-
-__all__ = ["WholeState", "verify_weights"]
