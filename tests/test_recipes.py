@@ -72,7 +72,7 @@ def copy(tmp_path):
 
 
 def test_there_are_five():
-    kinds = ("operation", "layer", "collective", "comm hook", "optimiser")
+    kinds = ("operation", "layer", "collective", "comm hook", "optimizer")
     assert list(RECIPES) == [f"A new {kind}" for kind in kinds]
 
 
@@ -92,7 +92,7 @@ def test_the_recipe_works(title, copy):
 @pytest.mark.parametrize("title, right, wrong", [
     ("A new operation", "g / (3 * z * z)", "g / (2 * z * z)"), ("A new layer", ".square()", ".abs()"),
     ("A new collective", "Mirror.apply(*gs, comm=ctx.comm)", "gs if len(gs) > 1 else gs[0] * 2"),
-    ("A new comm hook", "np.clip(handle.value(), -limit, limit)", "handle.value()"), ("A new optimiser", "m *= b2", "m *= b1")])
+    ("A new comm hook", "np.clip(handle.value(), -limit, limit)", "handle.value()"), ("A new optimizer", "m *= b2", "m *= b1")])
 def test_the_check_finds_a_mistake(title, right, wrong, copy):
     """A recipe's check is worth something: a mistake in what it adds fails it."""
     assert RECIPES[title].count(right) >= 1

@@ -73,7 +73,7 @@ def errors(case: Case) -> dict[str, tuple[float, float]]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)                         # arrays are small
     squares: dict[str, np.ndarray] = {}
-    for seed in range(1 if case.group == "optimisers" else SEEDS):
+    for seed in range(1 if case.group == "optimizers" else SEEDS):
         exact = results(torch, case, seed, torch.float64)
         ours, theirs = results(autograd, case, seed, autograd.float32), results(torch, case, seed, torch.float32)
         for name, value in exact.items():
@@ -162,7 +162,7 @@ def trained(name: str, **options: Any) -> Case:
             ((x @ w - y) ** 2).mean().backward()
             optimizer.step()
         return w.detach()
-    return Case(f"{name}, 1,000 steps", "optimisers", compute, ((16, 4), (32, 16), (32, 4)), fixed=3)
+    return Case(f"{name}, 1,000 steps", "optimizers", compute, ((16, 4), (32, 16), (32, 4)), fixed=3)
 
 
 def attention(lib: Any, q: Any, k: Any, v: Any) -> Any:
