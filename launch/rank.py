@@ -99,11 +99,11 @@ def main() -> None:
 
 
 def timeline() -> Any:
-    """The recording of a timeline (dparallel/observe/timeline/recording.py), started if dprun has --timeline; else None."""
+    """The recording of a timeline (dparallel/observe/timeline/ring_files.py), started if dprun has --timeline; else None."""
     if not os.environ.get(TIMELINE):
         return None
     try:
-        recording = importlib.import_module("dparallel.observe.timeline.recording").started_by_dprun
+        recording = importlib.import_module("dparallel.observe.timeline.ring_files").started_by_dprun
     except ImportError as error:
         sys.stderr.write(f"dprun: no timeline: {error}\n")
         return None

@@ -31,7 +31,7 @@ import autograd as ag
 import dparallel.distributed as dist
 from autograd.utils.data import DataLoader
 from dparallel import DistributedSampler, GlobalBatchSampler
-from dparallel.checkpoint import Checkpointer, CheckpointError, files, memory
+from dparallel.checkpoint import Checkpointer, CheckpointError, files, host_copies
 from dparallel.checkpoint.checkpointer import parts_of, take_back
 from dparallel.checkpoint.errors import Ranks
 from dparallel.checkpoint.manifest import checked_manifest
@@ -136,7 +136,7 @@ def test_what_is_made_is_closed_to_others(tmp_path):
 @pytest.fixture
 def shm(tmp_path, monkeypatch):
     """A folder in the place of /dev/shm."""
-    for module in (memory.private, private):         # dprun.private and launch.private
+    for module in (host_copies.private, private):         # dprun.private and launch.private
         monkeypatch.setattr(module, "SHARED", str(tmp_path / "shm"))
     (tmp_path / "shm").mkdir(mode=0o1777)
     return tmp_path / "shm"

@@ -6,8 +6,8 @@ import zlib
 from typing import Any
 
 from ..core.tensor import Parameter, Tensor
+from .blocks import Memory, require_grad
 from .kinds import BACK, CONTAINERS, KIND
-from .memory import Memory, require_grad
 from .safetensors import CODES, MANY, Entry, checkers, raw
 from .source import Array, Source
 

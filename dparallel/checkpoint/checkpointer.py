@@ -27,8 +27,8 @@ from ..comm.lost import is_loss
 from . import files
 from .encoding import Taken, stored
 from .errors import CheckpointError, Ranks, joined, told
+from .host_copies import MemoryCopies
 from .keeping import Keep, Kept, keep_of
-from .memory import MemoryCopies
 from .parts import Part, SharedStreams, part_of
 from .plan import Plan, Staging, share_out
 from .probe import identity, probe

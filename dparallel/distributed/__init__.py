@@ -51,7 +51,8 @@ from .groups import (
     is_available,
     is_initialized,
 )
-from .messages import (
+from .parallel import DistributedDataParallel
+from .point_to_point import (
     P2POp,
     all_gather_object,
     batch_isend_irecv,
@@ -65,7 +66,6 @@ from .messages import (
     send,
     send_object_list,
 )
-from .parallel import DistributedDataParallel
 from .stores import (
     DistBackendError,
     DistError,

@@ -1,6 +1,6 @@
 """A run that continues after some of its ranks have died: survive().
 
-May import: checkpoint, comm, model, sharding. Read first: run.py, then memory.py and watch.py.
+May import: checkpoint, comm, model, sharding. Read first: run.py, then last_state.py and watch.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Restoring a state on the ranks of a new membership: which one, and from which rank.
 
 Within a job a state travels in shared memory and in messages. Between jobs it is a checkpoint in the memory of the hosts
-(checkpoint/memory.py), in a folder whose random name dprun gives to both jobs.
+(checkpoint/host_copies.py), in a folder whose random name dprun gives to both jobs.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ..checkpoint import files
 from ..checkpoint.checkpointer import planned, take_back
 from ..checkpoint.encoding import Taken
 from ..checkpoint.errors import CheckpointError, Ranks
-from ..checkpoint.memory import MemoryCopies
+from ..checkpoint.host_copies import MemoryCopies
 from ..checkpoint.parts import Loader, Part, SharedStreams, Stream, for_rank
 from ..checkpoint.writing import Job
 from ..comm import world
 from ..comm.environment import environment, host_identity
 from ..comm.lost import RankLost
-from .memory import CopiedState, LiveState, State, Survived
+from .last_state import CopiedState, LiveState, State, Survived
 
 
 class Offer(NamedTuple):

@@ -18,7 +18,7 @@ from ..comm.environment import environment, leave_mark
 from ..comm.job import this_job
 from ..comm.lost import RankLost, is_loss, is_stale
 from ..comm.preemption import Preempted
-from .memory import CopiedState, LiveState, lies_in_slices
+from .last_state import CopiedState, LiveState, lies_in_slices
 from .recovery import NOTHING, Left, Offer, check_parts, hand_over, left_by_the_job_before, put_back
 from .watch import MSG_APART, Earlier, Watch, misplaced, shares, untrained, warn
 

@@ -25,7 +25,7 @@ from table import percentile
 import autograd
 from autograd.spans.spans import USER, begin, end, number_of
 from dparallel import DataParallel, world
-from dparallel.observe.timeline.recording import SAMPLED, Part
+from dparallel.observe.timeline.ring_files import SAMPLED, Part
 from dparallel.observe.timeline.run import read_parts
 
 CASES = "mlp 64-128-64-10", "mlp 784-512-512-10", "cnn 28x28", "gpt"

@@ -16,7 +16,7 @@ import pytest
 import autograd as ag
 from autograd import nn, optim
 from dparallel import DataParallel, run_ranks
-from dparallel.checkpoint import Checkpointer, CheckpointError, Keep, checkpointer, files, memory, timing, writing
+from dparallel.checkpoint import Checkpointer, CheckpointError, Keep, checkpointer, files, host_copies, timing, writing
 from dparallel.checkpoint.keeping import Kept
 from dparallel.comm import threads
 
@@ -371,7 +371,7 @@ def test_after_the_end_of_the_program_rank_0_does_not_wait_for_ever(tmp_path, mo
 
 def memory_of(base, hosts):
     """MemoryCopies with a memory for each of several pretended hosts."""
-    class Copies(memory.MemoryCopies):
+    class Copies(host_copies.MemoryCopies):
         def __init__(self, identity, ranks, folder):
             here = base / f"host-{hosts[ranks.rank]}"
             here.mkdir(exist_ok=True)
@@ -416,7 +416,7 @@ def test_a_state_comes_back_from_memory(hosts, after, tmp_path, monkeypatch):
 
 
 def test_memory_is_bounded_and_given_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory.private, "SHARED", str(tmp_path / "shm"))
+    monkeypatch.setattr(host_copies.private, "SHARED", str(tmp_path / "shm"))
     (tmp_path / "shm").mkdir()
     checkpoint = Checkpointer(tmp_path / "run", model=net(), memory=True)
     for step in range(1, 5):
@@ -435,7 +435,7 @@ def test_memory_is_bounded_and_given_back(tmp_path, monkeypatch):
 
 
 def test_a_damaged_copy_in_memory_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory.private, "SHARED", str(tmp_path / "shm"))
+    monkeypatch.setattr(host_copies.private, "SHARED", str(tmp_path / "shm"))
     (tmp_path / "shm").mkdir()
     checkpoint = Checkpointer(tmp_path / "run", model=net(), memory=True)
     checkpoint.save(1)

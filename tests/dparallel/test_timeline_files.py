@@ -19,8 +19,8 @@ from autograd.spans import spans
 from autograd.spans.spans import BLOCK, COUNTER, FLIGHT, LANE, MESSAGE, PASS, USER
 from dparallel import Devices, timeline
 from dparallel.observe.timeline.__main__ import main
-from dparallel.observe.timeline.recording import PAGE, Part
 from dparallel.observe.timeline.report import Report, finish
+from dparallel.observe.timeline.ring_files import PAGE, Part
 from dparallel.observe.timeline.run import EMPTY, Rank, Run, Spans, Thread, TimelineError, read, read_parts, write_trace
 from launch import mpirun
 
@@ -167,7 +167,7 @@ def test_a_folder_under_way_and_its_dump(tmp_path):
 KILLED = """
 import os, signal, sys
 from autograd.spans import spans
-from dparallel.observe.timeline.recording import Part
+from dparallel.observe.timeline.ring_files import Part
 from pathlib import Path
 part = Part(Path(sys.argv[1]), 0, 2, steps=None, limit=None)
 part.start()

@@ -21,7 +21,7 @@ from autograd.profiler import profile, schedule
 from autograd.spans import spans
 from autograd.spans.spans import FINE, MESSAGE, USER, Recorder, names
 from autograd.utils.data import DataLoader
-from dparallel.observe.timeline.recording import FileRecorder, Part
+from dparallel.observe.timeline.ring_files import FileRecorder, Part
 from dparallel.observe.timeline.run import read_parts
 
 THREADS = 3

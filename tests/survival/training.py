@@ -77,7 +77,7 @@ def dying(kind: type[Any], moments: Moments) -> type[Any]:
 
 
 class Head:
-    """memory.HEAD, which passes a moment when the head of a slot is written: first that it is not complete, then that it is."""
+    """last_state.HEAD, which passes a moment when the head of a slot is written: first that it is not complete, then that it is."""
 
     def __init__(self, head: Any, moments: Moments) -> None:
         self.head, self.moments, self.size, self.unpack_from = head, moments, head.size, head.unpack_from
@@ -90,12 +90,12 @@ class Head:
 def passing_in_recoveries(moments: Moments) -> None:
     """Moments in the work of run.step() and of a recovery; mpi4py must have been started by the library."""
     from dparallel.comm.mpi.membership import Membership
-    from dparallel.survival import memory, recovery
+    from dparallel.survival import last_state, recovery
 
-    passing(memory.LiveState, "commit", moments, before="in run.step()", after="in run.step()")
+    passing(last_state.LiveState, "commit", moments, before="in run.step()", after="in run.step()")
     passing(Membership, "_together", moments, before="settling", after="settling")
     passing(recovery, "_put", moments, before="putting back", after="putting back")
-    memory.HEAD = Head(memory.HEAD, moments)
+    last_state.HEAD = Head(last_state.HEAD, moments)
 
 
 def watched(net: ag.nn.Module, inner: str, moments: Moments) -> None:

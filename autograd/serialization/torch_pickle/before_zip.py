@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, restore
-from ..memory import Memory
+from ..blocks import Memory
 from ..source import Array, Source
 from .names import Storage, StorageType, unpickle
 from .unpickle import short_repr

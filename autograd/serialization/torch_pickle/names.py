@@ -16,8 +16,8 @@ from ...base.size import Size
 from ...core.graph import shared_counter
 from ...core.tensor import Parameter, Tensor, restore
 from ...nn.parameter import Buffer, UninitializedBuffer, UninitializedParameter
+from ..blocks import Memory, require_grad
 from ..kinds import NUMBERS, named_dtype
-from ..memory import Memory, require_grad
 from .unpickle import Machine, Named, contents, short_repr
 
 STORAGES = {"Double": "float64", "Float": "float32", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64",

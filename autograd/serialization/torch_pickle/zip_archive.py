@@ -7,7 +7,7 @@ import zipfile
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
-from ..memory import Memory
+from ..blocks import Memory
 from ..source import Source
 from .names import Storage, StorageType, unpickle
 from .unpickle import short_repr

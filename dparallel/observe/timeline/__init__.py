@@ -1,11 +1,11 @@
 """One timeline of all ranks: what each did when, who waited for whom, and why.
 
-Read first: recording.py, which writes; then run.py, phases.py, blame.py and report.py, which read.
+Read first: ring_files.py, which writes; then run.py, phases.py, blame.py and report.py, which read.
 """
 
 from autograd.base.docstrings import attach_to_modules
 
-from .recording import timeline
+from .ring_files import timeline
 
 attach_to_modules("dparallel.observe")
 __all__ = ["timeline"]

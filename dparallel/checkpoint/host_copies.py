@@ -22,7 +22,7 @@ import numpy as np
 from autograd.serialization.kinds import named_dtype
 from autograd.serialization.safetensors import raw
 
-from . import files
+from ..checkpoint import files
 from .encoding import Array
 from .errors import Ranks
 from .keeping import Kept

@@ -26,7 +26,7 @@ from autograd.core.tensor import result
 from ..autograd import Tensor
 from ..checkpoint.encoding import Leaf, Slice
 from ..checkpoint.errors import Ranks
-from ..checkpoint.memory import hosts_of
+from ..checkpoint.host_copies import hosts_of
 from ..checkpoint.parts import OptimizerState, Part, copied
 from ..comm.mpi.shared_memory import opened
 from ..sharding import ParameterSlice, ZeroRedundancyOptimizer
