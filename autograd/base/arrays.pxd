@@ -8,6 +8,9 @@ cdef inline bint is_bfloat16(object x):
         return False
     return hasattr(x, "present") and x.dtype.num > 255         # an AbsentArray
 
+cdef inline bint is_complex(object x):
+    return isinstance(x, ndarray) and 13 < PyArray_TYPE(x) < 17
+
 cdef inline bint is_float16(object x):
     return isinstance(x, ndarray) and PyArray_TYPE(x) == 23
 

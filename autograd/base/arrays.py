@@ -19,6 +19,11 @@ def is_bfloat16(a: Any) -> bool:
     return isinstance(a, (ndarray, AbsentArray)) and a.dtype.num > 255
 
 
+def is_complex(a: Any) -> bool:
+    """Whether a is an array of complex numbers."""
+    return isinstance(a, ndarray) and 13 < a.dtype.num < 17
+
+
 def is_float16(a: Any) -> bool:
     """Whether a is an array of float16."""
     return isinstance(a, ndarray) and a.dtype.num == 23
@@ -29,4 +34,4 @@ def is_half(a: Any) -> bool:
     return isinstance(a, (ndarray, AbsentArray)) and a.dtype.num > 22
 
 
-__all__ = ["alike", "is_bfloat16", "is_float16", "is_half"]
+__all__ = ["alike", "is_bfloat16", "is_complex", "is_float16", "is_half"]

@@ -158,7 +158,7 @@ def casts_float32(function: F) -> F:
 
     @functools.wraps(function)
     def casting_float32(*args: Any, **kwargs: Any) -> Any:
-        if not casting or modes.autocast is None:
+        if not casting.used or modes.autocast is None:
             return function(*args, **kwargs)
         if kwargs.get("out") is None:
             args, kwargs = cast_to(args, float32), {name: cast_to(value, float32) for name, value in kwargs.items()}

@@ -21,7 +21,7 @@ from .graph import Node, join_views, shared_counter
 from .modes import GRAD, modes
 from .primitive import this_thread, watchers
 from .recording import pack, record, tensor_at, unpack
-from .tensor import Tensor, edge_of, result
+from .tensor import Tensor, TensorBase, edge_of, result
 
 
 class OperationNode(Node):
@@ -159,12 +159,16 @@ class Operation:
             return spans.call(cls.apply, cls.span, args, settings)
         kind = 0
         seen = half = False
-        arrays = []
+        node: OperationNode = cls.node()
+        node.saved = None
+        arrays: list[Any] = [node]                   # what forward gets
+        tensor: TensorBase                           # types of variables are those of C in a compiled core
         for a in args:
             if isinstance(a, Tensor):
-                array = a.array
+                tensor = a
+                array = tensor.array
                 seen = True
-                kind |= a.tracked
+                kind |= tensor.tracked
             else:
                 array = a
             arrays.append(array)
@@ -172,16 +176,15 @@ class Operation:
                 half = True
         if half and not cls.view and not cls.any_float:
             return in_float32(cls.apply, args, settings, cls.like_first)
-        node: OperationNode = cls.node()
-        node.saved = None
         if cls.real:
             demand_real(node, arrays)
         try:
-            output = cls.forward(node, *arrays, **settings)
+            output = cls.forward(*arrays, **settings) if settings else cls.forward(*arrays)
         except ValueError as error:
             if cls.mixes:
-                explain(error, *arrays)
+                explain(error, *arrays[1:])
             raise
+        del arrays[0]
         if not seen:
             return output
         if not kind or not kind & modes.recording:
@@ -216,7 +219,7 @@ class Operation:
 def demand_real(node: OperationNode, arrays: list[Any]) -> None:
     """NotImplementedError if one of the arrays holds complex numbers."""
     for a in arrays:
-        if isinstance(a, np.ndarray) and a.dtype.kind == "c":
+        if of_arrays.is_complex(a):
             raise NotImplementedError(f'"{node.name().removesuffix("Backward0")}" not implemented for {a.dtype}; compute it '
                                       "from the real and imaginary parts")
 

@@ -72,7 +72,7 @@ def takes_out(operation: F) -> F:
     @functools.wraps(operation)
     def wrapped(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is None:
-            return operation(*args, **kwargs)
+            return operation(*args, **kwargs) if kwargs else operation(*args)
         with suspended() if casting.used else nullcontext():      # what goes to `out` is not cast, as in PyTorch
             value = operation(*(detached(a) for a in args), **{k: detached(v) for k, v in kwargs.items()})
         inputs, name, dtype = (*args, *kwargs.values()), operation.__name__, kwargs.get("dtype")

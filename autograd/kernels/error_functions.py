@@ -123,7 +123,7 @@ def erf(x: Array) -> Array:
     return _in_full(x) if getattr(x, "dtype", None) in (None, np.float64) else _in_single(x)
 
 
-erfc: Any = in_double(_erfc)
+erfc: Any = in_double(_erfc, "complementary_error_function")
 erfcx: Any = in_double(_erfcx)
 erfinv: Any = in_double(_erfinv, "inverse_error_function")
 ndtr: Any = in_double(_ndtr)

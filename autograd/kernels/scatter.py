@@ -8,9 +8,9 @@ import numpy as np
 
 from ..base.types import Array
 from .halves import converted
-from .loops import FLOAT32, kernels_for
+from .loops import FLOAT32, kernels_for, loops
 from .sorting import order
-from .take_along import SMALL, along, check_places, flat_places, in_range, limits, loop_along, repeated
+from .take_along import SMALL, check_places, flat_places, in_range, limits, repeated
 
 add_up_at: Any = np.add.at
 FEW = 256                            # numbers that np.add.at() adds sooner than what we do begins: 5 us
@@ -102,12 +102,14 @@ def flat_rows(vectors: list[Any], sizes: list[int]) -> Array:
 def added(x: Any, index: Array, src: Any, dim: int, shape: Any = None) -> Array:
     """A copy of x, or zeros of `shape`, with src[i, j] added at [index[i, j], j] for dim 0, and so on; src is as large as
     the index."""
-    out = np.zeros(shape, src.dtype) if x is None else np.array(x, order="C")
+    out = np.zeros(shape, src.dtype) if x is None else x
     shape = out.shape
-    rows = repeated(index, dim, shape)
-    if rows is None and src.dtype is out.dtype and put(out, index, src, dim, True):
-        return out
+    rows = None if index.flags.carray else repeated(index, dim, shape)
+    made = put(out, index, src, dim, True, x is not None) if rows is None else None
+    if made is not None:
+        return made
     check_places(index, dim, shape[dim])
+    out = out if x is None else np.array(x, order="C")
     if rows is not None:
         add_along(out, dim, rows, src)
     elif index.size < SMALL:
@@ -119,11 +121,13 @@ def added(x: Any, index: Array, src: Any, dim: int, shape: Any = None) -> Array:
 
 def scatter_copy(x: Any, index: Any, src: Any, dim: int) -> Array:
     """A copy of x with src[i, j] put at [index[i, j], j] for dim 0, and so on; src may be a number."""
-    out = np.array(x, order="C")
-    if put(out, index, src if np.ndim(src) else np.full(index.shape, src, out.dtype), dim, False):
-        return out
+    every = isinstance(src, np.ndarray) and src.ndim
+    made = put(x, index, src if every else np.full(index.shape, src, x.dtype), dim, False, True)
+    if made is not None:
+        return made
     check_places(index, dim, x.shape[dim])
-    out.reshape(-1)[flat_places(index, dim, x.shape)] = src.reshape(-1) if np.ndim(src) else src
+    out = np.array(x, order="C")
+    out.reshape(-1)[flat_places(index, dim, x.shape)] = src.reshape(-1) if every else src
     return out
 
 
@@ -133,18 +137,21 @@ def put_along(g: Array, places: Array, dim: int, n: int, distinct: bool) -> Arra
     if not distinct and places.shape[dim] != 1:
         return added(None, places, g, dim, shape)  # type: ignore[no-any-return]
     out = np.zeros(shape, g.dtype)
-    if not put(out, places, g, dim, False):
+    if put(out, places, g, dim, False, False) is None:
         out.reshape(-1)[flat_places(places, dim, shape)] = g.reshape(-1)
     return out
 
 
-def put(out: Array, index: Array, src: Array, dim: int, add: bool) -> bool:
-    """Write src to an array of this process's own, or add it, by a compiled loop; whether there is one, and the index is in
-    range."""
-    loop, _ = loop_along("scatter", out, index, dim)
-    if loop is None or src.dtype is not out.dtype or type(src) is not np.ndarray:
-        return False
-    return not loop(out, np.ascontiguousarray(index, np.int64), np.ascontiguousarray(src), *along(out, index, dim), add)
+def put(x: Array, index: Array, src: Array, dim: int, add: bool, copied: bool) -> Any:
+    """x, or a copy of it, with src written to it, or added, by a compiled loop; None if there is none for these arrays, or
+    if the index is out of range."""
+    kernels = loops._library or loops.library()
+    made = None if kernels is None else kernels.scatter_of(x, index, src, dim, add, copied)
+    if made is None and kernels is not None and x.dtype.kind == "f":
+        own = np.ascontiguousarray(x)
+        made = kernels.scatter_of(own, np.ascontiguousarray(index, np.int64), np.ascontiguousarray(src), dim, add,
+                                  copied and own is x)
+    return made
 
 
 UFUNC: dict[str, np.ufunc] = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}

@@ -8,18 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.types import Array
-from .loops import FLOAT32, blocked, kernels_for
+from .loops import FLOAT32, blocked, kernels_for, loops
 from .loops.rows import MANY
 
 
 def softmax(x: Array, dim: int) -> Array | None:
     """exp(x) over its sum."""
-    kernels = kernels_for(x) if dim == x.ndim - 1 else None
-    if kernels is None:
-        return None
-    out = np.empty_like(x)
-    kernels.softmax(x, out, x.size // x.shape[-1], x.shape[-1])
-    return out
+    kernels = loops._library or loops.library()
+    return None if kernels is None else kernels.softmax_of(x, dim, -1)
 
 
 def softmax_backward(z: Array, g: Array, dim: int) -> Array | None:
@@ -32,25 +28,16 @@ def softmax_backward(z: Array, g: Array, dim: int) -> Array | None:
     return out
 
 
-def power_sums(x: Array) -> tuple[Array, Array] | None:
-    """The largest element of each row of a matrix, and the sum of exp(x - largest)."""
-    kernels = kernels_for(x) if x.ndim == 2 else None
-    if kernels is None:
-        return None
-    rows, columns = x.shape
-    tops, sums = np.empty((2, rows), FLOAT32)
-    kernels.power_sums(x, np.empty(columns + MANY, FLOAT32), tops, sums, rows, columns, 0)
-    return tops, sums
+def cross_entropy(x: Array, target: Array) -> tuple[Array, Array, Array] | None:
+    """The loss, the largest element, and the sum of exp(x - largest) of each row of a matrix. The targets are in range."""
+    kernels = loops._library or loops.library()
+    return None if kernels is None else kernels.cross_entropy_of(x, np.ascontiguousarray(target, np.int64), 1, -2)
 
 
 def log_softmax(x: Array, dim: int) -> Array | None:
     """x minus the logarithm of the sum of exp(x): the largest first, or digits are lost."""
-    kernels = kernels_for(x) if dim == x.ndim - 1 else None
-    if kernels is None:
-        return None
-    out, columns = np.empty_like(x), x.shape[-1]
-    kernels.log_softmax(x, np.empty(columns + 2 * MANY, FLOAT32), out, x.size // columns, columns)
-    return out
+    kernels = loops._library or loops.library()
+    return None if kernels is None else kernels.log_softmax_of(x, dim, -1)
 
 
 def log_softmax_backward(z: Array, g: Array, dim: int) -> Array | None:
@@ -94,7 +81,7 @@ def neighbours(dims: tuple[int, ...]) -> bool:
 
 
 def cross_entropy_backward(x: Array, tops: Array, sums: Array, share: Array, target: Array) -> Array | None:
-    """(softmax(x) - one hot) * share of each row, from power_sums(x). The targets are in range."""
+    """(softmax(x) - one hot) * share of each row, from what cross_entropy() has found. The targets are in range."""
     factor = share / sums
     kernels = kernels_for(x, tops, factor, share)
     if kernels is None:

@@ -14,7 +14,7 @@ import numpy as np
 from ..base.types import Array
 from .blocks import empty
 from .halves import converted
-from .loops import NO_LOOP, kernels_for, loop_for
+from .loops import kernels_for, loop_for, loops
 from .memory_format import in_rows
 from .take_along import gather_along
 
@@ -24,6 +24,7 @@ REST = np.int32(0x7FFFFFFF)
 ZERO, INT64 = np.float32(0), np.dtype(np.int64)
 MIDDLING = 1 << 16                   # elements from which words' memory costs more than calls of NumPy
 SHORT = 32                           # elements of a row that a loop puts in order, one after the other
+GONE = -2                            # the size of a dimension that results lack; loops leave it out, the rest keeps it as 1
 FEW = 16                             # what is searched for one by one: of ascending numbers each is put in
 
 
@@ -55,21 +56,19 @@ def with_values(a: Array, places: Array, dim: int) -> tuple[Array, Array]:
 
 
 def short(a: Array, dim: int, first: int, k: int, descending: bool = False, middle: int = 0) -> tuple[Array, Array] | None:
-    """Elements first to first + k - 1 in order and their places, by the loop for short rows; None if it can't. middle: see
-    the loop."""
-    n = a.shape[dim]
-    if not 0 < n <= SHORT or not k:
+    """Elements first to first + k - 1 in order and their places, by the loop for short rows; None if it can't. k may be
+    GONE; middle: see the loop."""
+    kernels = loops._library or loops.library()
+    if kernels is None or not 0 < a.shape[dim] <= SHORT or not k:
         return None
-    rows = a
-    loop, room = loop_for("ordered", a) if dim == a.ndim - 1 else NO_LOOP
-    if loop is None:
-        rows = across(a, dim)
-        loop, room = loop_for("ordered", rows)
-        if loop is None:
-            return None
-    values, places = room(rows, k, False), room(rows, k, True)
-    loop(rows, values, places, rows.size // n, n, first, k, -1 if descending else 0, middle)
-    return (values, places) if rows is a else both_back(values, places, a, dim)
+    loop, flip = kernels.ordered_of, -1 if descending else 0
+    return loop(a, dim, k, first, flip, middle) or turned(loop, a, dim, k, first, flip, middle)
+
+
+def turned(loop: Any, a: Array, dim: int, size: int, *settings: int) -> tuple[Array, Array] | None:
+    """What a loop over rows, which has refused a itself, finds in a copy of its rows; None if it can't."""
+    found = loop(across(a, dim), a.ndim - 1, size, *settings)
+    return None if found is None else both_back(found[0], found[1], a, a.ndim - 1 if size == GONE else dim)
 
 
 def _words(rows: Array, descending: bool, kernels: Any) -> Array:
@@ -191,9 +190,9 @@ def _beyond(rows: Array, k: int, largest: bool) -> Array | None:
     return np.take_along_axis(inside, order(values, 1, largest), 1).reshape(*rows.shape[:-1], k)
 
 
-def nth(a: Array, dim: int, k: int) -> tuple[Array, Array]:
-    """Element k of order(a, dim), and its place, with size 1 along dim."""
-    found = short(a, dim, k, 1)
+def nth(a: Array, dim: int, k: int, size: int = 1) -> tuple[Array, Array]:
+    """Element k of order(a, dim), and its place, with size 1 along dim, or GONE."""
+    found = short(a, dim, k, size)
     return with_values(a, _place(a, dim, k), dim) if found is None else found
 
 
@@ -214,21 +213,25 @@ def _place(a: Array, dim: int, k: int) -> Array:
     return back(same.argmax(-1, keepdims=True), a.ndim, dim)
 
 
-def largest(a: Array, dim: int) -> tuple[Array, Array]:
-    """The first of the largest elements along dim, and its place, with size 1 along dim; nan wins."""
-    return with_values(a, a.argmax(dim, keepdims=True), dim)
+def largest(a: Array, dim: int, size: int = 1) -> tuple[Array, Array]:
+    """The first of the largest elements along dim, and its place, with size 1 along dim, or GONE; nan wins."""
+    kernels = loops._library or loops.library()
+    found = None if kernels is None else kernels.first_extremes_of(a, dim, size, 1.0)
+    return with_values(a, a.argmax(dim, keepdims=True), dim) if found is None else found
 
 
-def smallest(a: Array, dim: int) -> tuple[Array, Array]:
-    """The first of the smallest elements along dim, and its place, with size 1 along dim; nan wins."""
-    return with_values(a, a.argmin(dim, keepdims=True), dim)
+def smallest(a: Array, dim: int, size: int = 1) -> tuple[Array, Array]:
+    """The first of the smallest elements along dim, and its place, with size 1 along dim, or GONE; nan wins."""
+    kernels = loops._library or loops.library()
+    found = None if kernels is None else kernels.first_extremes_of(a, dim, size, -1.0)
+    return with_values(a, a.argmin(dim, keepdims=True), dim) if found is None else found
 
 
-def middle(a: Array, dim: int, skip_nan: bool) -> tuple[Array, Array]:
+def middle(a: Array, dim: int, skip_nan: bool, size: int = 1) -> tuple[Array, Array]:
     """The middle element along dim, the lower of two, and its place; the first nan if there is one, or the middle one of the
     others."""
     n = a.shape[dim]
-    found = short(a, dim, 0, 1, middle=2 if skip_nan else 1)
+    found = short(a, dim, 0, size, middle=2 if skip_nan else 1)
     if found is not None:
         return found
     nan = np.isnan(a) if a.dtype.kind in "fV" else None
@@ -239,15 +242,14 @@ def middle(a: Array, dim: int, skip_nan: bool) -> tuple[Array, Array]:
     return with_values(a, in_rows(np.take_along_axis(order(a, dim), at, dim)), dim)
 
 
-def mode(a: Array, dim: int) -> tuple[Array, Array]:
+def mode(a: Array, dim: int, size: int = 1) -> tuple[Array, Array]:
     """The most frequent element along dim, the smallest of several, and its last place."""
     n = a.shape[dim]
-    rows = across(a, dim)
-    loop, room = loop_for("most_frequent", rows) if n <= SHORT else NO_LOOP
-    if loop is not None:
-        values, places = room(rows, 1, False), room(rows, 1, True)
-        loop(rows, values, places, rows.size // n, n)
-        return both_back(values, places, a, dim)
+    kernels = loops._library or loops.library() if n <= SHORT else None
+    loop = kernels and kernels.most_frequent_of
+    found = loop and (loop(a, dim, size) or turned(loop, a, dim, size))
+    if found is not None:
+        return found  # type: ignore[no-any-return]
     places = order(a, dim)
     values = np.moveaxis(np.take_along_axis(a, places, dim), dim, -1)
     new = np.ones(values.shape, bool)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from .loops import FLOAT32, blocked, kernels_for, loop_for
+from .loops import FLOAT32, kernels_for, loops
 from .memory_format import in_rows
 
 accumulate: Any = np.add.reduce
@@ -63,38 +63,38 @@ def added_up(x: Array, steps: list[tuple[int, int, int]], kernels: Any) -> Array
 
 def running(x: Array, dim: int, back: bool = False) -> Array | None:
     """The sums of the first 1, 2, ... along dim, of the last ones if `back`; None where NumPy has to make them."""
-    loop, room = loop_for("running_sums", x)
-    if loop is None:
-        return None
-    out = room(x, -1, False)
-    blocks, n, inner = blocked(x.shape, dim, dim)
-    loop(x, x if inner == 1 else np.empty(inner), out, blocks, n, inner, back)       # rows require no memory
-    return out
+    kernels = loops._library or loops.library()
+    return None if kernels is None else kernels.running_sums_of(x, dim, -1, back)
 
 
 def running_product(x: Array, dim: int) -> Array | None:
     """The products of the first 1, 2, ... along dim; None where NumPy has to make them, at four times the time."""
-    loop, room = loop_for("running_products", x)
-    if loop is None:
-        return None
-    out = room(x, -1, False)
-    loop(x, out, *blocked(x.shape, dim, dim))
-    return out
+    kernels = loops._library or loops.library()
+    return None if kernels is None else kernels.running_products_of(x, dim, -1)
 
 
 def running_places(x: Array, dim: int, reduce: Any) -> tuple[Array, Array]:
     """The extreme of the first 1, 2, ... along dim, and where it is, the last of equal ones, or of nan."""
-    loop, room = loop_for("running_places", x)
-    if loop is not None:
-        out, places = room(x, -1, False), room(x, -1, True)
-        loop(x, out, places, *blocked(x.shape, dim, dim), 1.0 if reduce is np.maximum else -1.0)
-        return out, places
+    kernels = loops._library or loops.library()
+    found = None if kernels is None else kernels.running_places_of(x, dim, -1, 1.0 if reduce is np.maximum else -1.0)
+    if found is not None:
+        return found
     out = reduce.accumulate(x, axis=dim)
     reached = x == out
     if x.dtype.kind in "fV":
         reached |= np.isnan(x)
     places = np.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - 1 - dim))
     return in_rows(out), in_rows(np.maximum.accumulate(np.where(reached, places, 0), axis=dim))
+
+
+def quotient_of_sum(x: Array, divisor: Any) -> Array:
+    """The sum of all elements over a number, of x's dtype and without dimensions."""
+    kernels = loops._library or loops.library()
+    made = None if kernels is None else kernels.quotient_of_sum_of(x, 0, -3, divisor)
+    if made is not None:
+        return made  # type: ignore[no-any-return]
+    wide = np.float32 if x.dtype == np.float16 else x.dtype
+    return np.asarray(np.add.reduce(x, axis=None, dtype=wide) / divisor).astype(x.dtype, copy=False)
 
 
 def extremes(x: Array, dims: tuple[int, ...], keepdims: bool, reduce: Any) -> Array:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..base.types import Array
-from .loops import NO_LOOP, blocked, loop_for
+from .loops import loops
 
-INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
+INT64 = np.dtype(np.int64)
 SMALL = 1024                         # elements below which NumPy finds places and adds sooner
 
 
@@ -28,6 +28,12 @@ def take_per_row(x: Array, index: Array) -> Array:
     return x[row_numbers(len(x)), index]  # type: ignore[no-any-return]
 
 
+def negative_sum(x: Array, index: Array, divisor: Any) -> Array | None:
+    """-sum(x[i, index[i]]) / divisor, by a loop; None if it can't."""
+    kernels = loops._library or loops.library()
+    return None if kernels is None else kernels.picked_sum_of(x, np.ascontiguousarray(index, np.int64), 1, -3, -1 / divisor)
+
+
 def subtract_per_row(x: Array, index: Array, share: Array) -> None:
     """x[i, index[i]] -= share[i], or one number for all rows."""
     x[row_numbers(len(x)), index] -= share
@@ -42,9 +48,9 @@ def limits(index: Array) -> tuple[Any, Any]:
 
 def in_range(index: Array, size: int) -> bool:
     """Whether the numbers of an index that is not empty are places of a dimension of this size."""
-    if index.dtype is INT64 and index.flags.c_contiguous:
-        numbers = index.view(UINT64)                 # of which negative ones are large
-        return bool(numbers.item(numbers.argmax()) < size)
+    kernels = loops._library or loops.library()
+    if kernels is not None and index.dtype is INT64 and type(index) is np.ndarray:
+        return not kernels.outside(np.ascontiguousarray(index), index.size, size)
     low, high = limits(index)
     return bool(low >= 0 and high < size)
 
@@ -90,35 +96,13 @@ def gather_along(x: Array, index: Array, dim: int) -> Array:
     """x[index[i, j], j] for dim 0, and so on."""
     rows = None if index.flags.carray else repeated(index, dim, x.shape)
     if rows is None:
-        loop, _ = loop_along("gather", x, index, dim)
-        if loop is None and not x.flags.c_contiguous:
-            x = np.ascontiguousarray(x)
-            loop, _ = loop_along("gather", x, index, dim)
-        if loop is not None:
-            out = np.empty(index.shape, x.dtype)
-            if not loop(x, np.ascontiguousarray(index, np.int64), out, *along(x, index, dim)):
-                return out
+        kernels = loops._library or loops.library()
+        found = None if kernels is None else kernels.gather_of(x, index, dim)
+        if found is None and kernels is not None and x.dtype.kind == "f":
+            found = kernels.gather_of(np.ascontiguousarray(x), np.ascontiguousarray(index, np.int64), dim)
+        if found is not None:
+            return found
     check_places(index, dim, x.shape[dim])
     if rows is not None:
         return x.take(rows, axis=dim)
     return x.take(index) if x.ndim == 1 else x.reshape(-1).take(flat_places(index, dim, x.shape)).reshape(index.shape)
-
-
-def loop_along(name: str, x: Array, index: Array, dim: int) -> tuple[Any, Any]:
-    """loop_for(name, x), if that loop can gather from x at the index, or scatter to x."""
-    if not index.size or type(index) is not np.ndarray:
-        return NO_LOOP
-    sizes, shape = index.shape, x.shape
-    if sizes != shape and (sizes[:dim] != shape[:dim] or sizes[dim + 1:] != shape[dim + 1:]):
-        return NO_LOOP
-    return loop_for(name, x)
-
-
-def along(x: Array, index: Array, dim: int) -> tuple[int, int, int, int]:
-    """Blocks, x's and the index's size along `dim`, and what lies behind it."""
-    shape = index.shape
-    if dim == len(shape) - 1:
-        count = shape[dim]
-        return index.size // count, x.shape[dim], count, 1
-    blocks, count, inner = blocked(shape, dim, dim)
-    return blocks, x.shape[dim], count, inner

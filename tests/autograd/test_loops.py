@@ -545,6 +545,25 @@ def test_an_infinite_gradient_makes_an_infinite_step():
     assert (p.detach().numpy() == -np.inf).all()
 
 
+LARGE = {"cumsum": lambda x, y: x.cumsum(1), "cumprod": lambda x, y: x.cumprod(1), "cummax": lambda x, y: x.cummax(1),
+         "cummin of columns": lambda x, y: x.reshape(-1, 100, 10).cummin(1), "max": lambda x, y: x.max(1), "softmax": lambda x, y: x.softmax(1),
+         "min of columns": lambda x, y: x.reshape(-1, 100, 10).min(1), "log_softmax": lambda x, y: x.log_softmax(1),
+         "gather": lambda x, y: x.gather(1, y), "scatter": lambda x, y: x.scatter(1, y, x), "scatter_add": lambda x, y: x.scatter_add(1, y, x),
+         "topk": lambda x, y: x[:, :20].topk(3), "median": lambda x, y: x.reshape(-1, 20).median(1), "mode": lambda x, y: x.reshape(-1, 20).mode(1)}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", LARGE)
+def test_arrays_that_are_cut_have_the_same_results(name, dtype):
+    """From WIDE elements on NAME_of() calls the loop in pieces."""
+    x, y = ag.tensor(draw(600, 1000).astype(dtype)), places(1000, 600, 1000)
+    halves = [LARGE[name](x[k:k + 300], y[k:k + 300]) for k in (0, 300)]
+    whole = LARGE[name](x, y)
+    for k in range(len(whole) if isinstance(whole, tuple) else 1):
+        a, *b = [out[k] if isinstance(whole, tuple) else out for out in (whole, *halves)]
+        assert a.numpy().tobytes() == ag.cat(b).numpy().tobytes()
+
+
 def test_float32_loops_compute_nothing_in_double_precision():
     """Half the numbers in a vector, and another rounding: what Cython would make of a literal or of a sum that begins with 0."""
     folder = ROOT / "autograd" / "kernels" / "loops"

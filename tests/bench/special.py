@@ -36,10 +36,16 @@ OF_ROWS: dict[str, Callable[..., Any]] = {
     "scatter_add": lambda l, f, x, y: x.scatter_add(1, y, x),
     "multi_margin_loss": lambda l, f, x, y: f.multi_margin_loss(x, y[:, 0]),
     "nll_loss": lambda l, f, x, y: f.nll_loss(x, y[:, 0]),
+    "cross_entropy": lambda l, f, x, y: f.cross_entropy(x, y[:, 0]),
+    "multilabel_margin_loss": lambda l, f, x, y: f.multilabel_margin_loss(x, y),
+    "smooth_l1_loss": lambda l, f, x, y: f.smooth_l1_loss(x, x.detach() * 3),
+    "index_select": lambda l, f, x, y: x.index_select(0, y[:, 0]),
+    "embedding": lambda l, f, x, y: f.embedding(y[:, 0], x),
     "topk": lambda l, f, x, y: x.topk(5)[0],
     "sort": lambda l, f, x, y: x.sort(1)[0],
     "kthvalue": lambda l, f, x, y: x.kthvalue(3, 1)[0],
     "median": lambda l, f, x, y: x.median(1)[0],
+    "median of all": lambda l, f, x, y: x.median(),
     "nanmedian": lambda l, f, x, y: x.nanmedian(1)[0],
     "mode": lambda l, f, x, y: x.mode(1)[0],
     "max": lambda l, f, x, y: x.max(1)[0],
@@ -47,7 +53,12 @@ OF_ROWS: dict[str, Callable[..., Any]] = {
     "cummax of columns": lambda l, f, x, y: x.cummax(0)[0],
     "cumsum": lambda l, f, x, y: x.cumsum(1),
     "cumprod": lambda l, f, x, y: x.cumprod(1),
+    "logcumsumexp": lambda l, f, x, y: x.logcumsumexp(1),
 }
+
+
+WITH_GRADIENTS = ("gather", "scatter_add", "multi_margin_loss", "multilabel_margin_loss", "nll_loss", "cross_entropy",
+                  "smooth_l1_loss", "embedding", "cumsum")
 
 
 def cases() -> Iterator[Case]:
@@ -55,15 +66,18 @@ def cases() -> Iterator[Case]:
     for shape in ROWS:
         yield "softmax", shape, "float32", lambda l, f, x, y: f.softmax(x, -1), True
         yield "log_softmax", shape, "float32", lambda l, f, x, y: f.log_softmax(x, -1), True
-        yield "layer_norm", shape, "float32", lambda l, f, x, y: f.layer_norm(x, (x.shape[-1],)), True
+        for dtype in ("float32", "float64"):
+            yield "layer_norm", shape, dtype, lambda l, f, x, y: f.layer_norm(x, (x.shape[-1],)), True
         for dtype in ("float32", "float64"):
             for name, function in OF_ROWS.items():
-                yield name, shape, dtype, function, name in ("gather", "scatter_add", "multi_margin_loss", "nll_loss", "cumsum")
+                if name == "multilabel_margin_loss" and shape[-1] > 10:      # as many labels as classes: a billion pairs
+                    continue
+                yield name, shape, dtype, function, name in WITH_GRADIENTS
     for shape in NUMBERS:
         for dtype in ("float32", "float64"):
-            for name in ("silu", "elu", "softplus", "mish", "hardswish", "hardtanh", "gelu"):
+            for name in ("silu", "elu", "softplus", "mish", "hardswish", "hardsigmoid", "hardtanh", "gelu"):
                 yield name, shape, dtype, lambda l, f, x, y, name=name: getattr(f, name)(x), True
-            for name in ("lgamma", "digamma", "erf", "sigmoid"):
+            for name in ("lgamma", "digamma", "erf", "erfc", "sigmoid"):
                 yield name, shape, dtype, lambda l, f, x, y, name=name: getattr(l, name)(x), False
             yield "erfinv", shape, dtype, lambda l, f, x, y: l.erfinv(x / 5), False
 
@@ -89,7 +103,7 @@ def runs(case: Case) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]
     """What is timed, in both libraries; results that differ are an error."""
     _, shape, dtype, function, both = case
     rng = np.random.default_rng(0)
-    x, y = rng.standard_normal(shape).astype(dtype), rng.integers(0, shape[-1], shape)
+    x, y = rng.standard_normal(shape).astype(dtype), rng.integers(0, min(shape), shape)
     g = rng.standard_normal(shape).astype(dtype)
     ours, theirs = (ag, ag.nn.functional), (torch, torch.nn.functional)
     a, b = ag.tensor(x), torch.tensor(x)

@@ -33,7 +33,6 @@ class Loops(Accelerator):
     def __init__(self) -> None:
         super().__init__("loops", self.load, self.find, "", "NumPy does their work, more slowly")
         self._modules: dict[str, Any] = {}
-        self._in_pieces: InPieces | None = None
 
     def load(self) -> Any:
         """The module of the highest level that this processor has and AUTOGRAD_LOOPS allows."""
@@ -61,17 +60,14 @@ class Loops(Accelerator):
             assert spec is not None and spec.loader is not None
             module = module_from_spec(spec)
             spec.loader.exec_module(module)
+            module.in_pieces = InPieces(module)      # type: ignore[attr-defined]
             self._modules[level] = module
         return self._modules[level]
 
     def for_size(self, size: int) -> Any:
         """The loops for arrays of so many elements, or None: large ones are cut into pieces for several threads."""
         library = self.library()
-        if size < WIDE or library is None:
-            return library
-        if self._in_pieces is None or self._in_pieces.library is not library:
-            self._in_pieces = InPieces(library)
-        return self._in_pieces
+        return library if size < WIDE or library is None else library.in_pieces
 
     def level(self) -> int:
         """The number of the level in use; -1 if loops are not used."""

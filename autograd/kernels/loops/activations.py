@@ -123,6 +123,38 @@ def hardswish_backward(g: reals, x: reals, out: reals, n: int) -> None:
         out[i] = 0 if x[i] <= -3 else y
 
 
+def hardsigmoid(x: reals, out: reals, n: int) -> None:
+    """(x + 3, limited to [0, 6]) / 6."""
+    for i in range(n):
+        y = x[i] + 3
+        y = 0 if y < 0 else y
+        y = 6 if y > 6 else y
+        out[i] = y / 6
+
+
+def hardsigmoid_backward(g: reals, x: reals, out: reals, n: int) -> None:
+    """g / 6 between -3 and 3."""
+    for i in range(n):
+        y = g[i] / 6
+        out[i] = y if (x[i] > -3) & (x[i] < 3) else 0
+
+
+def smooth_l1(x: reals, out: reals, n: int, beta: real) -> None:
+    """x^2 / (2 beta) where |x| < beta, |x| - beta / 2 elsewhere."""
+    for i in range(n):
+        y = -beta if x[i] < -beta else x[i]
+        y = beta if y > beta else y
+        out[i] = y * (x[i] - 0.5 * y) / beta
+
+
+def smooth_l1_backward(g: reals, x: reals, out: reals, n: int, beta: real) -> None:
+    """g times x / beta, limited to [-1, 1]."""
+    for i in range(n):
+        y = -beta if x[i] < -beta else x[i]
+        y = beta if y > beta else y
+        out[i] = g[i] * (y / beta)
+
+
 def leaky_relu(x: reals, out: reals, n: int, slope: real) -> None:
     """x above 0, slope x below."""
     for i in range(n):

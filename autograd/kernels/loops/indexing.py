@@ -33,6 +33,11 @@ def sign_of_stray(index: ints, count: int, n: int) -> int:
     return sign
 
 
+def outside(index: ints, count: int, n: int) -> answer:
+    """1 if one of the numbers is not in range(n)."""
+    return 1 if sign_of_stray(index, count, n) < 0 else 0
+
+
 def gather(x: reals, index: ints, out: reals, blocks: int, n: int, count: int, inner: int) -> answer:
     """out[b, i, j] = x[b, index[b, i, j], j], where x has n elements along its middle, the index `count`. 1 if the index has
     a number that is not in range(n), which costs nothing beside memory."""
@@ -264,6 +269,41 @@ def running_places(x: reals, out: reals, places: ints, blocks: int, n: int, inne
             _latest(out[at - inner:], places[at - inner:], x[at:], out[at:], places[at:], inner, i, sign)
 
 
+def _first(tops: reals, places: ints, x: reals, n: int, i: int, sign: real) -> None:
+    """The largest so far in each column, the first of equal ones, and where it is, with row i."""
+    for j in range(n):
+        here, top = x[j], tops[j]
+        above = ((sign * here > sign * top) | (here != here)) & (top == top)
+        tops[j] = here if above else top
+        places[j] = i if above else places[j]
+
+
+def first_extremes(x: reals, out: reals, places: ints, blocks: int, n: int, inner: int, sign: real) -> None:
+    """The largest along the middle, and where it is first; sign -1: the smallest. nan wins. 32 elements of a row of which
+    none is above those before are passed over by vectors."""
+    for b in range(blocks):
+        first, to = b * n * inner, b * inner
+        if inner > 1:
+            for j in range(inner):
+                out[to + j] = x[first + j]
+                places[to + j] = 0
+            for i in range(1, n):
+                _first(out[to:], places[to:], x[first + i * inner:], inner, i, sign)
+            continue
+        top, place = x[first], 0
+        for start in range(0, n, 32):
+            stop, new = min(start + 32, n), 0
+            for i in range(first + start, first + stop):
+                new = new | (sign * x[i] > sign * top) | (x[i] != x[i])
+            for i in range(start, stop if new else start):
+                y = x[first + i]
+                above = ((sign * y > sign * top) | (y != y)) & (top == top)
+                top = y if above else top
+                place = i if above else place
+        out[b] = top
+        places[b] = place
+
+
 def multi_margin(x: reals, t: ints, out: reals, rows: int, n: int, p: int, margin: real) -> answer:
     """The sum over j other than t of max(0, margin - x[t] + x[j])^p, over n; of each row. nan counts as 0, as in PyTorch.
     1 if t has a number that is not in range(n)."""
@@ -305,6 +345,56 @@ def multi_margin_backward(x: reals, t: ints, g: reals, out: reals, rows: int, n:
         for j in range(at, at + n):
             total += out[j]
         out[at + t[r]] = -total
+
+
+def multilabel_margin(x: reals, labels: ints, out: reals, slope: reals, rows: int, n: int) -> answer:
+    """Of each row the sum over its labels i, up to the first below 0, and over all j that are none, of
+    max(0, 1 - x[i] + x[j]), over n; and its gradient. 1 if there is a label that is neither -1 nor in range(n)."""
+    total: double
+    for r in range(rows):
+        at, count, total = r * n, 0, 0.0
+        for j in range(at, at + n):
+            slope[j] = 0
+            if labels[j] < -1 or labels[j] >= n:
+                return 1
+        while count < n and labels[at + count] >= 0:
+            slope[at + labels[at + count]] = -1
+            count += 1
+        for i in range(at, at + count):
+            own, missed = at + labels[i], 0
+            room = 1 - x[own]
+            for j in range(at, at + n):
+                y = room + x[j]
+                misses = (y > 0) & (slope[j] >= 0)   # what is below 0 is a label's
+                total += y if misses else 0
+                slope[j] += 1 if misses else 0
+                missed += misses
+            slope[own] -= missed
+        for j in range(at, at + n):
+            y = slope[j] + 1 if slope[j] < 0 else slope[j]
+            slope[j] = y / n
+        out[r] = total / n
+    return 0
+
+
+def quotient_of_sum(x: reals, out: reals, blocks: int, n: int, inner: int, divisor: double) -> None:
+    """The sum of all elements over a number, by four sums in float64."""
+    one: double
+    two: double
+    three: double
+    four: double
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    i, end = 0, blocks * n * inner
+    while i + 4 <= end:
+        one += x[i]
+        two += x[i + 1]
+        three += x[i + 2]
+        four += x[i + 3]
+        i += 4
+    while i < end:
+        one += x[i]
+        i += 1
+    out[0] = ((one + two) + (three + four)) / divisor
 
 
 def picked_sum(x: reals, t: ints, out: reals, rows: int, n: int, scale: double) -> answer:

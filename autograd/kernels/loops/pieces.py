@@ -34,7 +34,8 @@ BY_MEMORY = {
     "adam": "////", "sgd": "//", "sgd_momentum": "///", "to_half": "//", "from_half": "//", "to_half_double": "/+/",
     "from_half_double": "/+/", "to_bfloat16": "//", "from_bfloat16": "//", "relu": "//", "relu_backward": "///",
     "relu_over": "//", "leaky_relu": "//", "leaky_relu_backward": "///", "hardtanh": "//", "hardtanh_backward": "///",
-    "hardswish": "//", "hardswish_backward": "///", "layer_norm": "/==///", "running_norm": "/===/"}
+    "hardswish": "//", "hardswish_backward": "///", "hardsigmoid": "//", "hardsigmoid_backward": "///", "smooth_l1": "//",
+    "smooth_l1_backward": "///", "layer_norm": "/==///", "running_norm": "/===/"}
 BY_ARITHMETIC = {
     "gelu": "//", "gelu_backward": "///", "gelu_tanh": "//", "gelu_tanh_backward": "///", "sigmoid": "//", "silu": "//",
     "silu_backward": "///", "mish": "//", "mish_backward": "///", "softplus": "//", "softplus_backward": "///", "elu": "//",
@@ -43,12 +44,14 @@ BY_ARITHMETIC = {
     "cross_entropy_backward": "//////", "attention_backward": "//", "words": "//", "leading": "///+",
     "ordered": "///", "most_frequent": "///", "multi_margin": "///", "multi_margin_backward": "////",
     "sums": "/+/", "middle_power_sums": "/++//", "logsumexp_backward": "////", "running_sums": "/+/",
-    "running_products": "//", "running_places": "///", "extremes": "//", "gather": "///", "scatter": "///",
-    "log_gamma": "//", "digamma": "//", "error_function": "//", "inverse_error_function": "//", "log_softmax": "/+/"}
+    "running_products": "//", "first_extremes": "///", "running_places": "///", "extremes": "//", "gather": "///",
+    "scatter": "///", "log_gamma": "//", "digamma": "//", "error_function": "//", "inverse_error_function": "//",
+    "complementary_error_function": "//", "logcumsumexp": "/+/", "multilabel_margin": "////", "cross_entropy": "//+///",
+    "log_softmax": "/+/"}
 OF_BOTH = {*BY_MEMORY, *BY_ARITHMETIC} - {            # the others are of float32 alone
     "to_half", "from_half", "to_half_double", "from_half_double", "to_bfloat16", "from_bfloat16", "layer_norm", "softmax",
     "softmax_backward", "power_sums", "log_softmax_backward", "cross_entropy_backward", "attention_backward", "words",
-    "sums", "middle_power_sums", "logsumexp_backward", "extremes", "log_softmax", "running_norm"}
+    "sums", "middle_power_sums", "logsumexp_backward", "extremes", "log_softmax", "cross_entropy", "running_norm"}
 for table in (BY_MEMORY, BY_ARITHMETIC):
     table |= {f"{name}_double": kinds for name, kinds in table.items() if name in OF_BOTH}
 

@@ -1,8 +1,20 @@
 """Loops over the middle dimension of (blocks, n, inner): sums, logarithms of sums of exponentials."""
 
+from .float64 import power_below_double
 from .functions import exp
 from .rows import power_sums
-from .scalars import doubles, fabs, floats, inf, reals, sum_of
+from .scalars import double, doubles, fabs, floats, inf, reals, sum_of
+from .special import double_log
+
+
+def powered(x: double, top: double) -> double:
+    """exp(x - top), x <= top; 1 for equal ones, which may be infinite. nan of nan."""
+    return 1.0 if x == top else power_below_double(x - top)
+
+
+def log_of(x: double) -> double:
+    """log(x) of a finite number above 0; nan of nan."""
+    return double_log(x) if x == x else x
 
 
 def sums(x: floats, totals: doubles, out: floats, blocks: int, n: int, inner: int) -> None:
@@ -124,6 +136,38 @@ def running_sums(x: reals, totals: doubles, out: reals, blocks: int, n: int, inn
             at = first + (n - 1) * step
             for j in range(inner):
                 out[at + j] = totals[j] + x[at + j]
+
+
+def logcumsumexp(x: reals, memory: doubles, out: reals, blocks: int, n: int, inner: int) -> None:
+    """log(sum of exp) of the first 1, 2, ... along the middle: the largest so far, and the sum of exp(x - it). memory: for n
+    numbers, or 2 inner."""
+    top: double
+    y: double
+    for b in range(blocks):
+        first = b * n * inner
+        if inner == 1:
+            total, top = 0.0, -inf
+            for i in range(n):
+                y = x[first + i]
+                total = total * powered(top, y) + 1 if y > top else total + powered(y, top)
+                top = y if y > top else top
+                memory[i] = total
+                out[first + i] = top
+            for i in range(n):
+                out[first + i] = out[first + i] + log_of(memory[i])
+            continue
+        for j in range(inner):
+            memory[j] = 0.0
+            memory[inner + j] = -inf
+        for i in range(n):
+            at = first + i * inner
+            for j in range(inner):
+                y, top = x[at + j], memory[inner + j]
+                low = powered(y if y < top else top, top if y < top else y)
+                total = memory[j] * low + 1 if y > top else memory[j] + low
+                memory[j] = total
+                memory[inner + j] = y if y > top else top
+                out[at + j] = memory[inner + j] + log_of(total)
 
 
 def extremes(x: floats, out: floats, blocks: int, n: int, inner: int, sign: float) -> None:

@@ -93,6 +93,15 @@ def power_sums(x: floats, room: floats, tops: floats, sums: floats, rows: int, n
         first = last
 
 
+def cross_entropy(x: floats, t: ints, room: floats, out: floats, tops: floats, sums: floats, rows: int, n: int) -> None:
+    """log(sum of exp(x - largest)) - (x[t] - largest) of each row, and what power_sums() makes. t is in range(n)."""
+    power_sums(x, room, tops, sums, rows, n, 0)
+    for r in range(rows):
+        out[r] = logarithm(sums[r])
+    for r in range(rows):
+        out[r] += tops[r] - x[r * n + t[r]]
+
+
 def log_softmax(x: floats, room: floats, out: floats, rows: int, n: int) -> None:
     """x - largest - log(sum of exp(x - largest)), row by row. room: memory for n + 2 MANY numbers."""
     together, first, sums = max(1, MANY // n), 0, max(n, MANY)

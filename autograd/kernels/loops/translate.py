@@ -25,8 +25,9 @@ TYPES = {"int": "int64_t", "int32": "int32_t", "uint32": "uint32_t", "uint64": "
 HEAD = """# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: binding=False, always_allow_keywords=False, embedsignature=False, auto_pickle=False
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
-from numpy cimport NPY_INT64, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_NDIM, PyArray_TYPE, import_array
-from numpy cimport ndarray, npy_intp
+from numpy cimport NPY_CORDER, NPY_DOUBLE, NPY_FLOAT, NPY_INT64, PyArray_CheckExact, PyArray_DATA, PyArray_DIMS
+from numpy cimport PyArray_EMPTY, PyArray_ISCARRAY_RO, PyArray_ISWRITEABLE, PyArray_NDIM, PyArray_NewCopy, PyArray_SIZE
+from numpy cimport PyArray_TYPE, import_array, ndarray, npy_intp
 
 cdef extern from "scalars.h" nogil:
     ctypedef float *floats
@@ -38,24 +39,84 @@ cdef extern from "scalars.h" nogil:
         float first, second
 """
 HELPERS, KERNEL = "functions", "kernel"           # the module of functions that Python does not call; what the others return
+# loops that Python also calls as NAME_of(x, dim, size, ...): they make their results, in one call instead of five
+OF_DIMENSION = ("running_sums", "running_products", "running_places", "first_extremes", "ordered", "most_frequent", "gather",
+                "scatter", "softmax", "log_softmax", "cross_entropy", "logcumsumexp", "multi_margin",
+                "multilabel_margin", "picked_sum", "quotient_of_sum")
+SIZES = {"blocks": "s[0]", "rows": "s[0]", "n": "s[1]", "inner": "s[2]", "count": "s[3]", "k": "s[3]"}
 TAIL = """
 import_array()
+in_pieces = None                     # see pieces.py
+cdef enum:
+    WIDE = 1 << 19                   # as there
 
 
 def level_of_processor():
     return level()
 
 
-def room(ndarray x, int64_t last, bint places):
-    # a new array as np.empty(x.shape, x.dtype) makes it, in a third of its time; with `last` elements in the last dimension
-    # if that is not negative, of int64 if `places`
+cdef ndarray made(ndarray x, int64_t dim, int64_t size, int kind):
+    # a new array of x's sizes, but for `size` elements along dim; -1 is x's size, -2 leaves dim out, and -3 all dims
     cdef npy_intp shape[64]
-    cdef int ndim = PyArray_NDIM(x), k
-    for k in range(ndim):
-        shape[k] = PyArray_DIMS(x)[k]
-    if last >= 0:
-        shape[ndim - 1] = last
-    return PyArray_EMPTY(ndim, shape, NPY_INT64 if places else PyArray_TYPE(x), 0)
+    cdef int k, ndim = 0
+    for k in range(PyArray_NDIM(x) if size != -3 else 0):
+        if k != dim or size != -2:
+            shape[ndim] = size if k == dim and size >= 0 else PyArray_DIMS(x)[k]
+            ndim += 1
+    return PyArray_EMPTY(ndim, shape, kind, 0)
+
+
+cdef ndarray room_for(int64_t *s):
+    # memory for two sums of what lies behind a dimension, and for MANY numbers more than a row has
+    cdef npy_intp size = s[1] + 2 * s[2] + 512
+    return PyArray_EMPTY(1, &size, NPY_DOUBLE, 0)
+
+
+def room(ndarray x, int64_t last, bint places):
+    # np.empty(x.shape, x.dtype) in a third of its time; with `last` elements in the last dimension if that is not negative,
+    # of int64 if `places`
+    return made(x, PyArray_NDIM(x) - 1, last, NPY_INT64 if places else PyArray_TYPE(x))
+
+
+cdef int kind_of(x) except -1:
+    # the type of an array in order of memory, else 0. The flags of one that replay watches raise an error, see kernels_for()
+    if not PyArray_CheckExact(x):
+        return x.dtype.num in (NPY_FLOAT, NPY_DOUBLE) and x.flags.carray and False
+    return PyArray_TYPE(x) if PyArray_ISCARRAY_RO(x) else 0
+
+
+cdef int sizes_along(x, int64_t dim, int64_t size, int64_t *s) except -1:
+    # the type of an array that loops take, or 0; s: what lies before, along, and behind dim, and what results have along it
+    cdef int k, kind = kind_of(x)
+    if (kind != NPY_FLOAT and kind != NPY_DOUBLE) or not PyArray_ISWRITEABLE(x) or not PyArray_SIZE(x):
+        return 0
+    s[0] = s[2] = 1
+    for k in range(PyArray_NDIM(x)):
+        if k == dim:
+            s[1] = PyArray_DIMS(x)[k]
+        else:
+            s[0 if k < dim else 2] *= PyArray_DIMS(x)[k]
+    s[3] = 1 if size == -2 else s[1] if size < 0 else size
+    return kind
+
+
+cdef bint has(x, int kind, int64_t size) except -1:
+    # whether an array is of this type and size
+    return kind_of(x) == kind and PyArray_SIZE(x) == size
+
+
+cdef bint fits(index, ndarray x, int64_t dim, int64_t *s) except -1:
+    # whether an index is of int64, and has x's sizes but for dim
+    cdef int k
+    if kind_of(index) != NPY_INT64 or PyArray_NDIM(index) != PyArray_NDIM(x):
+        return False
+    for k in range(PyArray_NDIM(x)):
+        if k != dim and PyArray_DIMS(index)[k] != PyArray_DIMS(x)[k]:
+            return False
+    s[3] = PyArray_DIMS(index)[dim]
+    return s[3] > 0
+
+
 """
 
 
@@ -276,6 +337,43 @@ def function(node: ast.FunctionDef, constants: dict[str, object], precise: list[
     return text
 
 
+def of_dimension(node: ast.FunctionDef) -> str:
+    """NAME_of(arrays, dim, size, settings) of a loop, which makes its results, of `size` elements along dim (see made(); of
+    as many as an index has); None if it does not take the arrays. A loop whose first array is `out` writes to that, or to a
+    copy of it."""
+    kinds = {a.arg: typed(a.annotation, "real") for a in node.args.args}
+    arrays = [name for name, kind in kinds.items() if kind == "reals" or kind in POINTERS]
+    x, over, (like, size) = arrays[0], arrays[0] == "out", ("index", -1) if "index" in arrays else (arrays[0], "size")
+    fresh = dict.fromkeys(("out", "tops", "sums"), f"made({like}, dim, {size}, kind)")
+    fresh |= {"places": f"made({like}, dim, {size}, NPY_INT64)", "slope": f"made({like}, dim, -1, kind)"}
+    fits = {"index": f"not fits(index, {x}, dim, s)", "src": "not has(src, kind, PyArray_SIZE(index))",
+            "t": "not has(t, NPY_INT64, s[0])", "labels": "not has(labels, NPY_INT64, PyArray_SIZE(x))"}
+    given = [name for name in arrays if name == x or name in fits]
+    settings = [f"{c_type(kind.replace('real', 'double'))} {name}" for name, kind in kinds.items()
+                if name not in arrays and name not in SIZES] + ["bint copied"] * over
+    unfit = ["not kind" if is_real(node) else "kind != NPY_FLOAT", *["s[2] != 1"] * ("inner" not in kinds),
+             *[fits[name] for name in given if name != x]]
+    lines = ["cdef int64_t s[4], failed = 0", f"cdef int kind = sizes_along({x}, dim, {size}, s)",
+             f"if {' or '.join(unfit)}:", "    return None",
+             *["if copied:", "    out = PyArray_NewCopy(out, NPY_CORDER)"] * over]
+    for name in arrays:
+        lines += [f"{name} = {fresh.get(name, 'room_for(s)')}"] * (name not in given)
+        lines.append(f"cdef void *at_{name} = PyArray_DATA(<ndarray> {name})")
+    taken = ", ".join(SIZES.get(name, name) for name in kinds)
+    lines += [f"if PyArray_SIZE(<ndarray> {x}) >= WIDE:",
+              f"    name = '{node.name}_double' if kind == NPY_DOUBLE else '{node.name}'",
+              f"    failed = bool(getattr(in_pieces, name)({taken}))"]
+    for k, real in enumerate(precisions(node)):
+        values = ", ".join(f"<{POINTERS[kind.replace('real', real)]} *> at_{name}" if name in arrays else
+                           SIZES.get(name, name) for name, kind in kinds.items())
+        lines += ["else:" if k or not is_real(node) else "elif kind == NPY_FLOAT:", "    with nogil:",
+                  f"        {'failed = ' * (typed(node.returns, real) == 'answer')}loop_{name_of(node, real)}({values})"]
+    results = ", ".join([name for name in fresh if name in arrays])
+    taken = ", ".join([*given, "int64_t dim", *["int64_t size"] * (size == "size"), *settings])
+    lines.append(f"return None if failed else ({results})")
+    return f"def {node.name}_of({taken}):\n    " + "\n    ".join(lines) + "\n\n"
+
+
 def prototype(node: ast.FunctionDef, real: str) -> str:
     """A line of C that has compilers inline a function however large it is: a loop with a call stays scalar."""
     taken = ", ".join(c_type(typed(a.annotation, real)) for a in node.args.args)
@@ -303,7 +401,7 @@ def translated(folder: Path, modules: Sequence[str]) -> str:
     results = {node.name: typed(node.returns, "real") for node in names}
     names = [node for node in names if node.name != "polynomial"]        # which is written out
     precise = [node.name for node in names if is_real(node)]
-    text, prototypes = "", ""
+    text, prototypes, of_dimensions = "", "", ""
     twice: set[str] = set()
     for path in [folder / f"{module}.py" for module in modules]:
         constants = constants_of(path, known)
@@ -311,9 +409,10 @@ def translated(folder: Path, modules: Sequence[str]) -> str:
         twice |= {node.name for node in functions(path) if is_real(node)}
         twice |= {name for name in results if f"{name}_double" in results}
         for node in functions(path):
+            of_dimensions += of_dimension(node) if node.name in OF_DIMENSION else ""
             for real in precisions(node):
                 text += function(node, constants, precise, results, real, twice if real == "double" else set())
                 if results[node.name] != KERNEL:
                     prototypes += prototype(node, real)
     head = HEAD + "".join(declaration(node, real) for node in names for real in precisions(node))
-    return f'{head}\ncdef extern from *:\n    """\n{prototypes}    """\n\n{text}{TAIL}'
+    return f'{head}\ncdef extern from *:\n    """\n{prototypes}    """\n\n{text}{TAIL}{of_dimensions}'

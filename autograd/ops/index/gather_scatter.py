@@ -197,14 +197,18 @@ def coming(index: TensorOrArray, dim: int, shape: tuple[int, ...], mask: Array |
     return np.bincount(at if mask is None else at[mask.reshape(-1)], minlength=int(np.prod(shape))).reshape(shape)
 
 
+def usual(x: Any, dim: int, index: Any, src: Any = None) -> bool:
+    """Whether an index of int64, and src, have x's shape, and dim is one of x: 0.3 us, what follows takes 0.9."""
+    if not isinstance(index, Tensor) or not isinstance(x, Tensor) or dim.__class__ is not int:
+        return False
+    a, places = x.array, index.array
+    shape = a.shape
+    return (places.dtype is INT64 and places.shape == shape and places.size > 0 and -len(shape) <= dim < len(shape)
+            and (src is None or (isinstance(src, Tensor) and src.array.shape == shape and src.array.dtype is a.dtype)))
+
+
 def checked(name: str, x: Any, dim: int, index: Any, src: Any = None) -> Any:
     """dim, counted from the front, the index and its shape. RuntimeError for what does not fit."""
-    if isinstance(index, Tensor) and isinstance(x, Tensor) and dim.__class__ is int:     # the usual case, in 0.3 of 0.9 us
-        a, places = x.array, index.array
-        if (type(places) is np.ndarray and places.dtype is INT64 and places.size and places.shape == a.shape
-                and -a.ndim <= dim < a.ndim and (src is None or (isinstance(src, Tensor) and src.array.shape == a.shape
-                                                                 and src.array.dtype is a.dtype))):
-            return dim % a.ndim, index, places.shape
     if not isinstance(index, (Tensor, np.ndarray)):
         raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
     dim, shape = wrap_dim(dim, x.ndim), index.shape
@@ -245,6 +249,8 @@ def row(x: TensorOrArray | Number) -> Any:
 
 def gather(input: Tensor, dim: int, index: Any, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """out[i, j] = input[index[i, j], j] for dim 0, and so on; index has the shape of the result."""
+    if out is None and not sparse_grad and usual(input, dim, index):
+        return Gather.apply(input, index, dim=dim % input.array.ndim)
     if sparse_grad:
         raise NotImplementedError("gather(sparse_grad=True): gradients are dense here; leave it out")
     if out is not None:
@@ -260,8 +266,11 @@ def gather(input: Tensor, dim: int, index: Any, *, sparse_grad: bool = False, ou
     return reshape(Gather.apply(row(input), row(index), dim=0), shape)
 
 
-def _scatter_into(name: str, operation: Any, x: Any, dim: int, index: Any, src: Any, **settings: Any) -> Tensor:
+def _scatter_into(name: str, operation: Any, x: Any, dim: int, index: Any, src: Any, settings: Any = None) -> Tensor:
+    if settings is None and src.__class__ is Tensor and usual(x, dim, index, src):
+        return operation.apply(x, index, src, dim=dim % x.array.ndim)
     dim, index, shape = checked(name, x, dim, index, src)
+    settings = settings or {}
     ndim = src.ndim if isinstance(src, (Tensor, np.ndarray)) else 0
     if 0 in shape:
         return clone(x)
@@ -309,7 +318,8 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
         demand_real("scatter_reduce", input)
     if reduce == "sum" and include_self:
         return _scatter_into("scatter_reduce", ScatterAdd, input, dim, index, src)
-    return _scatter_into("scatter_reduce", ScatterReduce, input, dim, index, src, reduce=reduce, include_self=include_self)
+    return _scatter_into("scatter_reduce", ScatterReduce, input, dim, index, src,
+                         {"reduce": reduce, "include_self": include_self})
 
 
 @shortcut

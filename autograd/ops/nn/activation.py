@@ -233,7 +233,7 @@ _hardtanh = pointwise("Hardtanh", lambda x, low, high: np.clip(x, low, high),
                       lambda g, x, low, high: passing(g, ~((x <= low) | (x >= high))), integers=True, kernel="hardtanh",
                       straight=True)
 _hardsigmoid = pointwise("Hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6,
-                         lambda g, x: passing(g, (x > -3) & (x < 3)) / 6, straight=True)
+                         lambda g, x: passing(g, (x > -3) & (x < 3)) / 6, kernel="hardsigmoid", straight=True)
 _hardswish = pointwise("Hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6,
                        lambda g, x: passing(g * where(x < 3, x / 3 + 0.5, 1.0), ~(x <= -3)), kernel="hardswish")
 _hardshrink = pointwise("Hardshrink", lambda x, lambd: np.where((x >= -lambd) & (x <= lambd), 0, x),

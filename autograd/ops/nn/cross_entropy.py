@@ -16,8 +16,8 @@ from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import softmax as kernel
 from ...kernels.halves import converted
-from ...kernels.loops import loop_for
-from ...kernels.take_along import INT64, in_range, row_numbers, subtract_per_row, take_per_row
+from ...kernels.sums import quotient_of_sum
+from ...kernels.take_along import INT64, in_range, negative_sum, row_numbers, subtract_per_row, take_per_row
 from ...kernels.where import masked
 from ..linalg.matmul import linear
 from ..pointwise.where import passing, where
@@ -60,11 +60,10 @@ class NllLoss(Operation):
         """One element picked from each row."""
         ctx.save(target)
         ctx.shape, ctx.given = logp.shape, (weights, total)
-        if weights is None and total and target.dtype is INT64 and target.flags.carray and type(target) is np.ndarray:
-            loop, _ = loop_for("picked_sum", logp)
-            out = np.empty((), logp.dtype)
-            if loop is not None and not loop(logp, target, out, *logp.shape, -1 / total):
-                return out
+        if weights is None and total:
+            made = negative_sum(logp, target, total)
+            if made is not None:
+                return made
         out = -take_per_row(logp, target)
         if weights is not None:
             out = masked(out * weights, weights != 0)            # what does not count may be infinite or nan
@@ -72,8 +71,7 @@ class NllLoss(Operation):
             return out
         if not total:
             return np.asarray(math.nan, logp.dtype)              # where nothing counts, without a gradient, as PyTorch
-        wide = np.float32 if out.dtype == np.float16 else out.dtype
-        return np.asarray(np.add.reduce(out, dtype=wide) / total).astype(logp.dtype, copy=False)
+        return quotient_of_sum(out, total)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
@@ -138,20 +136,19 @@ class CrossEntropy(Operation):
         their sums. Half precision is computed in single."""
         ctx.given = weights, total
         wide = converted(x, np.float32) if x.dtype == np.float16 else x
-        made = kernel.power_sums(x)
+        made = kernel.cross_entropy(x, target)
         if made is None:
             tops = np.maximum.reduce(wide, axis=1)
             powers = np.subtract(wide, tops[:, None])
             np.exp(powers, out=powers)
-            made = powers, np.add.reduce(powers, axis=1)
-        else:
-            tops = made[0]
-        ctx.save(x, target, made)                    # a tuple: numbers to the graph, freed with the rest
-        out = tops - take_per_row(wide, target)            # the largest first, or digits are lost
-        out += np.log(made[1])
+            made = tops - take_per_row(wide, target), powers, np.add.reduce(powers, axis=1)      # the largest first, or
+            made[0][...] += np.log(made[2])                                                      # digits are lost
+        out, *kept = made
+        ctx.save(x, target, tuple(kept))             # a tuple: numbers to the graph, freed with the rest
         if weights is not None:
             out = masked(out * weights, weights != 0)            # as above
-        return np.asarray((out if total is None else np.add.reduce(out) / total).astype(x.dtype, copy=False))
+        out = out if total is None else quotient_of_sum(out, total) if total else np.asarray(math.nan)
+        return out.astype(x.dtype, copy=False)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
@@ -184,7 +181,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     """
     reduction = chosen(reduction, size_average, reduce)
     rows = _rows(input, target)
-    t, weights = _counted(target, input.shape[min(input.ndim - 1, 1)], weight, ignore_index, input.dtype)
+    t, weights = _counted(target, rows.array.shape[1], weight, ignore_index, input.array.dtype)
     total = None if reduction == "none" else np.float64(1) if reduction == "sum" else _total(weights, t)
     losses = NllLoss.apply(rows, t, weights=weights, total=total)
     return reshape(losses, target.shape) if total is None else losses
@@ -204,8 +201,8 @@ def _sum(weights: Array) -> Any:
 
 def _rows(input: Tensor, target: Tensor) -> Tensor:
     """input (n, c, ...) or (c,) as a matrix of a row for each target."""
-    if input.ndim < 2:
-        if input.ndim == 0:
+    if input.array.ndim < 2:
+        if input.array.ndim == 0:
             raise ValueError("Expected 1 or more dimensions (got 0)")
         if target.ndim:
             raise RuntimeError(f"size mismatch: expected target of shape [] for input of shape {list(input.shape)}, got "
@@ -217,7 +214,7 @@ def _rows(input: Tensor, target: Tensor) -> Tensor:
         error = RuntimeError if target.shape[:1] == expected[:1] and input.ndim > 2 else ValueError
         raise error(f"Expected target of shape {list(expected)} for input of shape {list(input.shape)}, got "
                     f"{list(target.shape)}")
-    if input.ndim == 2:
+    if not others:
         return input
     return reshape(movedim(input, 1, -1), (target.array.size, input.shape[1]))
 
@@ -226,8 +223,8 @@ def _counted(target: Tensor, classes: int, weight: Tensor | None, ignore_index: 
              dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """The targets as a vector, ignored ones as 0, and what each counts; None for 1. As they are they stay a Tensor: a write
     to them before backward is noticed."""
-    t = target.array.reshape(-1)
-    if t.dtype.str[1:] not in ("i8", "u1"):
+    t = target.array if target.array.ndim == 1 else target.array.reshape(-1)
+    if t.dtype is not INT64 and t.dtype.str[1:] not in ("i8", "u1"):
         raise RuntimeError(f"expected targets (class numbers) of dtype int64 or uint8, but got {t.dtype}; use target.long()")
     if weight is not None:
         if weight.shape != (classes,):
@@ -241,9 +238,9 @@ def _counted(target: Tensor, classes: int, weight: Tensor | None, ignore_index: 
         t = _zeroed(counted, t)
         return t, _weights(counted, t, weight, dtype)
     weights = None if weight is None else _class_weights(weight, t, dtype)
-    if t.base is None:                               # a copy
-        return t, weights
-    return target if target.ndim == 1 else reshape(target, t.shape), weights
+    if t is target.array:
+        return target, weights
+    return (t if t.base is None else reshape(target, t.shape)), weights              # a copy stays one
 
 
 def _of_classes(level: Level, call: Any, args: Any, settings: Any) -> Any:
@@ -310,7 +307,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     if target.array.shape == input.array.shape and input.ndim:
         return _soft_cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
     rows = _rows(input, target)
-    t, weights = _counted(target, rows.array.shape[1], weight, ignore_index, input.dtype)
+    t, weights = _counted(target, rows.array.shape[1], weight, ignore_index, input.array.dtype)
     total = None if reduction == "none" else np.float64(1) if reduction == "sum" else _total(weights, t)
     if rows.array.size == 0:
         return _nothing(rows, target, reduction)

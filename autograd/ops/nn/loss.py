@@ -121,7 +121,7 @@ def _huber_forward(d: Array, delta: float) -> Array:
 
 _huber = pointwise("HuberLoss", _huber_forward, lambda g, d, delta: g * _within(d, delta))
 _smooth_l1 = pointwise("SmoothL1Loss", lambda d, beta: _huber_forward(d, beta) / beta,
-                    lambda g, d, beta: g * (_within(d, beta) / beta))
+                       lambda g, d, beta: g * (_within(d, beta) / beta), kernel="smooth_l1")
 
 
 @casts_float32

@@ -12,18 +12,17 @@ from ...base.types import Array
 from ...core.batching import Level, merged
 from ...core.casting import casts_float32
 from ...core.operation import Operation
-from ...core.primitive import data_dependent
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
-from ...kernels.loops import NO_LOOP, loop_for
+from ...kernels.loops import NO_LOOP, loop_for, loops
+from ...kernels.sums import quotient_of_sum
 from ...kernels.take_along import in_range
 from ..linalg.distances import pairwise_distance
 from ..pointwise.cast import cast
 from ..pointwise.powers import sqrt
-from ..pointwise.where import minimum, relu, where
+from ..pointwise.where import minimum, where
 from ..reductions.reduce import mean, sum
-from ..reductions.take_along import TakeAlong
-from ..shape import expand, reshape, unsqueeze
+from ..shape import expand, reshape
 from .cross_entropy import GatherRows, NllLossBackward
 from .loss_reduction import chosen, reduced
 
@@ -135,19 +134,18 @@ class MultiMarginLoss(Operation):
         t = np.array(target, np.int64).reshape(-1)               # a copy: a write to the target does not reach backward
         ctx.save(x, t)
         ctx.given = weight, p, margin, reduction
-        loop, _ = loop_for("multi_margin", x)
-        out = np.empty(n, x.dtype)
-        if loop is None or loop(x, t, out, n, classes, p, margin):
+        kernels = loops._library or loops.library()
+        out = None if kernels is None else kernels.multi_margin_of(x, t, 1, -2, p, margin)
+        if out is None:
             if n and not in_range(t, classes):
                 raise RuntimeError(f"multi_margin_loss: target out of range: {t.min()} to {t.max()} for {classes} classes")
             excess = _excess(x, t, margin)
-            np.divide(sum(excess if p == 1 else excess * excess, 1), classes, out=out)
+            out = np.divide(sum(excess if p == 1 else excess * excess, 1), classes, dtype=x.dtype)
         if weight is not None:
             out *= weight[t]
         if reduction == "none":
             return out.reshape(target.shape)
-        total = np.add.reduce(out)
-        return np.asarray(total if reduction == "sum" else total / n if n else math.nan, x.dtype)
+        return quotient_of_sum(out, 1 if reduction == "sum" else n or math.nan)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
@@ -205,8 +203,47 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     return MultiMarginLoss.apply(rows, target, weight, p=p, margin=margin, reduction=reduction)
 
 
+class MultilabelMarginLoss(Operation):
+    """The sum over labels y and classes j that are no labels of max(0, 1 - x[y] + x[j]), over the number of classes, for
+    each row."""
+
+    real = True
+
+    @staticmethod
+    def forward(ctx: Context, x: Array, labels: Array) -> Array:
+        """The losses, and with them their derivatives, which are constant between jumps."""
+        kernels = loops._library or loops.library()
+        made = kernels and kernels.multilabel_margin_of(x, np.ascontiguousarray(labels, np.int64), 1, -2)
+        out, slope = made or _of_labels(x, labels)
+        ctx.save((slope,))
+        return out  # type: ignore[no-any-return]
+
+    @staticmethod
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
+        """Its share of each row's gradient."""
+        ((slope,),) = ctx.values
+        return reshape(g, (len(slope), 1)) * slope, None
+
+
+def _of_labels(x: Array, labels: Array) -> tuple[Array, Array]:
+    """MultilabelMarginLoss and its derivatives in NumPy. RuntimeError for labels that are none."""
+    classes = x.shape[1]
+    if labels.size and (labels.min() < -1 or labels.max() >= classes):
+        raise RuntimeError(f"multilabel_margin_loss: labels are class numbers, or -1 after the last: got {labels.min()} to "
+                           f"{labels.max()} for {classes} classes")
+    valid = np.logical_and.accumulate(labels >= 0, axis=1)
+    rows, own = np.arange(len(labels))[:, None], np.where(valid, labels, 0)
+    named = np.zeros(x.shape, bool)
+    named[np.broadcast_to(rows, labels.shape)[valid], labels[valid]] = True
+    missing = 1 - x[rows, own][:, :, None] + x[:, None, :]
+    misses = (missing > 0) & valid[:, :, None] & ~named[:, None, :]
+    slope = misses.sum(1).astype(x.dtype)
+    np.subtract.at(slope, (rows, own), misses.sum(2).astype(x.dtype))
+    n, nothing = np.array([classes, 0], x.dtype)
+    return np.where(misses, missing, nothing).sum((1, 2)) / n, slope / n
+
+
 @casts_float32
-@data_dependent
 def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                            reduction: str = "mean") -> Tensor:
     """sum over labels y and classes j that are no labels of max(0, 1 - input[y] + input[j]), over the number of classes.
@@ -220,17 +257,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     if target.shape != input.shape:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     rows = reshape(input, (1, input.array.size)) if input.ndim < 2 else input
-    labels = target.array.reshape(rows.shape)
-    if labels.size and (labels.min() < -1 or labels.max() >= rows.shape[1]):
-        raise RuntimeError(f"multilabel_margin_loss: labels are class numbers, or -1 after the last: got {labels.min()} to "
-                           f"{labels.max()} for {rows.shape[1]} classes")
-    valid = np.logical_and.accumulate(labels >= 0, axis=1)
-    n = np.arange(len(labels))[:, None]
-    named = np.zeros(rows.shape, bool)
-    named[np.broadcast_to(n, labels.shape)[valid], labels[valid]] = True
-    picked = TakeAlong.apply(rows, np.where(valid, labels, 0), dim=1)
-    excess = relu(1 - unsqueeze(picked, 2) + unsqueeze(rows, 1))
-    losses = sum(where(valid[:, :, None] & ~named[:, None, :], excess, 0.0), (1, 2)) / rows.shape[1]
+    losses = MultilabelMarginLoss.apply(rows, reshape(target, rows.shape) if input.ndim < 2 else target)
     return reduced(reshape(losses, ()) if input.ndim < 2 else losses, reduction)
 
 

@@ -15,6 +15,7 @@ from ...core.operation import Operation
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.scatter import put_along
+from ...kernels.sorting import GONE
 from ...kernels.take_along import gather_along
 from .._kinds import demand_real
 from ..shape import reshape
@@ -60,7 +61,7 @@ class PutAlong(Operation, name="Scatter"):
 
 class Picked(Operation):
     """Elements of x along dim and where they are, which choose(x, dim, *settings) finds: (values, indices). Without keepdim
-    that dimension is removed."""
+    that dimension is removed, by choose(..., GONE) if it can."""
 
     batched = along("dim")
     choose: Any = None
@@ -70,11 +71,12 @@ class Picked(Operation):
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int, settings: tuple[Any, ...] = (), keepdim: bool = True) -> Any:
         """The kernel that the subclass names."""
-        values, places = ctx.operation.choose(x, dim, *settings)
-        ctx.given = dim, x.shape[dim], places.shape
-        if not keepdim:
-            shape = without(places.shape, dim)
+        choose = ctx.operation.choose
+        values, places = choose(x, dim, *settings) if keepdim else choose(x, dim, *settings, GONE)
+        if not keepdim and values.ndim == x.ndim:
+            shape = without(x.shape, dim)
             values, places = values.reshape(shape), places.reshape(shape)
+        ctx.given = dim, x.shape
         ctx.save(places)
         return values, places
 
@@ -82,10 +84,11 @@ class Picked(Operation):
     def backward(ctx: Context, g: TensorOrArray, _: Any) -> Gradients:
         """PutAlong, the adjoint of gathering at these places."""
         (places,) = ctx.values
-        dim, size, shape = ctx.given
+        dim, shape = ctx.given
         if g.ndim != len(shape):
-            g, places = reshape(g, shape), reshape(places, shape)
-        return PutAlong.apply(g, places, dim=dim, size=size, distinct=ctx.operation.distinct)
+            kept = (*shape[:dim], 1, *shape[dim + 1:])
+            g, places = reshape(g, kept), reshape(places, kept)
+        return PutAlong.apply(g, places, dim=dim, size=shape[dim], distinct=ctx.operation.distinct)
 
 
 class ValuesIndices(NamedTuple):
