@@ -11,6 +11,7 @@ from __future__ import annotations
 import faulthandler
 import gc
 import os
+import re
 
 import numpy as np
 import pytest
@@ -43,6 +44,13 @@ def on_ranks(request):
 @pytest.fixture(autouse=True)
 def seeded():
     np.random.seed(0)
+
+
+def pytest_ignore_collect(collection_path):
+    """On ranks, do not import files without a test for ranks: some import scikit-learn or PyTorch, 5 s on each rank."""
+    if UNDER_MPI and collection_path.suffix == ".py":
+        return not re.search(r"\bon_all_kinds\b|\bon_ranks\b|\bmark\.(ranks|mpi)\b", collection_path.read_text()) or None
+    return None
 
 
 def pytest_itemcollected(item):
@@ -80,7 +88,6 @@ class Limit:
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "mpi: runs under MPI only, on every rank")
     if not UNDER_MPI:
         config.pluginmanager.register(Limit())
 

@@ -25,7 +25,7 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "autograd"), str(ROOT / "docs" / "site")]
+sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "site")]
 
 from reference import PAGES  # noqa: E402
 

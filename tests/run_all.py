@@ -20,28 +20,31 @@ from numpy._core._multiarray_umath import __cpu_dispatch__ as cpu_dispatch
 from numpy._core._multiarray_umath import __cpu_features__ as cpu_features
 
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest"]        # importing hypothesis takes 1 s, in each process
-JOBS = [f"tests/{name}" for name in (                    # start jobs, and spend most of their time waiting for them
-    "dparallel/test_comm_job.py", "dparallel/test_docs_testing.py", "dparallel/test_misuse.py", "dparallel/test_pytest_plugin.py",
-    "dparallel/test_survive.py", "launch/test_kills.py", "beside/test_notebook_launcher.py", "test_recipes.py")]
-MORE_JOBS = ["tests/launch", "--ignore=tests/launch/test_kills.py", "tests/test_examples.py", "tests/test_tutorial.py"]    # take as long
-YOUNG = ["tests/autograd/test_loader_resume.py", "tests/autograd/test_loader_workers.py", "tests/dparallel/test_memory_of_ranks.py",
-         *map(str, sorted(Path("tests/autograd").glob("test_memory*.py")))]     # they fork, or look at all objects: cheap where
-                                                                                # little is imported yet
-LOCAL = ["tests/dparallel/test_local_devices.py", "tests/dparallel/test_local_models.py"]         # on as many cores as there are
-CORE = [f"tests/autograd/test_{name}.py" for name in (
-    "anomaly", "compiled", "engine", "engine_depth", "forward_ad", "function", "function_depth", "graph", "graph_api", "hooks",
-    "modes", "saved_hooks", "tensor", "views")]
-QUICK = [f"tests/autograd/test_{name}.py" for name in (
-    "anomaly", "checkpoint", "creation", "data", "elementwise", "engine", "function", "functional", "graph", "hooks", "index",
-    "lr_scheduler", "modes", "module", "nn_functional", "numpy_protocol", "optimizer_base", "optimizers", "random", "reductions",
-    "save_load", "saved_hooks", "shape", "tensor")] + ["tests/test_layers.py"]
-QUICK_TOO = [f"tests/dparallel/test_{name}.py" for name in (
-    "buckets", "checkers", "comm_errors", "comm_handles", "comm_threads", "comm_values", "data_parallel", "evaluation", "functions",
-    "graph_passes", "groups", "join", "messages", "sync_batch_norm", "verification", "weights")] + [
-    f"tests/autograd/test_{name}.py" for name in ("nn", "views")]                                # so that both halves take as long
-FIRST_HALF = [path for path in sorted(Path("tests/autograd").glob("test_*.py"))
-              if path.name < "test_o" and str(path) not in YOUNG]                               # about as long
-PROCESSOR = ["tests/test_public_docstrings.py", "tests/autograd/test_accuracy.py", "tests/beside/test_estimators.py"]
+FILES = sorted(Path("tests").rglob("test_*.py"))
+
+
+def marked(mark):
+    """The files whose `pytestmark` has this mark; pyproject.toml says what each mark means. pytest's `-m` imports all files for it."""
+    return [path for path in FILES if re.search(rf"^pytestmark = .*\bpytest\.mark\.{mark}\b", path.read_text(), re.M)]
+
+
+def inside(paths, *folders):
+    """The paths that lie in one of the folders of tests/."""
+    return [path for path in paths if any(Path("tests", folder) in path.parents for folder in folders)]
+
+
+def without(paths, *others):
+    """The paths that are in none of the others."""
+    return [path for path in paths if not any(path in other for other in others)]
+
+
+JOBS, YOUNG, LOCAL = marked("jobs"), marked("young"), marked("local")
+COMMANDS = without([*inside(FILES, "launch"), *marked("commands")], JOBS)
+DPARALLEL = without(inside(FILES, "dparallel"), JOBS, YOUNG, LOCAL)
+FIRST_ROOMS = without(inside(FILES, *(f"autograd/{room}" for room in (
+    "amp", "base", "compat", "core", "distributions", "integrations", "kernels", "nn"))), JOBS, YOUNG)      # about as long as the rest
+REST = without(FILES, JOBS, YOUNG, LOCAL, COMMANDS, DPARALLEL, FIRST_ROOMS)
+QUICK_HALF = inside(marked("quick"), "dparallel", "autograd/nn")                                            # as long as the other
 TWO_RANKS = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
 BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": ""}              # the tests', too: read by what comes later, instead of made again (6 s)
@@ -54,7 +57,7 @@ class Part:
     def __init__(self, title, command, threads=False, waits=False, **changes):
         self.title, self.start = title, time.monotonic()
         self.output = tempfile.NamedTemporaryFile("w+")      # noqa: SIM115
-        self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **BYTE_CODE, **changes},
+        self.process = subprocess.Popen(list(map(str, command)), stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **BYTE_CODE, **changes},
                                         preexec_fn=lambda: begin_part(threads, waits))
 
     def done(self, counts, meanwhile=lambda: None):
@@ -100,8 +103,8 @@ def begin_part(threads, waits):
 def quick() -> int:
     """The quick suite; the exit code."""
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    beside = [Part("dparallel on two ranks, nn, views", [*PYTEST, *QUICK_TOO, "-k", TWO_RANKS], threads=True),
-              Part("autograd", [*PYTEST, *QUICK])]
+    beside = [Part("dparallel on two ranks, nn", [*PYTEST, *QUICK_HALF, "-k", TWO_RANKS], threads=True),
+              Part("autograd", [*PYTEST, *without(marked("quick"), QUICK_HALF)])]
     codes = [part.done(counts) for part in beside]
     print(", ".join(f"{count} {word}" for word, count in counts.items()))
     return next((code for code in codes if code), 0)
@@ -138,16 +141,14 @@ def queued(begin, counts):
 
 def main() -> int:
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    without = [f"--ignore={path}" for path in (*YOUNG, *JOBS, *MORE_JOBS, *LOCAL) if path.startswith("tests/")]
     codes = queued([
-        (4, lambda: Part("dparallel", [*PYTEST, "tests/dparallel", *without], threads=True)),
+        (4, lambda: Part("dparallel", [*PYTEST, *DPARALLEL], threads=True)),
         (4, lambda: Part("jobs and local devices", [*PYTEST, *YOUNG, *JOBS, *LOCAL], waits=True)),
-        (4, lambda: Part("dprun and examples", [*PYTEST, *MORE_JOBS], waits=True)),
-        (4, lambda: Part("autograd, o to z, and the rest", [*PYTEST, "tests", "--ignore=tests/dparallel", *without,
-                                                            *(f"--ignore={path}" for path in FIRST_HALF)])),
-        (4, lambda: Part("autograd, a to n", [*PYTEST, *map(str, FIRST_HALF)])),
-        (4, lambda: Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1")),
-        (4, lambda: Part("as on an older processor", [*PYTEST, *PROCESSOR], **older_processor())),
+        (4, lambda: Part("dprun and examples", [*PYTEST, *COMMANDS], waits=True)),
+        (4, lambda: Part("autograd, observe to utils, and the rest", [*PYTEST, *REST])),
+        (4, lambda: Part("autograd, amp to nn", [*PYTEST, *FIRST_ROOMS])),
+        (4, lambda: Part("the core's sources", [*PYTEST, *inside(FILES, "autograd/core", "autograd/modes")], DPARALLEL_PURE="1")),
+        (4, lambda: Part("as on an older processor", [*PYTEST, *marked("processor")], **older_processor())),
         (4, lambda: on_ranks(1)),
         (3, lambda: on_ranks(2)),                    # beside the jobs, which wait more than they work
         (3, lambda: on_ranks(3))], counts)

@@ -14,6 +14,7 @@ import pytest
 
 from launch.mpirun import find, survives
 
+pytestmark = pytest.mark.commands
 ROOT = Path(__file__).parent.parent
 LARGE = runpy.run_path(str(ROOT / "tests" / "examples" / "large_examples.py"))
 datasets = pytest.importorskip("sklearn.datasets")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("autograd", "dparallel", "launch")
 ORDER = {

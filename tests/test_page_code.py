@@ -1,6 +1,6 @@
 """Each block of Python on the pages of docs runs, in order, one namespace a page; sketches find what they leave out in STAGE.
 
-Blocks that print are compared with what the page says by test_site.py and dparallel/test_docs_testing.py, the tutorial by
+Blocks that print are compared with what the page says by test_site.py and dparallel/test_testing_pages.py, the tutorial by
 test_tutorial.py, the README by launch/test_readme.py, CONTRIBUTING's by test_recipes.py: ELSEWHERE.
 """
 

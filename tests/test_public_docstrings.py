@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import public_docstrings
+import pytest
 
+pytestmark = pytest.mark.processor
 ROOT = Path(__file__).parent.parent
 PROFILER = ["autograd.profiler", "autograd.cpu", "autograd.autograd.profiler"]     # autograd.cpu has its names of memory, too
 

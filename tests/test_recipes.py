@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.jobs
 ROOT = Path(__file__).parent.parent
 SECTIONS = re.split(r"^### ", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.M)[1:]
 RECIPES = {text.split("\n")[0]: re.split(r"^## ", text, flags=re.M)[0] for text in SECTIONS}

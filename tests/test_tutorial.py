@@ -11,6 +11,7 @@ import pytest
 
 from launch import mpirun
 
+pytestmark = pytest.mark.commands
 ROOT = Path(__file__).parent.parent
 TUTORIAL = (ROOT / "docs/tutorial.md").read_text()
 STEPS = re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```|^    ((?:python|dprun) [^\n]*)\n\n```text\n(.*?)^```", TUTORIAL, re.S | re.M)

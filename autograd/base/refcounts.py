@@ -9,7 +9,7 @@ which costs memory or time.
   takes 4 % less time, and 7 MB less. A parameter whose array is referenced elsewhere (an alias by detach(), data or numpy(),
   a tied parameter) stays where it is: the alias would keep the old values.
 
-Tests: tests/autograd/test_blocks.py, tests/autograd/test_optimizer_base.py.
+Tests: tests/autograd/kernels/test_memory_blocks.py, tests/autograd/optim/test_optimizer_base.py.
 """
 
 from __future__ import annotations

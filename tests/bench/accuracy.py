@@ -4,7 +4,7 @@
     python tests/bench/accuracy.py --write    writes it into docs/accuracy.md
 
 An error is the root mean square of the difference from PyTorch's result in float64, divided by the root mean square of that
-result, over SEEDS samples. Inputs are the same float32 numbers in all three. tests/autograd/test_accuracy.py bounds each ratio.
+result, over SEEDS samples. Inputs are the same float32 numbers in all three. tests/autograd/kernels/test_accuracy.py bounds each ratio.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def saver(kind: str, model: Any, optimizer: Any, folder: str) -> Any:
 
 def timed(kind: str, every: int, rounds: int, ranks: int, folder: str) -> dict[str, Any]:
     """The times of blocks without and with a save, or a question after each step, and of the calls in a block."""
-    from cases import library  # here: a test imports this file where `cases` is another module
+    from trainings import library
 
     t = library("torch" if kind == "dcp" else "autograd")
     step, model, optimizer = training_parts(t, ranks, "mlp 64-128-64-10" if kind == "stop" else "gpt")
@@ -107,7 +107,7 @@ def timed(kind: str, every: int, rounds: int, ranks: int, folder: str) -> dict[s
 
 def training_parts(t: Any, ranks: int, case: str) -> tuple[Any, Any, Any]:
     """The step of a case, its model and its optimiser."""
-    from cases import training
+    from trainings import training
 
     step = training(t, case, ranks)
     held = dict(zip(step.__code__.co_freevars, (cell.cell_contents for cell in step.__closure__), strict=True))

@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cases import training
 from models import MODELS
 from runs import last_line
+from trainings import training
 
 import autograd
 

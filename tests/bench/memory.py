@@ -1,6 +1,6 @@
 """Memory beside the system's count: python tests/bench/memory.py [--ranks 2] [KIND:ROWS ...]
 
-For each case two new processes (or dprun's ranks): one that trains the model (tests/autograd/memory_models.py), whose sum of all
+For each case two new processes (or dprun's ranks): one that trains the model (tests/autograd/helpers/memory_models.py), whose sum of all
 uses is compared with what the system counts after the steps and after one more forward pass, and one that predicts its peak
 from an eighth and a quarter of the rows.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 CASES = ["mlp:512", "mlp:2048", "mlp:8192", "wide:64", "wide:2048", "cnn:256", "cnn:512", "cnn:1024", "gpt:16", "gpt:32", "gpt:64"]
 PREDICT = """
-import sys; sys.path.insert(0, "tests/autograd")
+import sys; sys.path.insert(0, "tests/autograd/helpers")
 from memory_models import *
 from autograd.profiler import predict_memory
 model, x = MODELS[{kind!r}](4)
@@ -48,7 +48,7 @@ def main():
     print("| model : rows | by the system, MB | sum of all uses | off | peak, MB | predicted | off |\n|---|---:|---:|---:|---:|---:|---:|")
     for case in arguments.cases:
         kind, rows = case.split(":")
-        real = lines(arguments.ranks, "tests/autograd/memory_models.py", kind, rows)[0]
+        real = lines(arguments.ranks, "tests/autograd/helpers/memory_models.py", kind, rows)[0]
         last = real["snapshots"][-1]
         total = sum(last["by_use"].values())
         script = ROOT / "tests" / "bench" / "memory_predicted.tmp.py"

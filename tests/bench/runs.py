@@ -18,7 +18,7 @@ IMPORTS = "import time; start = time.perf_counter(); import {}; print('{{\"check
 
 
 class Run(NamedTuple):
-    """What is measured: a case of cases.py in a library, on so many ranks, with further options for cases.py."""
+    """What is measured: a case of trainings.py in a library, on so many ranks, with further options for trainings.py."""
 
     case: str
     library: str = "autograd"
@@ -43,7 +43,7 @@ def measured(run: Run, seconds: float = 0.5, busy: bool = False) -> dict[str, An
     machine the fastest tenth of the steps stands for the others. Ranks make equally many steps."""
     if run.case == "bare import":
         return last_line([sys.executable, "-c", IMPORTS.format(run.library)])
-    command = [sys.executable, str(HERE / "cases.py"), run.case, run.library, *run.options]
+    command = [sys.executable, str(HERE / "trainings.py"), run.case, run.library, *run.options]
     if run.case in STEPS and (run.ranks > 1 or "--ranked" in run.options):
         steps = max(5, int(STEPS[run.case] * min(1.0, 2 * seconds)))
         command = [part for part in command if part != "--ranked"] + ["--steps", str(steps)]

@@ -71,7 +71,7 @@ def step(case: str, one: bool, seconds: float, accelerators: str, root: Path) ->
     environment |= {"PYTHONPATH": str(root), "AUTOGRAD_ACCELERATORS": accelerators}
     if one:
         environment |= dict.fromkeys(VARIABLES, "1")
-    command = [sys.executable, str(HERE / "cases.py"), case, "autograd", "--seconds", str(seconds), "--mean"]
+    command = [sys.executable, str(HERE / "trainings.py"), case, "autograd", "--seconds", str(seconds), "--mean"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     if done.returncode:
         raise SystemExit(f"{case}: {done.stderr[-1000:]}")

@@ -20,6 +20,7 @@ from moments import Moments, claimed, page  # noqa: E402
 from tasks import start  # noqa: E402
 from undisturbed import Undisturbed, difference, total, weights_problems  # noqa: E402
 
+pytestmark = pytest.mark.jobs
 ROWS, BATCH, STEPS, DEATH = 251, 60, 15, 7           # three epochs of the MLP; the step in which a rank dies
 
 

@@ -1,6 +1,6 @@
 """Planted cases of ranks that make others wait: python tests/timeline/blame.py [--cases TEXT ...] [--repeat 4].
 
-Each case is a training on 1 to 3 ranks with something planted that makes ranks wait (planted.py, cases.py), recorded by
+Each case is a training on 1 to 3 ranks with something planted that makes ranks wait (planted.py, planted_cases.py), recorded by
 dparallel.timeline(). Its report must blame the right rank and part, with the right share: the largest share is that of the
 largest planted cause, and each is met within 0.15 (of the waiting that is not laid at another process's door: these machines
 are shared; the share of other processes is listed). A case that was disturbed is run again, up to --repeat times. Exit code:
@@ -23,8 +23,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
-from cases import CASES  # noqa: E402
 from planted import Case, run  # noqa: E402
+from planted_cases import CASES  # noqa: E402
 
 WITHIN = 0.15                        # of an expected share
 THIEVES = 0.4                        # of that of other processes, of which there are more than the planted one

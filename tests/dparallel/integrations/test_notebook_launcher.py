@@ -1,0 +1,122 @@
+"""notebook_launcher(): a function that a cell has defined, on MPI ranks. In a notebook where nbclient and ipykernel are."""
+
+import importlib.util
+import os
+import pickle
+import re
+import sys
+import textwrap
+import threading
+
+import pytest
+
+import autograd as ag
+import dparallel
+from dparallel import RankFailure, notebook_launcher
+from dparallel.integrations.notebook import RankTraceback, reraise
+from dparallel.integrations.notebook_rank import leave
+
+pytestmark = pytest.mark.jobs
+needs_cloudpickle = pytest.mark.skipif(importlib.util.find_spec("cloudpickle") is None, reason="cloudpickle is not installed")
+
+
+def cell(text, **names):
+    """What a cell defines: functions whose module is __main__, and which nobody can import."""
+    space = {"__name__": "__main__", **names}
+    exec(textwrap.dedent(text), space)
+    return space
+
+
+@needs_cloudpickle
+def test_a_function_of_a_cell(capfd):
+    space = cell("""
+        class Rates:
+            def __init__(self, lr):
+                self.lr = lr
+
+        def train(x, rates=None):
+            comm = dparallel.world()
+            print("rank", comm.rank, "of", comm.size)
+            return rates, weight * x * comm.total(1.0), comm.rank, sys.path
+        """, dparallel=dparallel, weight=ag.tensor([1.0, 2.0]), sys=__import__("sys"))
+    rates, value, rank, path = notebook_launcher(space["train"], 2, (3.0,), {"rates": space["Rates"](0.5)})
+    assert type(rates) is space["Rates"] and rates.lr == 0.5 and value.tolist() == [6.0, 12.0] and rank == 0
+    assert not set(space["sys"].path) - set(path)                          # what can be imported here can be there
+    assert sorted(capfd.readouterr().out.splitlines()) == ["rank 0 of 2", "rank 1 of 2"]
+
+
+@needs_cloudpickle
+def test_what_a_rank_raises(capfd):
+    space = cell("""
+        def failing():
+            if dparallel.world().rank == 1:
+                raise KeyError("lr")
+            dparallel.world().barrier()
+        """, dparallel=dparallel)
+    with pytest.raises(KeyError, match="lr") as caught:
+        notebook_launcher(space["failing"], 2, threads=1, timeout=60)
+    assert type(caught.value.__cause__) is RankTraceback and "rank 1: Traceback" in str(caught.value.__cause__) and "in failing" in str(caught.value.__cause__)
+    assert "notebook_rank" not in str(caught.value.__cause__)              # from the user's function on
+
+
+class Odd(Exception):
+    def __init__(self, a, b):
+        super().__init__(a)
+
+
+def test_an_exception_that_can_not_be_made_again(tmp_path):
+    for error, kind in ((Odd("no", 2), RankFailure), (KeyError(lambda: 1), RankFailure), (ValueError("no"), ValueError)):
+        leave(tmp_path / "error", error, pickle)
+        with pytest.raises(kind) as caught:
+            reraise(3, (tmp_path / "error").read_bytes())
+        assert type(error).__name__ in str(caught.value if kind is RankFailure else repr(caught.value)) and (kind is ValueError or caught.value.rank == 3)
+
+
+@needs_cloudpickle
+def test_what_is_refused(monkeypatch):
+    for call, kind, words in [(lambda: notebook_launcher(print, (1,)), TypeError, r"n=\(1,\).*args=\(...\)"), (lambda: notebook_launcher(print, 0), TypeError, "n=0"),
+                              (lambda: notebook_launcher(3, 2), TypeError, "a function is needed"), (lambda: notebook_launcher(print, 2, 0.1), TypeError, "args=0.1.*a tuple"),
+                              (lambda: notebook_launcher(cell("def f(): return x", x=threading.Lock())["f"], 2), TypeError, "'f', its arguments or what it uses.*lock")]:
+        with pytest.raises(kind, match=words):
+            call()
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "3")
+    with pytest.raises(RuntimeError, match="one of 3 MPI ranks: ranks start no others"):
+        notebook_launcher(print, 2)
+
+
+@needs_cloudpickle
+def test_in_a_notebook(tmp_path):
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    cells = ["import dparallel, autograd as ag\nscale = ag.tensor(2.0)", """
+def train(x):
+    comm = dparallel.world()
+    dparallel.print_once("training on", comm.size)
+    return float(comm.total(comm.rank + 1.0) * scale * x)
+dparallel.notebook_launcher(train, 2, (10,))""", """
+def broken():
+    raise ZeroDivisionError("in the cell")
+dparallel.notebook_launcher(broken, 2)"""]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
+    nbclient.NotebookClient(book, timeout=120, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    streams = "".join(out["text"] for out in book.cells[1].outputs if out["output_type"] == "stream" and out["name"] == "stdout")
+    assert streams == "training on 2\n"
+    assert [out["data"]["text/plain"] for out in book.cells[1].outputs if out["output_type"] == "execute_result"] == ["60.0"]
+    (error,) = [out for out in book.cells[2].outputs if out["output_type"] == "error"]
+    shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error["traceback"]))
+    assert error["ename"] == "ZeroDivisionError" and "in broken" in shown and '    raise ZeroDivisionError("in the cell")' in shown
+
+
+def test_ipyparallel(tmp_path, monkeypatch):
+    """Engines that mpirun has started are ranks: dparallel.world() is of all of them."""
+    ipp = pytest.importorskip("ipyparallel", reason="ipyparallel is not installed")
+    for name, value in (("PATH", os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])), ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+                        ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"), ("PRTE_ALLOW_RUN_AS_ROOT", "1"), ("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1")):
+        monkeypatch.setenv(name, value)
+    with ipp.Cluster(engines="mpi", n=2, cluster_id=str(os.getpid()), profile_dir=str(tmp_path), log_level=40) as client:
+        view = client[:]
+        view["weight"] = ag.ones(2)                                        # tensors travel
+        view.execute("import dparallel; comm = dparallel.world(); found = comm.size, comm.total(1.0), weight * 2", block=True)
+        for size, total, doubled in view["found"]:
+            assert (size, total, doubled.tolist()) == (2, 2.0, [2.0, 2.0])

@@ -1,0 +1,141 @@
+"""check_adjoint must fail on planted mistakes: wrong root, factor, slice, missing sum, wrong second order."""
+
+import numpy as np
+import pytest
+
+import autograd as ag
+from dparallel import AllGather, AllReduce, Broadcast, Collective, Reduce, assert_same_everywhere, check_adjoint
+
+pytestmark = pytest.mark.quick
+
+
+def planted(name, forward, backward):
+    return type(name, (Collective,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+
+
+def keep(ctx, x, *, comm):
+    ctx.comm = comm
+    return ag.from_numpy(comm.allreduce([x.array])[0])
+
+
+def gathered(ctx, x, *, comm):
+    ctx.comm, ctx.rows = comm, len(x)
+    return ag.from_numpy(comm.allgather([x.array])[0])
+
+
+def broadcast(ctx, x, *, comm):
+    ctx.comm = comm
+    return ag.from_numpy(comm.broadcast(x.array, 0)[0])
+
+
+def own_slice(ctx, g):
+    return g[ctx.comm.rank * ctx.rows:(ctx.comm.rank + 1) * ctx.rows]
+
+
+MISTAKES = {
+    "wrong factor": (planted("Mean", keep, lambda ctx, g: AllReduce.apply(g, comm=ctx.comm) / float(ctx.comm.size)), "off by exactly"),
+    "replicated convention": (planted("Identity", keep, lambda ctx, g: g * 1), "u>"),
+    "missing sum": (planted("Slice", gathered, own_slice), "u>"),
+    "wrong slice": (planted("WrongSlice", gathered, lambda ctx, g: own_slice(ctx, AllReduce.apply(g, comm=ctx.comm)).flip(0) * 1), "u>"),
+    "wrong root": (planted("WrongRoot", broadcast, lambda ctx, g: wrong_root(ctx, g)), "u>"),
+    "wrong second order": (planted("Detached", keep, lambda ctx, g: ag.from_numpy(ctx.comm.allreduce([g.array])[0])), "not recorded"),
+    "wrong value at second order": (planted("Twice", keep, lambda ctx, g: Half.apply(g, comm=ctx.comm)), "second derivative is wrong"),
+}
+
+
+def wrong_root(ctx, g):
+    total = Reduce.apply(g, comm=ctx.comm, root=ctx.comm.size - 1)
+    return total if total.shape == g.shape else g * 0
+
+
+class Half(Collective):
+    """The right values, with a derivative that forgets the sum."""
+
+    @staticmethod
+    def forward(ctx, x, *, comm):
+        return ag.from_numpy(comm.allreduce([x.array])[0])
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 1
+
+
+@pytest.mark.parametrize("name", list(MISTAKES))
+def test_planted_mistakes_are_caught(on_ranks, name):
+    function, words = MISTAKES[name]
+
+    def check(comm):
+        if comm.size == 1 and name != "wrong second order":
+            return
+        rng = np.random.default_rng([3, comm.rank])
+        with pytest.raises(AssertionError, match=words):
+            check_adjoint(lambda x: function.apply(x, comm=comm), [rng.standard_normal((3, 2))], comm, rng)
+
+    on_ranks(check)
+
+
+def test_right_ones_pass(on_ranks):
+    def check(comm):
+        rng = np.random.default_rng([3, comm.rank])
+        for function in (AllReduce, AllGather):
+            check_adjoint(lambda x, f=function: f.apply(x, comm=comm), [rng.standard_normal((3, 2))], comm, rng)
+        check_adjoint(lambda x: Broadcast.apply(x, comm=comm), [rng.standard_normal(3) if comm.rank == 0 else np.empty(0)], comm, rng)
+
+    on_ranks(check)
+
+
+def test_assert_same_everywhere_names_the_first_difference(on_ranks):
+    def check(comm):
+        named = [("a", ag.ones(2)), ("b", ag.ones(3) * (1 + (comm.rank == comm.size - 1) * 1e-7))]
+        if comm.size == 1:
+            return assert_same_everywhere(named, comm)
+        with pytest.raises(AssertionError, match=f"b differs between rank 0 and rank {comm.size - 1}"):
+            assert_same_everywhere(named, comm)
+        assert_same_everywhere(named[:1], comm)
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("wrong", ["factor", "sign", "term"])
+def test_gradcheck_fails_on_planted_mistakes(wrong):
+    class Cube(ag.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return {"factor": 2 * x * x * g, "sign": -3 * x * x * g, "term": 3 * x * x * g + 1e-3}[wrong]
+
+    x = ag.randn(4, dtype=ag.float64, requires_grad=True)
+    with pytest.raises(ag.GradcheckError):
+        ag.gradcheck(Cube.apply, x)
+    assert ag.gradcheck(Cube.apply, x, raise_exception=False) is False
+
+
+def test_gradgradcheck_fails_where_only_the_second_order_is_wrong():
+    class Cube(ag.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return 3 * (x * x.detach()) * g
+
+    x = ag.randn(4, dtype=ag.float64, requires_grad=True)
+    assert ag.gradcheck(Cube.apply, x) and ag.gradcheck(Cube.apply, x, fast_mode=True)
+    with pytest.raises(ag.GradcheckError):
+        ag.gradgradcheck(Cube.apply, x)
+
+
+def test_check_adjoint_names_an_output_of_lower_precision(on_ranks):
+    def test(comm):
+        with pytest.raises(AssertionError, match="an output is torch.float32: the function rounds"):
+            check_adjoint(lambda x: AllReduce.apply(x.to(ag.float32), comm=comm), [np.arange(1.0, 4.0) / 7], comm)
+
+    on_ranks(test)
