@@ -35,26 +35,6 @@ class Communicator(Exchanges):
 
     start_<name> starts <name> and returns a Handle, whose wait() gives what <name> returns. It does not wait for data; under
     MPI it waits until every rank has started, because calls are compared first.
-
-    Args:
-        x (array): The array to send; a collective uses the root's and ignores the others'.
-        xs (list of array): One array for each local rank; (rows, ...) where rows are concatenated or split. Reductions
-            require one shape and dtype.
-        root (int): The rank that sends or receives. Default: 0.
-        op (str): "sum", "prod", "max", "min", "mean" or "avg" (of floats and complex numbers), "band", "bor" or "bxor"
-            (bitwise, of integers and bools). Default: "sum".
-        sizes: The number of rows of each rank. Default: an even split, larger shares first.
-        dest, source (int): The rank that receives, and the rank that sends, a message.
-        tag (int): An integer from 0 to max_tag; a receive gets messages with its tag. Default: 0.
-        like (array or Tensor): Has the shape and dtype that the message must have. Default: any.
-        rank (int): The local rank that sends or receives, if the process holds several.
-        pairs (list of (int, int)): (source, dest), the same on every rank.
-        objects (list): One picklable object for each local rank.
-        arrays (list of array): One contiguous vector (n,) of numbers for each local rank.
-
-    Example:
-        >>> isinstance(dparallel.Devices(2), dparallel.Communicator)
-        True
     """
 
     kind: str
@@ -69,12 +49,7 @@ class Communicator(Exchanges):
     # --- the collectives ------------------------------------------------------------------------------------------
 
     def broadcast(self, x: Array | None, root: int = 0) -> list[Array]:
-        """Copy the root's array to each local rank.
-
-        Example:
-            >>> dparallel.Devices(2).broadcast(np.array([1.0]))
-            [array([1.]), array([1.])]
-        """
+        """Copy the root's array to each local rank."""
         return self._from_root("broadcast", x, root, None, True).wait()
 
     def start_broadcast(self, x: Array | None, root: int = 0) -> Handle[list[Array]]:
@@ -82,12 +57,7 @@ class Communicator(Exchanges):
         return self._from_root("broadcast", x, root, None, False)
 
     def reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Array:
-        """Reduce arrays of all ranks onto the root; other processes get an empty array.
-
-        Example:
-            >>> dparallel.Devices(2).reduce([np.array([1.0]), np.array([2.0])])
-            array([3.])
-        """
+        """Reduce arrays of all ranks onto the root; other processes get an empty array."""
         return self._from_all("reduce", xs, True, root=root, op=op).wait()
 
     def start_reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Handle[Array]:
@@ -95,12 +65,7 @@ class Communicator(Exchanges):
         return self._from_all("reduce", xs, False, root=root, op=op)
 
     def scatter(self, x: Array | None, sizes: Sizes = None, root: int = 0) -> list[Array]:
-        """Split the root's rows across ranks: sizes[r] rows for rank r. If other ranks pass sizes, they must be the root's.
-
-        Example:
-            >>> dparallel.Devices(2).scatter(np.arange(3.0))
-            [array([0., 1.]), array([2.])]
-        """
+        """Split the root's rows across ranks: sizes[r] rows for rank r. Sizes passed on other ranks must be the root's."""
         return self._from_root("scatter", x, root, sizes, True).wait()
 
     def start_scatter(self, x: Array | None, sizes: Sizes = None, root: int = 0) -> Handle[list[Array]]:
@@ -108,12 +73,7 @@ class Communicator(Exchanges):
         return self._from_root("scatter", x, root, sizes, False)
 
     def gather(self, xs: Sequence[Array], root: int = 0) -> Array:
-        """Concatenate all ranks' rows on the root; others get an empty array. 0-d arrays become a vector.
-
-        Example:
-            >>> dparallel.Devices(2).gather([np.array([1.0]), np.array([2.0, 3.0])])
-            array([1., 2., 3.])
-        """
+        """Concatenate all ranks' rows on the root; others get an empty array. 0-d arrays become a vector."""
         return self._from_all("gather", xs, True, root=root).wait()
 
     def start_gather(self, xs: Sequence[Array], root: int = 0) -> Handle[Array]:
@@ -121,12 +81,7 @@ class Communicator(Exchanges):
         return self._from_all("gather", xs, False, root=root)
 
     def allreduce(self, xs: Sequence[Array], op: str = "sum") -> list[Array]:
-        """Reduce arrays of all ranks, for each local rank.
-
-        Example:
-            >>> dparallel.Devices(2).allreduce([np.array([1.0]), np.array([2.0])])
-            [array([3.]), array([3.])]
-        """
+        """Reduce arrays of all ranks, for each local rank."""
         return self._from_all("allreduce", xs, True, op=op).wait()
 
     def start_allreduce(self, xs: Sequence[Array], op: str = "sum") -> Handle[list[Array]]:
@@ -134,12 +89,7 @@ class Communicator(Exchanges):
         return self._from_all("allreduce", xs, False, op=op)
 
     def allgather(self, xs: Sequence[Array]) -> list[Array]:
-        """Concatenate all ranks' rows, for each local rank. 0-d arrays become a vector.
-
-        Example:
-            >>> dparallel.Devices(2).allgather([np.array([1.0]), np.array([2.0, 3.0])])
-            [array([1., 2., 3.]), array([1., 2., 3.])]
-        """
+        """Concatenate all ranks' rows, for each local rank. 0-d arrays become a vector."""
         return self._from_all("allgather", xs, True).wait()
 
     def start_allgather(self, xs: Sequence[Array]) -> Handle[list[Array]]:
@@ -147,12 +97,7 @@ class Communicator(Exchanges):
         return self._from_all("allgather", xs, False)
 
     def reduce_scatter(self, xs: Sequence[Array], sizes: Sizes = None, op: str = "sum") -> list[Array]:
-        """Reduce arrays of all ranks and split the result: sizes[r] rows for rank r. All ranks pass the same sizes.
-
-        Example:
-            >>> dparallel.Devices(2).reduce_scatter([np.ones(2), np.ones(2)])
-            [array([2.]), array([2.])]
-        """
+        """Reduce arrays of all ranks and split the result: sizes[r] rows for rank r. All ranks pass the same sizes."""
         return self._from_all("reduce_scatter", xs, True, op=op, sizes=sizes).wait()
 
     def start_reduce_scatter(self, xs: Sequence[Array], sizes: Sizes = None, op: str = "sum") -> Handle[list[Array]]:
@@ -163,10 +108,6 @@ class Communicator(Exchanges):
         """Send rows from every rank to every rank: sizes[i][r] rows of local rank i's array go to rank r.
 
         Received rows are concatenated in rank order. alltoall_sizes(sizes) gives the sizes of the reverse alltoall.
-
-        Example:
-            >>> dparallel.Devices(2).alltoall([np.array([0, 1]), np.array([10, 11])])
-            [array([ 0, 10]), array([ 1, 11])]
         """
         return self._from_all("alltoall", xs, True, sizes=sizes).wait()
 
@@ -175,15 +116,7 @@ class Communicator(Exchanges):
         return self._from_all("alltoall", xs, False, sizes=sizes)
 
     def scan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> list[Array]:
-        """Reduce, for each local rank, the arrays of ranks 0 to this one.
-
-        Args:
-            reverse (bool): Reduce from this rank to the last one instead. Default: False.
-
-        Example:
-            >>> dparallel.Devices(3).scan([np.array(1), np.array(2), np.array(3)])
-            [array(1), array(3), array(6)]
-        """
+        """Reduce, for each local rank, the arrays of ranks 0 to this one."""
         return self._from_all("reverse_scan" if reverse else "scan", xs, True, op=op).wait()
 
     def start_scan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> Handle[list[Array]]:
@@ -195,13 +128,6 @@ class Communicator(Exchanges):
 
         Rank 0 (the last rank if `reverse`) gets the neutral element: 0 for sum, 1 for prod, the dtype's lowest value for
         max and its highest for min.
-
-        Args:
-            reverse (bool): Start from the last rank. Default: False.
-
-        Example:
-            >>> dparallel.Devices(3).exscan([np.array(1), np.array(2), np.array(3)])
-            [array(0), array(1), array(3)]
         """
         return self._from_all("reverse_exscan" if reverse else "exscan", xs, True, op=op).wait()
 
@@ -212,23 +138,7 @@ class Communicator(Exchanges):
     def issue(self, name: str, xs: Array | Sequence[Array] | None, *, blocking: bool = False, root: int = 0, op: str = "sum",
               sizes: Sizes | AllToAllSizes = None, dim: int = 0, ties: str = "split", room: Array | None = None,
               shapes: Sequence[tuple[int, ...]] | None = None) -> Handle:
-        """Start the collective `name`, with rows along `dim`. All settings must be the same on every rank. Returns a Handle.
-
-        Args:
-            name (str): The name of a method, such as "allgather".
-            blocking (bool): Also complete it. Default: False.
-            dim (int): The dimension of rows in arguments and results; it may be negative. Default: 0.
-            ties (str): How the gradient of an extremum is shared; only the calling Function uses it. Default: "split".
-            room (array): For "broadcast" and "scatter", an array with the dtype and number of elements that this rank
-                expects. Raises CollectiveError on all ranks if the root's differ. Default: any.
-            shapes: For "allreduce" and "allgather" of several arrays joined into one, their shapes.
-
-        Example:
-            >>> xs = [np.array([[1], [2]]), np.array([[3], [4]])]
-            >>> dparallel.Devices(2).issue("allgather", xs, dim=1).wait()[0]
-            array([[1, 3],
-                   [2, 4]])
-        """
+        """Start the collective `name`, with rows along `dim`. All settings must be the same on every rank."""
         dim = as_int(dim)
         if name in FROM_ROOT:
             handle = self._from_root(name, xs, root, sizes, blocking, dim=dim, room=room)
@@ -248,14 +158,6 @@ class Communicator(Exchanges):
         """Mark the collectives called inside as the backward of recorded collective `number`, the same on every rank.
 
         If ranks are in the backward of different collectives, all raise CollectiveError.
-
-        Args:
-            number (int): The number of the recorded collective.
-
-        Example:
-            >>> comm = dparallel.Devices(2)
-            >>> with comm.in_backward_of(1):
-            ...     total = comm.allreduce([np.ones(1), np.ones(1)])
         """
         outer, self.backward_of = self.backward_of, number
         try:
@@ -270,24 +172,10 @@ class Communicator(Exchanges):
         """Start an in-place sum of one contiguous vector per local rank, with minimal overhead. Returns a Handle.
 
         All vectors have one length and numeric dtype. Over MPI only check mode (DPARALLEL_CHECK=1) verifies this.
-
-        Raises:
-            TypeError: on this rank alone, if an argument is no array but, for example, a Tensor.
-
-        Example:
-            >>> xs = [np.array([1.0, 2.0]), np.array([10.0, 20.0])]
-            >>> dparallel.Devices(2).start_sum_in_place(xs).wait()
-            >>> xs
-            [array([11., 22.]), array([11., 22.])]
         """
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
-        """Sum vectors over ranks in place: the blocking form of start_sum_in_place().
-
-        Example:
-            >>> xs = [np.array([1.0, 2.0]), np.array([10.0, 20.0])]
-            >>> dparallel.Devices(2).sum_in_place(xs)
-        """
+        """Sum vectors over ranks in place: the blocking form of start_sum_in_place()."""
         self.start_sum_in_place(arrays).wait()
 
     def persistent_sum(self, size: int, dtype: DTypeLike) -> PersistentSum:
@@ -295,19 +183,6 @@ class Communicator(Exchanges):
 
         Write into the PersistentSum's `array`; start() returns a Handle, after whose wait() `array` holds the sum. If ranks
         sum different vectors of one length, all raise CollectiveError.
-
-        Args:
-            size (int): Number of elements.
-            dtype: A dtype of floats, complex numbers or integers.
-
-        Example:
-            >>> def add_up(comm):
-            ...     vector = comm.persistent_sum(2, np.float32)
-            ...     vector.array[:] = comm.rank
-            ...     vector.start().wait()
-            ...     return vector.array.tolist()
-            >>> dparallel.run_ranks(2, add_up)
-            [[1.0, 1.0], [1.0, 1.0]]
         """
         return PersistentSum(self, size, dtype)
 
@@ -321,17 +196,7 @@ class Communicator(Exchanges):
 
     @abstractmethod
     def abort(self, message: str) -> None:
-        """Write a message to standard error and end the job on all ranks.
-
-        Args:
-            message (str): The text.
-
-        Example:
-            >>> dparallel.Devices(1).abort("disk full")
-            Traceback (most recent call last):
-            ...
-            SystemExit: disk full
-        """
+        """Write a message to standard error and end the job on all ranks."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Communicator:
         """Return itself: a copied module uses the communicator of the original."""

@@ -22,21 +22,6 @@ class Devices(Communicator):
     started.
 
     A list of distinct numbers names the devices, for error messages and output_device.
-
-    Args:
-        size (int or ints): Number of devices, at least 1; or a list of distinct numbers.
-        cores (sequence): For each device a core or several; its thread is bound to them while it computes. Linux only.
-
-    Raises:
-        ValueError: size is no integer from 1 to 65536, nor a list of distinct integers of at least 0.
-        NotImplementedError: cores is passed, and this operating system can't bind a thread to cores.
-        ValueError: cores has not one entry for each device, or has cores that this process may not use.
-
-    Example:
-        >>> dparallel.Devices(2).size
-        2
-        >>> dparallel.Devices([3, 5, 7]).first(2).names
-        (3, 5)
     """
 
     kind = "devices"
@@ -63,15 +48,7 @@ class Devices(Communicator):
         return super().__reduce__() if self is self._this_job.comm else (Devices, (list(self.names), self.cores))
 
     def first(self, count: int) -> Devices:
-        """A communicator of the first `count` devices.
-
-        Args:
-            count (int): From 1 to size.
-
-        Raises:
-            ValueError: count is 0.
-            IndexError: count is above size.
-        """
+        """A communicator of the first `count` devices."""
         return self if count == self.size else self._subset(range(count))
 
     def _subset(self, ranks: Sequence[int]) -> Devices:
@@ -139,14 +116,7 @@ class Devices(Communicator):
         self.free_groups()
 
     def abort(self, message: str) -> None:
-        """Raise SystemExit with the message.
-
-        Args:
-            message (str): The text.
-
-        Raises:
-            SystemExit: always.
-        """
+        """Raise SystemExit with the message."""
         sys.exit(message)
 
 

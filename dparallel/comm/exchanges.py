@@ -34,99 +34,35 @@ class Exchanges(Issuing):
         self.named_barrier("barrier")
 
     def named_barrier(self, name: str) -> None:
-        """A barrier under another of header.NAMES, which errors show as this rank's call.
-
-        Args:
-            name (str): One of header.NAMES, the same on every rank.
-
-        Raises:
-            CollectiveError: other ranks call another collective.
-
-        Example:
-            >>> dparallel.Devices(2).named_barrier("forward_in_evaluation_mode")
-        """
+        """A barrier under another of header.NAMES, which errors show as this rank's call."""
         self._blocked_exchange([Call(name, self.size) for _ in self.held])
 
     def refuse(self, reason: str) -> None:
-        """Raise CollectiveError here, and on each other rank in its current or next collective: this rank can't take part.
-
-        Args:
-            reason (str): The text of the error on all ranks.
-
-        Raises:
-            CollectiveError: always, with the reason.
-
-        Example:
-            >>> def step(comm):
-            ...     try:
-            ...         comm.refuse("no data") if comm.rank == 1 else comm.barrier()
-            ...     except dparallel.CollectiveError as error:
-            ...         return "no data" in str(error)
-            >>> dparallel.run_ranks(2, step)
-            [True, True]
-        """
+        """Raise CollectiveError here, and on other ranks in their current or next collective: this rank can't take part."""
         self._blocked_exchange([Call("barrier", self.size, error=reason) for _ in self.held])
 
     def any(self, flag: bool) -> bool:
-        """Whether the flag is true in any process.
-
-        Args:
-            flag (bool): This process's flag.
-
-        Example:
-            >>> dparallel.run_ranks(2, lambda comm: comm.any(comm.rank == 1))
-            [True, True]
-        """
+        """Whether the flag is true in any process."""
         return any(self._blocked_values([Call("any", self.size, value=flag) for _ in self.held]))
 
     def agree(self, bits: int, function: str = "") -> int:
-        """The bitwise or of each process's bits. Collective.
-
-        Args:
-            bits (int): From 0 to 2**50 - 1.
-            function (str): The Function about to be called, for error texts. Default: "".
-
-        Example:
-            >>> dparallel.run_ranks(3, lambda comm: comm.agree(1 << comm.rank))
-            [7, 7, 7]
-        """
+        """The bitwise or of each process's bits. Collective."""
         combined = 0
         for value in self._blocked_values([Call("agree", self.size, value=bits, function=function) for _ in self.held]):
             combined |= int(value)
         return combined
 
     def total(self, value: float) -> float:
-        """The sum of each process's number, in float64 and in rank order.
-
-        Args:
-            value (float): This process's number.
-
-        Example:
-            >>> dparallel.run_ranks(2, lambda comm: comm.total(comm.rank + 1))
-            [3.0, 3.0]
-        """
+        """The sum of each process's number, in float64 and in rank order."""
         values = [value, *[0.0] * (len(self.held) - 1)]
         return sum(self._blocked_values([Call("total", self.size, value=v) for v in values]))
 
     def share(self, rows: S) -> S:
-        """This process's part of a sequence: every size-th item from its rank on, or all items if it holds all ranks.
-
-        Args:
-            rows (sequence): For example the rows of a batch.
-
-        Example:
-            >>> dparallel.run_ranks(2, lambda comm: comm.share([1, 2, 3]))
-            [[1, 3], [2]]
-        """
+        """This process's part of a sequence: every size-th item from its rank on, or all items if it holds all ranks."""
         return rows if self.alone else rows[self.rank::self.size]
 
     def rows(self, xs: Sequence[Array]) -> list[int]:
-        """The number of rows of each rank's array (1 for a 0-d array), on every rank.
-
-        Example:
-            >>> dparallel.Devices(2).rows([np.ones(1), np.ones(3)])
-            [1, 3]
-        """
+        """The number of rows of each rank's array (1 for a 0-d array), on every rank."""
         arrays, error = self._checked_arrays(xs)
         calls = self._blocked_exchange([Call("rows", self.size, x, error=error) for x in arrays])
         return [call.shape[0] if call.shape else 1 for call in calls]
@@ -135,18 +71,6 @@ class Exchanges(Issuing):
         """For each local rank, the number of rows that an alltoall with these sizes brings from each rank.
 
         An alltoall with the returned sizes sends everything back.
-
-        Args:
-            sizes (list of list of int): For each local rank, the number of rows sent to each rank.
-
-        Raises:
-            CollectiveError: a local rank's list has not one number of at least 0 for each rank.
-
-        Example:
-            >>> comm, sizes = dparallel.Devices(2), [[1, 2], [0, 1]]
-            >>> sent = comm.alltoall([np.array([0, 1, 2]), np.array([10])], sizes)
-            >>> comm.alltoall(sent, comm.alltoall_sizes(sizes))
-            [array([0, 1, 2]), array([10])]
         """
         arrays, error = self._checked_arrays(sizes)
         if not error and any(x.shape != (self.size,) or x.dtype.kind not in "iu" or x.min() < 0 for x in arrays):
@@ -157,12 +81,7 @@ class Exchanges(Issuing):
         return [table[:, rank].tolist() for rank in self.held]
 
     def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
-        """Copies of all ranks' objects, by pickle, in rank order.
-
-        Example:
-            >>> dparallel.run_ranks(2, lambda comm: comm.allgather_object([{"rank": comm.rank}]))[0]
-            [{'rank': 0}, {'rank': 1}]
-        """
+        """Copies of all ranks' objects, by pickle, in rank order."""
         data = self._objects("allgather_object", objects, 0)[0]
         return self._together("allgather_object", 0, lambda: self._unpickled(data))
 
@@ -170,24 +89,12 @@ class Exchanges(Issuing):
         """Copies of all ranks' objects on the root, by pickle; None elsewhere.
 
         If the root can't unpickle an object, only the root raises: other ranks receive nothing.
-
-        Example:
-            >>> dparallel.run_ranks(2, lambda comm: comm.gather_object([comm.rank]))
-            [[0, 1], None]
         """
         data = self._objects("gather_object", objects, root)
         return self._unpickled(data) if as_rank(root) in self.held else None
 
     def scatter_object(self, objects: Sequence[Any] | None, root: int = 0) -> list[Any]:
-        """Send each rank a copy of its object in the root's list of `size` objects, by pickle; other lists are ignored.
-
-        Raises:
-            CollectiveError: the root has not one object for each rank, or one can't be pickled.
-
-        Example:
-            >>> dparallel.run_ranks(2, lambda comm: comm.scatter_object(["first", {"lr": 0.1}] if comm.rank == 0 else None))
-            [['first'], [{'lr': 0.1}]]
-        """
+        """Send each rank a copy of its object in the root's list of `size` objects, by pickle; other lists are ignored."""
         parts, error = [pickled(None)[0]] * self.size, ""
         if as_rank(root) in self.held:
             valid = isinstance(objects, (list, tuple)) and len(objects) == self.size
@@ -237,19 +144,7 @@ class Exchanges(Issuing):
         return cast(S, value)
 
     def broadcast_object(self, obj: Any, root: int = 0, check: Callable[[Any], object] | None = None) -> Any:
-        """A copy of the root's object on every rank, by pickle.
-
-        Args:
-            obj: The root's object; others are ignored.
-            check (callable): Called with the copy on every rank. If it raises on one, the others raise CollectiveError.
-
-        Raises:
-            CollectiveError: the object can't be pickled, or another rank can't unpickle it.
-
-        Example:
-            >>> dparallel.run_ranks(2, lambda comm: comm.broadcast_object("a" if comm.rank == 0 else None))
-            ['a', 'a']
-        """
+        """A copy of the root's object on every rank, by pickle."""
         x, error = pickled(obj) if as_rank(root) in self.held else (None, "")
         data = self._from_root("broadcast_object", x, root, None, True, error).wait()[0]
 

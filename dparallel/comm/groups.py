@@ -23,17 +23,6 @@ class Groups(ABC):
 
         With several local ranks, color and key may be lists of one entry for each; split() then returns a list, with one
         object for all ranks of a color. Free the group with free(); otherwise it exists as long as the process.
-
-        Args:
-            color: An integer; None or MPI.UNDEFINED for a rank that joins no group and gets None.
-            key: Orders the ranks of one color. Default: 0.
-
-        Raises:
-            CollectiveError: the color or key of a rank is not an integer.
-
-        Example:
-            >>> dparallel.run_ranks(4, lambda comm: comm.split(comm.rank // 2).size)
-            [2, 2, 2, 2]
         """
         several = isinstance(color, (list, tuple))
         colors = list(color) if several else [color] * len(self.held)

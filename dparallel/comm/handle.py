@@ -46,17 +46,6 @@ class Handle(Generic[Result_co]):
     """A pending operation: wait() returns its result, done() tests for completion without blocking.
 
     Arrays passed to the operation must not be changed before wait() has returned.
-
-    Args:
-        finish (callable): Waits and returns the result; None: the operation is complete.
-        test (callable): Whether finish() would return at once. Default: it would.
-        value: The result, if there is no finish.
-
-    Example:
-        >>> handle = dparallel.Devices(2).start_reduce([np.array([1.0]), np.array([2.0])])
-        >>> doubled = handle.then(lambda handle: handle.value() * 2)
-        >>> doubled.wait(), doubled.done(), doubled.value()
-        (array([6.]), True, array([6.]))
     """
 
     __slots__ = ("_error", "_finish", "_test", "_value", "flight")
@@ -116,14 +105,6 @@ class Handle(Generic[Result_co]):
 
         The function runs once, when the new handle is waited for. So collectives that it starts come in the order of the
         waits, which is the same on all ranks.
-
-        Args:
-            function (callable): Called with this handle by wait().
-
-        Example:
-            >>> handle = dparallel.Devices(2).start_allreduce([np.ones(1), np.ones(1)])
-            >>> handle.then(lambda done: done.value()[0] / 2).wait()
-            array([1.])
         """
         def finish() -> Any:
             self.wait()

@@ -55,15 +55,7 @@ HINTS = {"backward_in_evaluation_mode": "; is a model in eval() on some ranks, i
 
 
 class CollectiveError(ValueError):
-    """The calls of a communicator's ranks do not match, or one is invalid. All ranks raise it with the same text.
-
-    Example:
-        >>> try:
-        ...     dparallel.Devices(2).allreduce([np.ones(1), np.ones(2)])
-        ... except dparallel.CollectiveError as error:
-        ...     print("shape" in str(error))
-        True
-    """
+    """The calls of a communicator's ranks do not match, or one is invalid. All ranks raise it with the same text."""
 
 
 class Call:

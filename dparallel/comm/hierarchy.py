@@ -27,20 +27,6 @@ class Hierarchical(Communicator):
     All other collectives are comm's. Results are bitwise the same on every rank, but may differ in rounding from comm's own
     sum, because the order differs. start_allreduce and start_sum_in_place start the first step and wait() does the rest, so
     all ranks must wait for their handles in the same order. Collective.
-
-    Args:
-        comm (Communicator): The ranks. Default: world().
-        node (Communicator): Ranks with fast communication. Default: comm.node(), the ranks of one host.
-
-    Raises:
-        ValueError: a process holds several ranks.
-
-    Example:
-        >>> def in_two_steps(comm):
-        ...     fast = dparallel.Hierarchical(comm, node=comm.split(comm.rank // 2))
-        ...     return fast.allreduce([np.array(1.0)])[0].item()
-        >>> dparallel.run_ranks(4, in_two_steps)          # model = DataParallel(net, comm=Hierarchical(world()))
-        [4.0, 4.0, 4.0, 4.0]
     """
 
     sum_start_blocks = True
@@ -136,17 +122,6 @@ def choose_allreduce(comm: Communicator | None = None, elements: int = 250_000, 
     """Return comm, or Hierarchical(comm, node) if its sum is at least 10 percent faster here. Collective.
 
     Both are timed; the slowest rank's median counts, and all ranks make the same choice.
-
-    Args:
-        comm (Communicator): The ranks. Default: world().
-        elements (int): The number of elements to sum. Default: 250000.
-        dtype: Their dtype. Default: numpy.float32.
-        node (Communicator): Ranks with fast communication. Default: comm.node(), the ranks of one host.
-        repeats (int): The number of timed sums of each. Default: 5.
-
-    Example:
-        >>> dparallel.run_ranks(2, lambda comm: dparallel.choose_allreduce(comm, elements=100, repeats=1).size)
-        [2, 2]
     """
     comm = communicator(comm)
     if len(comm.held) > 1 or comm.size == 1:

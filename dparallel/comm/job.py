@@ -93,15 +93,6 @@ def world() -> Communicator:
 
     Every call returns the same object. Under `dprun --survive` it changes after a rank is lost, and a spare's first call
     waits until the spare is needed.
-
-    Raises:
-        RuntimeError: MPI can't be loaded, or does not join the processes that a launcher started (srun without an MPI
-            plugin, torchrun's RANK and WORLD_SIZE), so each would train alone. To do that, pass comm=Devices(1).
-
-    Example:
-        >>> comm = dparallel.world()
-        >>> comm.rank, comm.size                         # under `dprun -n 4 script.py` the size is 4
-        (0, 1)
     """
     if this_job.comm is None:
         with record_function("dparallel::world", None, MESSAGE, 0, number_of("communicator of the job", MESSAGE) << 40 | 1):
@@ -148,12 +139,6 @@ def report_progress(step: int) -> None:
     """Tell `dprun --restarts` the step from which a new job would resume, because the state after it is saved.
 
     dprun stops restarting after two jobs in a row without progress. One rank or all may call this; it writes a small file.
-
-    Args:
-        step (int): The step from which a new job would resume.
-
-    Example:
-        >>> dparallel.report_progress(100)                # after checkpoint.save(100); without dprun nothing is written
     """
     leave_mark("progress", str(int(step)))
 
@@ -163,18 +148,6 @@ def from_mpi(comm: Intracomm) -> Communicator:
 
     The mpi4py communicator is duplicated, so messages on the two never match. For example:
     from_mpi(MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2)).
-
-    Args:
-        comm (mpi4py.MPI.Intracomm): The ranks.
-
-    Raises:
-        TypeError: comm is not an MPI.Intracomm.
-
-    Example:
-        >>> dparallel.from_mpi("COMM_WORLD")             # from mpi4py import MPI; dparallel.from_mpi(MPI.COMM_WORLD)
-        Traceback (most recent call last):
-        ...
-        TypeError: from_mpi() requires an mpi4py communicator, not str
     """
     if not hasattr(comm, "Dup"):                     # MpiComm checks the rest
         raise TypeError(f"from_mpi() requires an mpi4py communicator, not {type(comm).__name__}")

@@ -10,16 +10,6 @@ class RankLost(RuntimeError):
     """A rank's process has ended, and its communicator is no longer usable (see dparallel.survive).
 
     Communication raises it on each surviving rank, under `dprun --survive` only.
-
-    Example:
-        >>> def step(comm):
-        ...     try:
-        ...         comm.barrier()
-        ...     except dparallel.RankLost:               # survive() does this
-        ...         return "continue with the surviving ranks"
-        ...     return "no rank failed"
-        >>> dparallel.run_ranks(2, step)
-        ['no rank failed', 'no rank failed']
     """
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
+from autograd.base.docstrings import attach_to_modules
+
 from .base import Communicator
 from .header import CollectiveError
 from .job import communicator
@@ -20,21 +22,6 @@ def main_process(comm: Communicator | None = None) -> MainProcess:
     As a condition it is local: no rank waits. As a context all ranks enter it: rank 0 runs the block, then the others do
     (for example to load what rank 0 has downloaded). If rank 0 raises there, the others raise a CollectiveError that names
     the exception, and skip the block. They wait without a time limit of ours; after 60 s dprun reports it (stall_limit()).
-
-    Args:
-        comm (Communicator): The ranks. Default: world().
-
-    Raises:
-        CollectiveError: the block failed on rank 0; on the other ranks.
-
-    Example:
-        >>> def load(comm):
-        ...     order = []
-        ...     with dparallel.main_process(comm):               # rank 0 first, then the others
-        ...         order.append("loaded")
-        ...     return bool(dparallel.main_process(comm)), order
-        >>> dparallel.run_ranks(2, load)
-        [(True, ['loaded']), (False, ['loaded'])]
     """
     return MainProcess(communicator(comm))
 
@@ -75,17 +62,6 @@ def on_main_process(function: F, comm: Communicator | None = None) -> F:
     """Decorate a function to run on rank 0 only; on the others it returns None, without waiting.
 
     Also as rank_zero_only, Lightning's name. The function must not call collectives.
-
-    Args:
-        function (callable): Any callable.
-        comm (Communicator): The ranks. Default: world(), queried at each call.
-
-    Example:
-        >>> @dparallel.on_main_process
-        ... def report(text):
-        ...     return len(text)
-        >>> report("loss")
-        4
     """
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -98,19 +74,10 @@ rank_zero_only = on_main_process
 
 
 def print_once(*values: object, comm: Communicator | None = None, **settings: Any) -> None:
-    """print() on rank 0 only; no rank waits. Accelerate's accelerator.print(), Lightning's rank_zero_info().
-
-    Args:
-        *values: As for print().
-        comm (Communicator): The ranks. Default: world().
-        **settings: As for print().
-
-    Example:
-        >>> dparallel.print_once("epoch", 1)
-        epoch 1
-    """
+    """print() on rank 0 only; no rank waits. Accelerate's accelerator.print(), Lightning's rank_zero_info()."""
     if main_process(comm):
         print(*values, **{"flush": True, **settings})
 
 
+attach_to_modules("dparallel.comm")
 __all__ = ["main_process", "on_main_process", "print_once", "rank_zero_only"]

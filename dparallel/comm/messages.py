@@ -49,36 +49,11 @@ class Messages(ABC):
     # --- one message --------------------------------------------------------------------------------------------------
 
     def send(self, x: Array, dest: int, tag: int = 0, *, rank: int | None = None) -> None:
-        """Send a copy of x to rank `dest` without waiting for the receiver.
-
-        Raises:
-            CollectiveError: x can't be sent; the receiver raises it, too.
-            ValueError: dest or tag is invalid.
-
-        Example:
-            >>> def pass_on(comm):
-            ...     if comm.rank == 0:
-            ...         comm.send(np.arange(3), dest=1)
-            ...     else:
-            ...         return comm.recv(source=0).tolist()
-            >>> dparallel.run_ranks(2, pass_on)
-            [None, [0, 1, 2]]
-        """
+        """Send a copy of x to rank `dest` without waiting for the receiver."""
         self.post_send(np.array(x, order="C") if type(x) is np.ndarray else x, dest, self.user_tag(tag), rank=rank)
 
     def recv(self, source: int, tag: int = 0, *, like: ArrayOrTensor | None = None, rank: int | None = None) -> Array:
-        """Receive the next message from a rank with this tag.
-
-        Raises:
-            CollectiveError: the message has another dtype or shape than `like`, or its sender could not send it.
-            ValueError: source or tag is invalid.
-
-        Example:
-            >>> comm = dparallel.Devices(2)
-            >>> comm.send(np.arange(3), dest=1, tag=7, rank=0)
-            >>> comm.recv(source=0, tag=7, rank=1)
-            array([0, 1, 2])
-        """
+        """Receive the next message from a rank with this tag."""
         return self.start_recv(source, tag, like=like, rank=rank).wait()
 
     def start_send(self, x: Array, dest: int, tag: int = 0, *, rank: int | None = None) -> Handle[None]:
@@ -95,14 +70,7 @@ class Messages(ABC):
         return received(self.post_recv(source, self.user_tag(tag), rank=rank), like, source, tag)
 
     def start_recv_any(self, tag: int = 0, *, rank: int | None = None) -> Handle[tuple[int, Array]]:
-        """Start receiving the first message with this tag that has arrived from any rank. The Handle gives (source, array).
-
-        Example:
-            >>> comm = dparallel.Devices(2)
-            >>> comm.send(np.array([10]), dest=0, rank=1)
-            >>> comm.start_recv_any(rank=0).wait()
-            (1, array([10]))
-        """
+        """Start receiving the first message with this tag from any rank. The Handle gives (source, array)."""
         local_rank, number = self._local_rank(rank), self.user_tag(tag)
         taken: list[tuple[int, Handle]] = []
 
@@ -126,18 +94,7 @@ class Messages(ABC):
 
     def sendrecv(self, x: Array, dest: int, source: int, sendtag: int = 0, recvtag: int = 0, *,
                  like: ArrayOrTensor | None = None, rank: int | None = None) -> Array:
-        """Send x to `dest` and receive from `source`.
-
-        Args:
-            sendtag (int): The tag of the sent message. Default: 0.
-            recvtag (int): The tag of the received message. Default: 0.
-
-        Example:
-            >>> def exchange(comm):
-            ...     return comm.sendrecv(np.array([comm.rank]), dest=1 - comm.rank, source=1 - comm.rank).tolist()
-            >>> dparallel.run_ranks(2, exchange)
-            [[1], [0]]
-        """
+        """Send x to `dest` and receive from `source`."""
         self.send(x, dest, sendtag, rank=rank)
         return self.recv(source, recvtag, like=like, rank=rank)
 
@@ -147,13 +104,6 @@ class Messages(ABC):
         """Move each source's array to its dest, for pairs (source, dest). A rank is at most once a source and once a dest.
 
         A rank that is no dest gets an empty array of shape (0,). Arrays may have any dtypes and shapes.
-
-        Raises:
-            CollectiveError: a rank is twice a source or twice a dest, or ranks pass different pairs.
-
-        Example:
-            >>> dparallel.Devices(3).permute([np.array([10]), np.array([20]), np.array([30])], [(0, 1), (1, 0)])
-            [array([20]), array([10]), array([], dtype=int64)]
         """
         return self._permute(xs, pairs, True).wait()
 
@@ -162,17 +112,7 @@ class Messages(ABC):
         return self._permute(xs, pairs, False)
 
     def shift(self, xs: Sequence[Array], by: int = 1, *, ring: bool = True) -> list[Array]:
-        """Move each rank's array `by` ranks further: around the ring, or, with ring=False, along the line.
-
-        Args:
-            by (int): A number of ranks; it may be negative. Default: 1.
-            ring (bool): Send the last rank's array to the first. If False, ranks at the end that receive nothing get an
-                empty array. Default: True.
-
-        Example:
-            >>> dparallel.Devices(3).shift([np.array([10]), np.array([20]), np.array([30])])
-            [array([30]), array([10]), array([20])]
-        """
+        """Move each rank's array `by` ranks further: around the ring, or, with ring=False, along the line."""
         return self.permute(xs, shift_pairs(self.size, by, ring))
 
     def start_shift(self, xs: Sequence[Array], by: int = 1, *, ring: bool = True) -> Handle[list[Array]]:
@@ -184,19 +124,6 @@ class Messages(ABC):
     def post_send(self, x: Any, dest: Any, tag: int, note: float = 0.0, rank: int | None = None) -> tuple[int, Handle]:
         """Send x without a copy, with a note. Returns the message's number, and a Handle whose wait() returns when x may be
         changed.
-
-        Args:
-            tag (int): As for send(); negative tags are the gradient_tag() or status_tag() of another message.
-            note (float): A number that the receiver gets with x. Default: 0.0.
-
-        Raises:
-            CollectiveError: x can't be sent; the receiver raises it, too.
-
-        Example:
-            >>> comm = dparallel.Devices(2)
-            >>> number, sent = comm.post_send(np.array([1.0]), 1, 0, rank=0)
-            >>> comm.recv(source=0, rank=1)
-            array([1.])
         """
         local_rank, peer = self._local_rank(rank), self._rank_number(dest, "dest")
         array, problem = sendable(x)
@@ -211,32 +138,13 @@ class Messages(ABC):
             return call.key, self._send_message(local_rank, peer, tag, call, array)
 
     def refuse_message(self, reason: str, dest: int, tag: int, rank: int | None = None) -> None:
-        """Send the reason why there is no message; the receiver raises it as a CollectiveError.
-
-        Args:
-            reason (str): The error's text.
-
-        Example:
-            >>> comm = dparallel.Devices(2)
-            >>> comm.refuse_message("no data", 1, 0, rank=0)
-            >>> comm.recv(source=0, rank=1)
-            Traceback (most recent call last):
-            ...
-            dparallel.comm.header.CollectiveError: recv(source=0, tag=0): rank 0 could not send it: no data
-        """
+        """Send the reason why there is no message; the receiver raises it as a CollectiveError."""
         text = np.frombuffer(reason.encode(), np.uint8)
         notice = self._with_number(Call("send", self.size, text, root=dest, value=INVALID))
         self._send_message(self._local_rank(rank), dest, tag, notice, text)
 
     def post_recv(self, source: Any, tag: int, rank: int | None = None) -> Handle:
-        """A Handle of the next Message from source with this tag: its array, number and note.
-
-        Example:
-            >>> comm = dparallel.Devices(2)
-            >>> number, sent = comm.post_send(np.array([1.0]), 1, 0, note=3.0, rank=0)
-            >>> comm.post_recv(0, 0, rank=1).wait().note
-            3.0
-        """
+        """A Handle of the next Message from source with this tag: its array, number and note."""
         local_rank, peer = self._local_rank(rank), self._rank_number(source, "source")
         what = call_text("recv", "source", peer, tag)
         return self._receive_message(local_rank, peer, tag, what).then(lambda h: self._taken(what, peer, h.value()))
@@ -251,16 +159,7 @@ class Messages(ABC):
     flights = 0                                      # the number of the communicator's name in spans, << 40
 
     def message_flight(self, source: int, key: int) -> int:
-        """The number of a message in a timeline, unique on its communicator for 2**24 messages.
-
-        Args:
-            key (int): The number of the message among those of its source.
-
-        Example:
-            >>> comm = dparallel.Devices(2)
-            >>> comm.message_flight(1, 5) - comm.message_flight(1, 4)
-            1
-        """
+        """The number of a message in a timeline, unique on its communicator for 2**24 messages."""
         return self.flights + ((source & 0xFFFF) << 24 | key & 0xFFFFFF)
 
     def _with_number(self, call: Call) -> Call:
@@ -271,15 +170,7 @@ class Messages(ABC):
     _messages = 0                                    # sent so far
 
     def user_tag(self, tag: Any) -> int:
-        """A user's tag as an int.
-
-        Raises:
-            ValueError: tag is not an integer from 0 to max_tag.
-
-        Example:
-            >>> dparallel.Devices(2).user_tag(np.int64(3))
-            3
-        """
+        """A user's tag as an int."""
         try:
             number = operator.index(tag)
         except TypeError:

@@ -45,31 +45,6 @@ class graceful_exit:
     A second signal, at least one second after the first, ends the process at once. When the grace time is over, the whole
     job ends with 128 + the signal's number, even if the main thread is in C code that has released the GIL. If it holds the
     GIL, no thread of this process can act; `dprun` ends the job 2 s later.
-
-    Args:
-        comm (Communicator): The ranks. Default: world().
-        save (callable): Called before the end, after all ranks have agreed to stop.
-        grace (float): Seconds from the signal to the forced end. Default: DPARALLEL_GRACE_SECONDS (`dprun --grace`), or 30.
-        code (int): The exit code. Default: 75.
-
-    Raises:
-        ValueError: grace is not above 0.
-
-    Example:
-        >>> import signal
-        >>> def train():
-        ...     with dparallel.graceful_exit(save=lambda: print("saved")) as stop:
-        ...         for step in range(10):
-        ...             if step == 3:
-        ...                 signal.raise_signal(signal.SIGTERM)          # the scheduler's
-        ...             if stop.requested():
-        ...                 break
-        >>> try:
-        ...     train()
-        ... except SystemExit as end:
-        ...     print("exit code", end.code)
-        saved
-        exit code 75
     """
 
     def __init__(self, comm: Communicator | None = None, *, save: Callable[[], object] | None = None,

@@ -29,15 +29,7 @@ GRACE = 5.0                          # seconds in which the other ranks must end
 
 
 class RankFailure(RuntimeError):
-    """A rank returned early, never joined a collective, or failed. `rank`: the one at fault, if known.
-
-    Example:
-        >>> try:
-        ...     dparallel.run_ranks(2, lambda comm: comm.barrier() if comm.rank == 0 else None)
-        ... except dparallel.RankFailure as failure:
-        ...     print(failure.rank)                          # rank 1 never calls barrier()
-        1
-    """
+    """A rank returned early, never joined a collective, or failed. `rank`: the one at fault, if known."""
 
     def __init__(self, message: str, rank: int | None = None) -> None:
         super().__init__(message)
@@ -271,21 +263,6 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
     If a rank raises, the others leave their collectives, and the caller gets the first exception, with its traceback and a
     note that names the rank. Each rank has its own random stream, the same in every call; manual_seed() seeds only its
     rank's.
-
-    Args:
-        size (int): Number of ranks, at least 1.
-        function (callable): Called as function(comm, *args).
-        *args: Further arguments of the function.
-        timeout (float): Seconds that a rank may wait in a collective. Default: 60.
-        network (dparallel.testing.Network): Delays calls and completes handles out of order, in a simulated network.
-
-    Raises:
-        ValueError: size is not an integer of at least 1.
-        RankFailure: a rank returns while others wait for it, or waits longer than `timeout`; reports each rank's position.
-
-    Example:
-        >>> dparallel.run_ranks(3, lambda comm: comm.allreduce([np.array(1.0)])[0].item())
-        [3.0, 3.0, 3.0]
     """
     if not isinstance(size, (int, np.integer)) or size < 1:
         raise ValueError(f"run_ranks({size!r}): size must be an integer of at least 1")

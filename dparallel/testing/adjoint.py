@@ -35,29 +35,6 @@ def check_adjoint(collective: Callable[..., Any], xs: Sequence[Any], comm: Commu
 
     Floats are checked as float64, complex numbers as complex128. A nonlinear function is compared with its derivative at xs
     by differences, to 7 digits.
-
-    Args:
-        collective (callable): The function to check.
-        xs (sequence): This process's arguments, different on each rank: arrays or Tensors, or pytrees of them, as are its
-            results. None: a rank without a part; integers and objects that are not tensors are passed unchanged.
-        comm (Communicator): The ranks. Default: world().
-        rng (numpy.random.Generator): Draws u. Default: one of the rank.
-        order (int): 2: also differentiate the backward pass; A'u is linear in u, and its own backward must be A again.
-            Default: 2.
-        rtol (float): The accepted relative difference. Default: 1e-10.
-
-    Raises:
-        AssertionError: the two numbers differ; on every rank, with both. The text explains a difference by a power of the
-            number of ranks, or that backward would hang because an output is not recorded on every rank.
-        ValueError: order is not 1 or 2.
-
-    Example:
-        >>> def check(comm):
-        ...     x = np.array([1.0 + comm.rank, 3.0])
-        ...     dparallel.check_adjoint(lambda x: dparallel.AllReduce.apply(x, comm=comm), [x], comm)
-        ...     return "correct"
-        >>> dparallel.run_ranks(2, check)
-        ['correct', 'correct']
     """
     comm = communicator(comm)
     if order not in (1, 2):

@@ -58,35 +58,6 @@ def gradcheck(func: Callable[..., Any], inputs: PyTree, comm: Communicator | Non
     The loss is <output, u> for a random u on each rank, summed over ranks. Each element of each rank's inputs that require
     grad is changed by eps in turn, while all ranks call func, and the change of the loss is compared with the gradient of
     backward. Returns True, or False, the same on every rank.
-
-    Args:
-        func (callable): The function to check.
-        inputs: This rank's arguments: Tensors, or pytrees of them; None on a rank without a part.
-        comm (Communicator): The ranks. Default: world().
-        eps (float): The change of an element. Default: 1e-06.
-        atol (float): The accepted absolute difference. Default: 1e-05.
-        rtol (float): The accepted relative difference. Default: 0.001.
-        raise_exception (bool): False: return False for a difference. Default: True.
-        nondet_tol (float): The accepted difference between two backward passes. Default: 0.0.
-        check_undefined_grad (bool): Check gradients of zero and undefined gradients. Default: True.
-        check_grad_dtypes (bool): Check gradients' dtypes. Default: False.
-        check_batched_grad, check_batched_forward_grad, masked: Not implemented.
-        check_forward_ad (bool): Check forward mode. Default: False.
-        check_backward_ad (bool): Check the backward pass. Default: True.
-        fast_mode (bool): Change each input along one random direction instead. Default: False.
-
-    Raises:
-        GradcheckError: a derivative is wrong; on every rank, with rank, input, element and both numbers.
-        NotImplementedError: an argument is not supported.
-        RuntimeError: elements of an input overlap in memory, or two inputs share memory.
-        ValueError: neither check_forward_ad nor check_backward_ad.
-
-    Example:
-        >>> def check(comm):
-        ...     x = ag.tensor([1.0 + comm.rank], dtype=ag.float64, requires_grad=True)
-        ...     return dparallel.testing.gradcheck(lambda x: dparallel.AllReduce.apply(x * x, comm=comm), [x], comm)
-        >>> dparallel.run_ranks(2, check)
-        [True, True]
     """
     for flag, name in ((check_batched_grad, "check_batched_grad"),
                        (check_batched_forward_grad, "check_batched_forward_grad"), (masked, "masked")):
@@ -283,24 +254,6 @@ def gradgradcheck(func: Callable[..., Any], inputs: PyTree, grad_outputs: PyTree
                   check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
     """gradcheck over all ranks of the backward pass of func, by the inputs and the gradients of the outputs. For other
     arguments, see gradcheck().
-
-    Args:
-        grad_outputs: This rank's, one for each of its outputs. Default: random. A communicator here is comm.
-        gen_non_contig_grad_outputs (bool): Use random gradients that are not contiguous. Default: False.
-        check_fwd_over_rev (bool): Check forward mode of the backward pass. Default: False.
-        check_rev_over_rev (bool): Check the backward pass of the backward pass. Default: True.
-
-    Raises:
-        GradcheckError: a derivative is wrong; on every rank.
-        NotImplementedError: an argument is not supported.
-        ValueError: neither check_fwd_over_rev nor check_rev_over_rev; no input requires grad on a rank, or no output on any.
-
-    Example:
-        >>> def check(comm):
-        ...     x = ag.tensor([1.0 + comm.rank], dtype=ag.float64, requires_grad=True)
-        ...     return dparallel.testing.gradgradcheck(lambda x: dparallel.AllReduce.apply(x ** 3, comm=comm), [x], comm)
-        >>> dparallel.run_ranks(2, check)
-        [True, True]
     """
     if isinstance(grad_outputs, Communicator) and comm is None:      # as positional argument of check_adjoint and gradcheck
         grad_outputs, comm = None, grad_outputs

@@ -17,16 +17,6 @@ TOO_LARGE = ("backward sums one replicated loss over all ranks. Collectives here
 def explain_factor(given: ArrayLike, right: ArrayLike, size: int, rtol: float = 1e-5) -> str:
     """Explain gradients that are the correct ones times N, 1/N, N**2 or 1/N**2 with N = size; "" for others. See
     docs/convention.md.
-
-    Args:
-        given: Numbers, or an array of any shape.
-        right: The correct values, of the same shape.
-        size (int): The number of ranks.
-        rtol (float): The accepted relative difference. Default: 1e-05.
-
-    Example:
-        >>> dparallel.testing.explain_factor([1.0, 2.0], [3.0, 6.0], size=3)[:53]
-        'the gradient is off by exactly 3 = the number of rank'
     """
     a, b = np.ravel(np.asarray(given)), np.ravel(np.asarray(right))
     if size < 2 or not a.size or a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()) or not b.any():

@@ -24,39 +24,11 @@ MAX_WAIT = 1.0                       # seconds that a handle that is due waits f
 
 
 class NetworkError(RuntimeError):
-    """A rank touched an array between the start of a collective and wait().
-
-    Example:
-        >>> def careless(comm):
-        ...     x = np.ones(2)
-        ...     handle = comm.start_allreduce([x])
-        ...     x[0] = 5                                     # before wait()
-        ...     return handle.wait()
-        >>> try:
-        ...     dparallel.run_ranks(2, careless, network=dparallel.testing.Network(0))
-        ... except dparallel.testing.NetworkError:
-        ...     print("x was written to")
-        x was written to
-    """
+    """A rank touched an array between the start of a collective and wait()."""
 
 
 class Network:
-    """The delays of a simulated network, drawn for each call on each rank.
-
-    Args:
-        seed (int): The seed of the delays. Default: 0.
-        delay (float): Maximum delay of a call in seconds. Default: 0.001.
-        reorder (int): Maximum number of done() calls that return False. Default: 8.
-
-    Raises:
-        ValueError: delay or reorder is negative.
-
-    Example:
-        >>> def check(comm):
-        ...     return comm.allreduce([np.array(1.0)])[0].item()
-        >>> [dparallel.run_ranks(3, check, network=dparallel.testing.Network(seed)) for seed in range(2)]
-        [[3.0, 3.0, 3.0], [3.0, 3.0, 3.0]]
-    """
+    """The delays of a simulated network, drawn for each call on each rank."""
 
     def __init__(self, seed: int = 0, *, delay: float = 0.001, reorder: int = 8) -> None:
         if not delay >= 0 or not reorder >= 0:
@@ -66,11 +38,7 @@ class Network:
         self.reorder: int = int(reorder)
 
     def joined(self, comm: ThreadComm) -> NetworkComm:
-        """The same rank as that of `comm`, on this network; run_ranks(network=...) calls it.
-
-        Args:
-            comm (ThreadComm): A rank's communicator.
-        """
+        """The same rank as that of `comm`, on this network; run_ranks(network=...) calls it."""
         return NetworkComm.over(comm, DelayedExchange(comm, self))
 
     def __repr__(self) -> str:

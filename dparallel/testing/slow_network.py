@@ -72,25 +72,6 @@ class SlowTransport(Transport):
 def slow_network(model: Any, latency: float, bandwidth: float) -> None:
     """Send the gradients of a DataParallel over a simulated slow network. Call it on all ranks, after construction; for
     measurements and tests.
-
-    Args:
-        model (DataParallel): Over several ranks.
-        latency (float): Seconds for each bucket.
-        bandwidth (float): Bytes per second.
-
-    Raises:
-        TypeError: the model has no buckets.
-
-    Example:
-        >>> import time
-        >>> def seconds(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(2, 1), comm=comm)
-        ...     dparallel.testing.slow_network(model, latency=0.02, bandwidth=125e6)          # about 1 Gbit/s
-        ...     start = time.perf_counter()
-        ...     model(ag.ones(1, 2)).sum().backward()
-        ...     return time.perf_counter() - start > 0.02
-        >>> dparallel.run_ranks(2, seconds)
-        [True, True]
     """
     reducer = getattr(model, "_reducer", None)
     if reducer is None:

@@ -17,133 +17,52 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from autograd.base.docstrings import attach_to_modules
+
 FLOATS = ("float16", "float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 COMPLEX = ("complex64", "complex128")
 
 
 def shapes(min_dims: int = 0, max_dims: int = 4, max_side: int = 4, min_side: int = 0) -> st.SearchStrategy[Any]:
-    """Shapes of arrays, also 0-d and with sides of 0.
-
-    Args:
-        min_dims (int): The fewest dimensions. Default: 0.
-        max_dims (int): The most dimensions. Default: 4.
-        max_side (int): The largest size of a dimension. Default: 4.
-        min_side (int): The smallest size of a dimension. Default: 0.
-
-    Example:
-        >>> import hypothesis
-        >>> from dparallel.testing.strategies import shapes
-        >>> hypothesis.find(shapes(min_side=1), lambda shape: len(shape) == 2)       # the simplest one
-        (1, 1)
-    """
+    """Shapes of arrays, also 0-d and with sides of 0."""
     return st.lists(st.integers(min_side, max_side), min_size=min_dims, max_size=max_dims).map(tuple)
 
 
 def dtypes(kinds: str = "fiubc") -> st.SearchStrategy[Any]:
-    """Dtypes that communicators send, as numpy.dtype.
-
-    Args:
-        kinds (str): A letter for each kind: f floats, i and u integers, b bool, c complex numbers. Default: 'fiubc'.
-
-    Example:
-        >>> import hypothesis
-        >>> from dparallel.testing.strategies import dtypes
-        >>> hypothesis.find(dtypes("f"), lambda dtype: dtype.itemsize == 8)
-        dtype('float64')
-    """
+    """Dtypes that communicators send, as numpy.dtype."""
     names = [name for name in (*FLOATS, *INTEGERS, "bool", *COMPLEX) if np.dtype(name).kind in kinds]
     return st.sampled_from(names).map(np.dtype)
 
 
 def roots(size: int) -> st.SearchStrategy[Any]:
-    """A rank of `size` ranks.
-
-    Args:
-        size (int): The number of ranks.
-
-    Example:
-        >>> import hypothesis
-        >>> from dparallel.testing.strategies import roots
-        >>> hypothesis.find(roots(4), lambda root: root > 1)
-        2
-    """
+    """A rank of `size` ranks."""
     return st.integers(0, size - 1)
 
 
 def pieces(size: int, max_rows: int = 5) -> st.SearchStrategy[Any]:
-    """Numbers of rows of `size` ranks, including 0: a list of ints.
-
-    Args:
-        size (int): The number of ranks.
-        max_rows (int): The most rows of a rank. Default: 5.
-
-    Example:
-        >>> import hypothesis
-        >>> from dparallel.testing.strategies import pieces
-        >>> hypothesis.find(pieces(3), lambda rows: sum(rows) == 1)
-        [0, 0, 1]
-    """
+    """Numbers of rows of `size` ranks, including 0: a list of ints."""
     return st.lists(st.integers(0, max_rows), min_size=size, max_size=size)
 
 
 def splits(size: int, rows: int) -> st.SearchStrategy[Any]:
-    """Sizes that split `rows` rows into `size` parts, also empty ones: a list of ints whose sum is `rows`.
-
-    Args:
-        size (int): How many parts there are.
-        rows (int): How many rows there are.
-
-    Example:
-        >>> import hypothesis
-        >>> from dparallel.testing.strategies import splits
-        >>> hypothesis.find(splits(2, 6), lambda sizes: sizes[0] == 4)
-        [4, 2]
-    """
+    """Sizes that split `rows` rows into `size` parts, also empty ones: a list of ints whose sum is `rows`."""
     cuts = st.lists(st.integers(0, rows), min_size=size - 1, max_size=size - 1).map(sorted)
     return cuts.map(lambda inner: [b - a for a, b in zip([0, *inner], [*inner, rows], strict=True)])
 
 
 def exchanges(size: int, max_rows: int = 3) -> st.SearchStrategy[Any]:
-    """The table of an alltoall: row r has the numbers of rows that rank r sends to each rank.
-
-    Args:
-        size (int): The number of ranks.
-        max_rows (int): The most rows that a rank sends to another. Default: 3.
-
-    Example:
-        >>> import hypothesis
-        >>> from dparallel.testing.strategies import exchanges
-        >>> hypothesis.find(exchanges(2), lambda table: table[1][0] == 2)
-        [[0, 0], [2, 0]]
-    """
+    """The table of an alltoall: row r has the numbers of rows that rank r sends to each rank."""
     return st.lists(pieces(size, max_rows), min_size=size, max_size=size)
 
 
 def dims(ndim: int) -> st.SearchStrategy[Any]:
-    """A dimension of an array, negative or not.
-
-    Args:
-        ndim (int): How many dimensions the array has.
-
-    Example:
-        >>> import hypothesis
-        >>> from dparallel.testing.strategies import dims
-        >>> hypothesis.find(dims(3), lambda dim: dim < 0)
-        -1
-    """
+    """A dimension of an array, negative or not."""
     return st.integers(-ndim, ndim - 1)
 
 
 def seeds() -> st.SearchStrategy[Any]:
-    """Seeds for numbers().
-
-    Example:
-        >>> import hypothesis
-        >>> from dparallel.testing.strategies import seeds
-        >>> hypothesis.find(seeds(), lambda seed: seed > 1)
-        2
-    """
+    """Seeds for numbers()."""
     return st.integers(0, 2**31 - 1)
 
 
@@ -151,19 +70,6 @@ def numbers(shape: Sequence[int], dtype: Any = np.float64, *, seed: int, rank: i
     """Random numbers, different for each rank, of a magnitude at which sums over ranks are exact in integers.
 
     Not a strategy: examples hold the seed, so that they stay small and every rank creates its own numbers.
-
-    Args:
-        shape (sequence of int): The array's shape.
-        dtype (numpy.dtype): Floats and complex numbers are normally distributed, integers are 0 to 7, bools random.
-            Default: numpy.float64.
-        seed (int): At least 0; the same on all ranks.
-        rank (int): The rank whose numbers they are. Default: 0.
-
-    Example:
-        >>> from dparallel.testing.strategies import numbers
-        >>> x, y = (numbers((2, 3), "float32", seed=0, rank=rank) for rank in range(2))
-        >>> x.shape, x.dtype, bool((x == y).any()), bool((x == numbers((2, 3), "float32", seed=0)).all())
-        ((2, 3), dtype('float32'), False, True)
     """
     rng = np.random.default_rng([seed, rank])
     dtype = np.dtype(dtype)
@@ -174,4 +80,5 @@ def numbers(shape: Sequence[int], dtype: Any = np.float64, *, seed: int, rank: i
     return np.asarray(rng.integers(0, 2 if dtype.kind == "b" else 8, tuple(shape))).astype(dtype)
 
 
+attach_to_modules("dparallel.testing")
 __all__ = ["dims", "dtypes", "exchanges", "numbers", "pieces", "roots", "seeds", "shapes", "splits"]

@@ -89,18 +89,6 @@ def stall_limit(seconds: float, abort: bool | None = None) -> None:
     """Make this rank report a stall after `seconds` in one collective.
 
     Overrides DPARALLEL_STALL_SECONDS and DPARALLEL_STALL_ABORT; it may be called at any time, on each rank separately.
-
-    Args:
-        seconds (float): How long a rank may wait; 0: no report.
-        abort (bool): True: end the job then; False: never. Default: DPARALLEL_STALL_ABORT; without it, the job ends after
-            ten times as long.
-
-    Raises:
-        ValueError: seconds is not a number of seconds.
-
-    Example:
-        >>> dparallel.stall_limit(600)                   # before a collective that waits for one slow rank
-        >>> dparallel.stall_limit(60)                    # afterwards
     """
     settings = stall_settings()
     settings.limit = stall_seconds(seconds)
