@@ -1,10 +1,10 @@
 """Communicator: `size` ranks that communicate. A process holds one rank (MPI, a thread) or all of them (local devices).
 
-Collectives take and return arrays. `xs` and lists of results have one array for each local rank, in rank order. A rank
-without a part (all but the root of a gather) gets an empty array of shape (0,). Results are contiguous and alias neither
-inputs nor each other. Dtypes: bool, integers, float16 to float64, complex64 and complex128, and bfloat16 if the package
-ml_dtypes is installed. Reductions of float16 and bfloat16 are computed in float32 and rounded once; the sum of bools is
-their logical or, as in NumPy. Reductions give the same bits on every rank.
+`xs` and lists of results have one array for each local rank, in rank order. A rank without a part (all but the root of a
+gather) gets an empty array of shape (0,). Results are contiguous and alias neither inputs nor each other. Dtypes: bool,
+integers, float16 to float64, complex64 and complex128, and bfloat16 with the package ml_dtypes. Reductions of float16 and
+bfloat16 are computed in float32 and rounded once; the sum of bools is their logical or. Reductions give the same bits on
+every rank.
 
 If any rank makes a mistake (another collective, root, op, dtype or shape than the others, invalid sizes), every rank raises
 CollectiveError with the same text.

@@ -18,8 +18,7 @@ MOST = 1 << 16                       # local devices
 
 
 class Devices(Communicator):
-    """A communicator of `size` local devices in this process. Devices(1) is world() of a script that no MPI launcher
-    started.
+    """A communicator of `size` local devices in this process. Devices(1) is world() of a script without an MPI launcher.
 
     A list of distinct numbers names the devices, for error messages and output_device.
     """

@@ -1,29 +1,6 @@
-"""The environment variables that dparallel reads. No other module of the package reads any.
+"""The environment variables that dparallel reads (docs/environment.md). No other module of the package reads any.
 
-| variable | meaning | default |
-|---|---|---|
-| DPARALLEL_STALL_SECONDS | report a rank that waits longer in one collective (0: no watchdog) | 60 |
-| DPARALLEL_STALL_ABORT | 1: a stall ends the job at that limit; 0: never; default: after ten times the limit | |
-| DPARALLEL_GRACE_SECONDS | how long graceful_exit() may take from SIGTERM or SIGUSR1 to the end | 30 |
-| DPARALLEL_SURVIVE | number of active ranks in a job that survives their failure (`dprun --survive`); others are spares | 0:
-none | | DPARALLEL_SURVIVE_LEAST | the smallest number of ranks with which the job continues | 1 | | DPARALLEL_SURVIVE_STATE
-| the name under which such a job saves its state for the next one, when it has no spares left | | | DPARALLEL_SURVIVE_FROM |
-the name under which the previous job saved its state, if it did | | | DPARALLEL_FROZEN_SECONDS | under --survive, kill a
-process that shows no sign of life for so long (0: never) | 30 | | DPARALLEL_TOKEN | a random word shared by the processes of
-a job: a TCPStore serves only clients that have it | | | DPARALLEL_CHECK | 1: check every collective and end the job on a
-deadlock, or on a stall if a limit is set | 0 | | DPARALLEL_TIMELINE_PARTS | the folder into which ranks write their parts of
-a timeline (`dprun --timeline`) | | | DPARALLEL_TIMELINE_STEPS | the steps to record, such as 20:40 | all | |
-DPRUN_REPORT_DIR, DPRUN_RANK | dprun's folder for reports of failed ranks, and this rank's number in it | | |
-DPARALLEL_RANKS_JOB | the pytest plugin's: the folder of the job of which this process is a rank | | | OMPI_COMM_WORLD_SIZE,
-PMI_SIZE, MV2_COMM_WORLD_SIZE, MPI_LOCALNRANKS | number of ranks that an MPI launcher started | | | OMPI_WORLD_SIZE,
-OMPI_WORLD_LOCAL_SIZE, OMPI_VERSION | whether Open MPI 5 has all ranks on this host | | | OMPI_MCA_btl, OMPI_MCA_pml,
-OMPI_MCA_mtl | transports chosen by the user | | | PMIX_RANK with SLURM_NTASKS | number of ranks under srun with PMIx;
-PMIX_RANK alone: another PMIx launcher | | | the pairs of OTHER_LAUNCHERS in job.py | size and rank of other launchers, to
-warn of processes that MPI does not join | | | SLURM_PTY_PORT | a shell opened by `srun --pty`, which does not launch ranks |
-| | RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT | torchrun's, see distributed/rendezvous.py | |
-| TORCHELASTIC_RUN_ID, TORCHELASTIC_RESTART_COUNT | torchrun's: it started this process, and how often | 0 |
-
-Variables are read when queried. world() and the watchdog's settings keep the first value.
+They are read when queried; world() and the watchdog's settings keep the first value.
 """
 
 from __future__ import annotations
@@ -164,9 +141,8 @@ class Environment:
 
     @contextlib.contextmanager
     def transports(self) -> Iterator[None]:
-        """Around the start of MPI: restrict ranks to shared memory, as dprun does, if Open MPI 5 started all of them on this
-        host and no transport was chosen. Otherwise each would listen on all of the host's addresses.
-        """
+        """While MPI starts, restrict ranks to shared memory, as dprun does, if Open MPI 5 started all of them on this host
+        and no transport was chosen: otherwise each would listen on all of the host's addresses."""
         here = self.number("OMPI_WORLD_LOCAL_SIZE") == self.number("OMPI_WORLD_SIZE") > 0
         chosen = any(f"OMPI_MCA_{kind}" in os.environ for kind in ("btl", "pml", "mtl"))
         major = self.text("OMPI_VERSION").partition(".")[0]
@@ -195,8 +171,7 @@ environment: Environment = Environment()
 
 
 def leave_mark(kind: str, text: str = "", rank: str = "") -> None:
-    """Write a file about a rank (default: this one) in dprun's report folder; do nothing without dprun or on another
-    machine.
+    """Write a file about a rank (default: this one) in dprun's report folder, if there is one on this machine.
 
     world      what this rank waits in before ranks can see each other's states: a process blocked in MPI_Init runs no thread
                of ours, and dprun must know whether the others can still arrive. "" means that the rank has continued.

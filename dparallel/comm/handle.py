@@ -43,10 +43,7 @@ obligations: _Obligations = _Obligations()
 
 
 class Handle(Generic[Result_co]):
-    """A pending operation: wait() returns its result, done() tests for completion without blocking.
-
-    Arrays passed to the operation must not be changed before wait() has returned.
-    """
+    """A pending operation: wait() returns its result, done() tests for completion. Do not change its arrays before."""
 
     __slots__ = ("_error", "_finish", "_test", "_value", "flight")
 
@@ -103,8 +100,7 @@ class Handle(Generic[Result_co]):
     def then(self, function: Callable[[Handle[Result_co]], Any]) -> Handle[Any]:
         """A handle whose wait() returns function(this handle), or its result if that is a Handle.
 
-        The function runs once, when the new handle is waited for. So collectives that it starts come in the order of the
-        waits, which is the same on all ranks.
+        The function runs once, when the new handle is waited for, so its collectives come in the order of the waits.
         """
         def finish() -> Any:
             self.wait()

@@ -23,10 +23,11 @@ from .reference import is_half
 
 class Hierarchical(Communicator):
     """A communicator of the ranks of `comm`, one per process, whose allreduce and in-place sums go through `node`.
+    Collective.
 
     All other collectives are comm's. Results are bitwise the same on every rank, but may differ in rounding from comm's own
-    sum, because the order differs. start_allreduce and start_sum_in_place start the first step and wait() does the rest, so
-    all ranks must wait for their handles in the same order. Collective.
+    sum. start_allreduce and start_sum_in_place start the first step only, so all ranks must wait for handles in the same
+    order.
     """
 
     sum_start_blocks = True

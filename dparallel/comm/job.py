@@ -23,18 +23,13 @@ CommOrDevices = Communicator | Sequence[int] | int | None    # arguments of comm
 
 
 def launched_size() -> int:
-    """The number of ranks that an MPI launcher announced in the environment; 0 if there was no launcher.
-
-    It reads OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE and MPI_LOCALNRANKS; under PMIx (PMIX_RANK, set by srun)
-    SLURM_NTASKS, or without it PMIX_RANK + 1, a lower bound. SLURM_NTASKS alone is no evidence: batch scripts have it, too.
-    """
+    """The number of ranks that an MPI launcher announced in the environment; 0 if there was no launcher."""
     return environment.launched_size
 
 
 class Launcher(NamedTuple):
-    """The program that started this process as one of `size`: its name, the variable that shows it, and the remedy if MPI
-    does not join the processes.
-    """
+    """What started this process as one of `size`: its name, a variable that shows it, and the remedy if MPI does not join
+    them."""
 
     name: str
     variable: str
@@ -58,8 +53,8 @@ OTHER_LAUNCHERS = (       # name, size, a variable of each of its processes, its
 def launcher() -> Launcher | None:
     """The launcher that started this process as one of several, from the environment; None for a single process.
 
-    MPI's launchers have precedence, because other variables may have been set earlier. An allocation is no launcher: Slurm
-    sets a step's size only for its tasks, and a shell opened by `srun --pty` runs one process at a time.
+    MPI's launchers have precedence over variables set earlier. An allocation is no launcher: Slurm sets a step's size only
+    for its tasks, and a shell opened by `srun --pty` runs one process at a time.
     """
     announced = launched_size()
     if announced:
@@ -74,9 +69,8 @@ def launcher() -> Launcher | None:
 
 
 class ThisJob:
-    """The state of this process in its job. comm: the result of world(), None before its first call. membership: the active
-    ranks, in a job that survives failed ranks (a Membership), else None.
-    """
+    """The state of this process in its job. comm: world()'s result, None before its first call. membership: the active
+    ranks, in a job that survives failed ranks (a Membership), else None."""
 
     def __init__(self) -> None:
         self.comm: Communicator | None = None
@@ -161,10 +155,9 @@ def is_communicator(comm: object) -> bool:
 
 
 def communicator(comm: Communicator | Intracomm | None) -> Communicator:
-    """The Communicator for a `comm` argument; TypeError for an invalid one.
+    """The Communicator for a `comm` argument (None: world()); TypeError for an invalid one.
 
-    None is world(). An mpi4py communicator gets one of ours over the same ranks, created at its first use (collectively) and
-    freed with it.
+    An mpi4py communicator gets one of ours over the same ranks, created at its first use (collectively) and freed with it.
     """
     if comm is None:
         return world()
@@ -185,9 +178,8 @@ def comm_or_devices(comm: CommOrDevices) -> Communicator:
 
 
 def gather_target(count: int, comm: Communicator | int | None, root: int) -> tuple[Communicator, int]:
-    """The communicator and root on which the results of `count` local ranks are gathered: root of comm, or, as in PyTorch,
-    the local device with number comm ("cpu" or -1: the CPU). Default on a single rank: the first device.
-    """
+    """The communicator and root on which results of `count` local ranks are gathered: root of comm, or, as in PyTorch, the
+    local device with number comm ("cpu" or -1: the CPU). Default on a single rank: the first device."""
     if isinstance(comm, (int, np.integer)):
         return Devices(count), root if comm == -1 else int(comm)
     if isinstance(comm, (str, device)) and str(comm).partition(":")[0] == "cpu":

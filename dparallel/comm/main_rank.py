@@ -19,17 +19,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 def main_process(comm: Communicator | None = None) -> MainProcess:
     """Whether this is the main process, rank 0; in a with statement, rank 0 runs the block first.
 
-    As a condition it is local: no rank waits. As a context all ranks enter it: rank 0 runs the block, then the others do
-    (for example to load what rank 0 has downloaded). If rank 0 raises there, the others raise a CollectiveError that names
-    the exception, and skip the block. They wait without a time limit of ours; after 60 s dprun reports it (stall_limit()).
+    As a condition it is local. As a context all ranks enter it: rank 0 runs the block, then the others (to load what rank 0
+    has downloaded, say). If rank 0 raises, the others raise a CollectiveError that names the exception, and skip the block.
+    They wait without a time limit; after 60 s dprun reports it (stall_limit()).
     """
     return MainProcess(communicator(comm))
 
 
 class MainProcess:
-    """The result of main_process(). Accelerate's is_main_process and main_process_first(), Lightning's is_global_zero and
-    rank_zero_first().
-    """
+    """The result of main_process(): Accelerate's is_main_process and main_process_first(), Lightning's is_global_zero."""
 
     def __init__(self, comm: Communicator) -> None:
         self.comm = comm

@@ -1,11 +1,11 @@
 """Point-to-point messages: send, recv, sendrecv; and the collectives permute and shift.
 
-A message is a header (a Call, as collectives have: dtype, shape, number) and its data, so the receiver need not know them
-in advance. Messages from one rank to another with one tag arrive in the order of the sends. A send never waits for its
-receiver, so two ranks that both send first do not deadlock. A message occupies memory until it is received.
+A message is a header (a Call: dtype, shape, number) and its data, so the receiver need not know them in advance. Messages
+between two ranks with one tag arrive in the order of the sends. A send never waits for its receiver; a message occupies
+memory until it is received.
 
-send and recv concern one rank. A process that holds several (local devices) names it with `rank=`, and must send before
-it receives. permute and shift are collectives: checked, and the same on every kind of communicator.
+A process that holds several ranks (local devices) names one with `rank=`, and must send before it receives. permute and
+shift are collectives: checked, and the same on every kind of communicator.
 """
 
 from __future__ import annotations
@@ -57,16 +57,12 @@ class Messages(ABC):
         return self.start_recv(source, tag, like=like, rank=rank).wait()
 
     def start_send(self, x: Array, dest: int, tag: int = 0, *, rank: int | None = None) -> Handle[None]:
-        """Start a send: see send(). x is not copied: do not change it before wait(), which returns when the receiver has
-        received it.
-        """
+        """Start a send: see send(). Do not change x, which is not copied, before wait(), which waits for the receiver."""
         return self.post_send(x, dest, self.user_tag(tag), rank=rank)[1]
 
     def start_recv(self, source: int, tag: int = 0, *, like: ArrayOrTensor | None = None,
                    rank: int | None = None) -> Handle[Array]:
-        """Start a recv: see recv(). Receives with one source and tag match messages in the order in which they were
-        started.
-        """
+        """Start a recv: see recv(). Receives with one source and tag match messages in the order of their starts."""
         return received(self.post_recv(source, self.user_tag(tag), rank=rank), like, source, tag)
 
     def start_recv_any(self, tag: int = 0, *, rank: int | None = None) -> Handle[tuple[int, Array]]:
@@ -122,9 +118,7 @@ class Messages(ABC):
     # --- with numbers and notes, for the Functions --------------------------------------------------------------------
 
     def post_send(self, x: Any, dest: Any, tag: int, note: float = 0.0, rank: int | None = None) -> tuple[int, Handle]:
-        """Send x without a copy, with a note. Returns the message's number, and a Handle whose wait() returns when x may be
-        changed.
-        """
+        """Send x without a copy, with a note. Returns the message's number, and a Handle to wait for before x may change."""
         local_rank, peer = self._local_rank(rank), self._rank_number(dest, "dest")
         array, problem = sendable(x)
         call = Call("send", self.size, array, root=peer, value=note, error=problem)
@@ -266,9 +260,7 @@ def gradient_tag(number: int) -> int:
 
 
 def status_tag(number: int) -> int:
-    """The tag of messages that say whether a pass sends the gradient of message `number`. A sender that does not wait for
-    the gradient need not receive them.
-    """
+    """The tag of messages that say whether a pass sends the gradient of message `number`, for senders that wait for it."""
     return -2 - 2 * number
 
 

@@ -25,8 +25,8 @@ MSG_CAUGHT = "\nDid only some ranks catch an exception inside backward()? `with 
 class PersistentSum:
     """A vector of `size` elements on each rank that is repeatedly summed over all ranks, in place.
 
-    Its number on the communicator and the square of the number are summed with it. If ranks sum different vectors of one
-    length, the variance of these numbers is not 0, and all ranks notice.
+    Its number on the communicator and the number's square are summed, too: if ranks sum different vectors of one length, the
+    variance of these numbers is not 0, and all ranks notice.
     """
 
     def __init__(self, comm: Any, size: int, dtype: DTypeLike) -> None:
@@ -61,9 +61,7 @@ class PersistentSum:
 
 
 def divide(x: Array, total: float) -> None:
-    """x /= total, unless total is 0 or not finite. If total is a power of two, as weights' sums mostly are, multiply
-    instead: the same bits in half the time.
-    """
+    """x /= total, unless that is 0 or not finite. By a power of two it multiplies: the same bits in half the time."""
     if math.isfinite(total) and total not in (0.0, 1.0):
         if math.frexp(total)[0] == 0.5:
             x *= 1 / total

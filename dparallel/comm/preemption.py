@@ -1,7 +1,7 @@
 """Preemption: a job that gets SIGTERM or SIGUSR1 ends after the current step, on all ranks together.
 
-Schedulers send a signal some time before they kill: Slurm's preemption and `scancel` SIGTERM, `--signal` the signal that the
-user specifies, Kubernetes SIGTERM 30 s before SIGKILL.
+Schedulers send a signal before they kill: Slurm's preemption and `scancel` SIGTERM, `--signal` a chosen one, Kubernetes
+SIGTERM 30 s before SIGKILL.
 """
 
 from __future__ import annotations
@@ -39,12 +39,10 @@ class graceful_exit:
     ranks.
 
     In the block SIGTERM and SIGUSR1 only set a flag. Call `stop.requested()` at the end of each step: it is True on all
-    ranks of `comm` if one of them has the flag. Then leave the block with `break` or `stop.exit()`: it calls `save`, if
-    passed, and exits when all ranks have arrived.
-
-    A second signal, at least one second after the first, ends the process at once. When the grace time is over, the whole
-    job ends with 128 + the signal's number, even if the main thread is in C code that has released the GIL. If it holds the
-    GIL, no thread of this process can act; `dprun` ends the job 2 s later.
+    ranks of `comm` if one has the flag. Then leave the block with `break` or `stop.exit()`: it calls `save`, if passed, and
+    exits when all ranks have arrived. A second signal, at least one second later, ends the process at once. When the grace
+    time is over, the job ends with 128 + the signal's number, even if the main thread is in C code that has released the
+    GIL; otherwise `dprun` ends it 2 s later.
     """
 
     def __init__(self, comm: Communicator | None = None, *, save: Callable[[], object] | None = None,
@@ -89,16 +87,12 @@ class graceful_exit:
             raise Preempted(self.code)
 
     def requested(self) -> bool:
-        """Whether the job must end now, because a signal reached any rank. Collective: all ranks call it after the same
-        step.
-        """
+        """Whether a signal has reached any rank. Collective: all ranks call it after the same step."""
         self.agreed = self.agreed or self.comm.any(self.signal != 0)
         return self.agreed
 
     def exit(self) -> NoReturn:
-        """Leave the block from anywhere inside it, on all ranks. Raises Preempted, a SystemExit, after requested() has
-        returned True, else RuntimeError.
-        """
+        """Leave the block, on all ranks: raises Preempted, a SystemExit, after requested() was True, else RuntimeError."""
         if not self.agreed:
             raise RuntimeError("call exit() only after requested() has returned True: all ranks must leave together")
         raise Preempted(self.code)
@@ -121,11 +115,8 @@ class graceful_exit:
             os.write(self._pipe, bytes([number]))    # again: other code may have called set_wakeup_fd() since
 
     def _start_clock(self) -> None:
-        """Start a thread that measures the grace time from the arrival of a signal.
-
-        Python runs _handle between byte codes of the main thread, which may be in C code for long. The C half of its signal
-        handling writes the signal's number into a pipe at once.
-        """
+        """Start a thread that measures the grace time from the arrival of a signal: the C half of Python's handling writes
+        its number to a pipe at once, while _handle waits for the main thread, which may be in C code for long."""
         numbers, self._pipe = os.pipe()
         if hasattr(os, "set_blocking"):              # set_wakeup_fd() requires it; not on Windows
             os.set_blocking(self._pipe, False)

@@ -10,9 +10,8 @@ from .header import CollectiveError
 
 
 class on_all_ranks:
-    """`with on_all_ranks(comm, what)`: an exception in the block propagates here, and the other ranks raise CollectiveError
-    in their current or next collective of `comm`.
-    """
+    """A block whose exception propagates here, and raises CollectiveError on the other ranks, in their next collective of
+    `comm`."""
 
     def __init__(self, comm: Communicator, what: str) -> None:
         self.comm: Communicator = comm

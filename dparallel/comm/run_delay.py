@@ -1,7 +1,7 @@
-"""RunDelay: how long the main thread ran, and how long it was ready to run while another process had its core.
+"""RunDelay: how long the main thread ran, and how long it was runnable while another process had its core.
 
-Linux counts both in /proc/<process>/schedstat. The file stays open: one read takes 4 us (12 us in a step, with other data in
-the caches), and 22 us if the file must be opened for it.
+Linux counts both in /proc/<process>/schedstat. The file stays open: a read takes 4 us (12 us in a step), and 22 us with an
+open.
 """
 
 from __future__ import annotations

@@ -90,9 +90,7 @@ class ThreadExchange:
             return items
 
     def poll_until(self, poll: Callable[[], bool], rank: int, what: str, ranks: Sequence[int]) -> None:
-        """Call poll() until it is true. RankFailure if a rank has failed, all others have returned, or the timeout
-        expires.
-        """
+        """Call poll() until it is true. RankFailure if a rank fails, all others have returned, or the timeout expires."""
         deadline = time.monotonic() + self.timeout
         while not poll():
             with self.lock:
@@ -173,8 +171,7 @@ class ThreadComm(Communicator):
         self._message_counts: Counter[Any] = Counter()       # messages so far, by operation, source, dest and tag
 
     def _put(self, call: Call, item: Any) -> tuple[Callable[[], tuple[list[Call], list[Any]]], Callable[[], bool]]:
-        """Deposit a call and an item for the next collective. Returns two functions: one waits for all ranks' calls and
-        items, the other tests whether they are there."""
+        """Deposit a call and an item for the next collective. Returns functions that wait and test for all ranks' items."""
         obligations.before_waiting()
         number, rank, exchange, ranks = (self._channel, self._number), self._exchange_rank, self._exchange_point, self._ranks
         self._number += 1

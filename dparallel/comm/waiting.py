@@ -18,8 +18,8 @@ WAIT = "wait"                                        # the name of a wait for an
 class Waiting(threading.local):
     """The waiting of one thread.
 
-    ns: its total waiting for other ranks, in collectives, messages and Handle.wait(). sends: (name, ns) of the bucket whose
-    sum starts now: its name in a timeline, and how long it has been full; None if no bucket is sent.
+    ns: for other ranks, in collectives, messages and Handle.wait(). sends: (name, ns) of the bucket whose sum starts now:
+    its name in a timeline, and how long it has been full; or None.
     """
 
     def __init__(self) -> None:
@@ -40,10 +40,8 @@ waited: Waited = Waited()
 
 
 class Flight:
-    """A collective between its start and its completion, as a timeline shows it; created only while something records.
-
-    name: of the collective. number: comm.flight() at its start.
-    """
+    """A collective between start and completion, for timelines, while something records. number: comm.flight() at its
+    start."""
 
     __slots__ = ("ended", "name", "nbytes", "number", "queued", "started")
 
@@ -73,10 +71,9 @@ def _number(name: str) -> int:
 
 
 def blocked(name: str, arrays: Sequence[Array], flight: Callable[[], int], function: Callable[..., Any], *args: Any) -> Any:
-    """function(*args), in which this thread may wait for other ranks. The time counts as waiting, and is recorded as a span
-    `dparallel::<name>` with the bytes of the arrays. flight(), called at the end, returns the number of the collective,
-    which is the same on all its ranks.
-    """
+    """function(*args), in which this thread may wait for other ranks: counted as waiting, and recorded as a span
+    `dparallel::<name>` with the bytes of the arrays. flight(), called at the end, returns the collective's number, the
+    same on all its ranks."""
     outer, waiting.nested = waiting.nested, True
     token = begin(_number(name)) if recorders else 0
     began = perf_counter_ns()

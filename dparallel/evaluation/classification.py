@@ -123,10 +123,11 @@ class F1Score(_OfCounts):
 
 
 class AUROC(Metric):
-    """The area under the receiver operating characteristic: the probability that a row of the class has a larger score than
-    another, ties counted half.
+    """The area under the receiver operating characteristic: the probability that a row of the class scores higher than
+    another row.
 
-    Exact: all scores are gathered, 8 bytes per row and class. compute() is nan if a class has no rows, or no others.
+    Exact: all scores are gathered, 8 bytes per row and class; ties count half. compute() is nan if a class has no rows, or
+    no others.
     """
 
     count = 0
@@ -228,11 +229,10 @@ class MeanAbsoluteError(Metric):
 
 
 class R2Score(Metric):
-    """The coefficient of determination, 1 - sum (y - output)^2 / sum (y - mean of y)^2, of each column over the rows of all
-    ranks.
+    """The coefficient of determination, 1 - sum (y - output)^2 / sum (y - mean of y)^2, of each column over all ranks' rows.
 
-    For equal targets it is 1 if they are predicted exactly and else 0, as in scikit-learn; for less than two rows nan. Means
-    and squared deviations of the ranks are combined as in Chan, Golub and LeVeque 1983: no cancellation.
+    For equal targets it is 1 if they are predicted exactly and else 0, as in scikit-learn; for less than two rows nan.
+    Ranks' means and squared deviations are combined as in Chan, Golub and LeVeque 1983: no cancellation.
     """
 
     def __init__(self, comm: Communicator | None = None, *, multioutput: str = "uniform_average") -> None:

@@ -20,12 +20,12 @@ MetricFunction = Callable[[Any, Any], "Tensor | float"]
 
 def evaluate(model: Module, source: data.Dataset[Any] | Iterable[Any], metrics: dict[str, Metric | MetricFunction], *,
              batch_size: int = 256, comm: Communicator | None = None) -> dict[str, float]:
-    """Compute metrics of the model in evaluation mode, over all rows of all ranks. Collective; returns a dict of floats,
-    equal on every rank.
+    """Metrics of the model in evaluation mode, over all rows of all ranks: a dict of floats, equal on every rank.
+    Collective.
 
     The buffers of a DataParallel are synchronized first (DataParallel.synchronise_buffers()); with another comm, such as
-    Devices(1) on one rank, this rank's own are used. An exception on one rank is a CollectiveError on the others. The
-    parameters of a model with shard="parameters" are gathered on each rank meanwhile.
+    Devices(1) on one rank, this rank's own are used. An exception on one rank is a CollectiveError on the others. With
+    shard="parameters" the parameters are gathered on each rank meanwhile.
     """
     if not isinstance(metrics, Mapping):
         raise TypeError(f"evaluate(metrics={metrics!r}): pass a dict of functions and Metric objects by name")

@@ -18,9 +18,8 @@ from ..pytree.tree import tree_leaves_with_path, tree_map
 def gather_for_metrics(data: Any, loader: DataLoader[Any] | None = None, *, comm: Communicator | None = None) -> Any:
     """All ranks' rows of `data`, on every rank, in rank order; without gradients. Collective.
 
-    A DistributedSampler repeats rows so that all ranks get equally many; if its loader is passed, repeated rows are dropped
-    from the last batch, as in Accelerate. Without a loader nothing is dropped (a sampler with uneven=True, or a
-    GlobalBatchSampler, repeats no rows). Ranks may have different numbers of rows, including none.
+    If a DistributedSampler's loader is passed, repeated rows are dropped from the last batch, as in Accelerate; without a
+    loader nothing is dropped. Ranks may have different numbers of rows, including none.
     """
     comm = communicator(comm)
     repeated = 0 if loader is None else repeated_rows(loader)

@@ -4,8 +4,10 @@ A hook(state, bucket) returns the bucket's new flat buffer: a Handle of it, or t
 rank's gradients, scaled so that their plain mean over ranks is the result: by w * size / (sum of w), w being the rank's
 rows.
 
->>> def hook(state, bucket): ... mine = bucket.buffer().numpy() / bucket.comm.size ... return
-bucket.comm.start_allreduce([mine]).then(lambda handle: handle.value()[0]) >>> model.register_comm_hook(None, hook)
+>>> def hook(state, bucket):
+...     mine = bucket.buffer().numpy() / bucket.comm.size
+...     return bucket.comm.start_allreduce([mine]).then(lambda handle: handle.value()[0])
+>>> model.register_comm_hook(None, hook)
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Post-local SGD: averages over all ranks at first, later over groups only (Lin et al. 2020), and of models:
-model_averaging.py.
-"""
+"""Post-local SGD: averages over all ranks, later over groups only (Lin et al. 2020); of models: model_averaging.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks that send gradients as int8 with a scale for each chunk (QSGD, Alistarh et al. 2017, but rounded, with error
+"""Hooks that send gradients as int8 with a scale per chunk (QSGD, Alistarh et al. 2017, but rounded, with error
 feedback).
 """
 
@@ -34,8 +34,7 @@ class QuantizationState:
 
 @requires_state(QuantizationState)
 def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
-    """Average over ranks, sent as int8: a quarter of float32's bytes. Sums are computed in float32, so they do not
-    overflow."""
+    """Average over ranks, sent as int8, a quarter of float32's bytes; sums are in float32, so they do not overflow."""
     comm = bucket.over(state.process_group)
     codec = Int8(state.chunk)
     bucket.bytes_sent = -(-bucket.array.size // state.chunk) * (state.chunk + 4)

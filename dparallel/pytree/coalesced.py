@@ -1,7 +1,7 @@
 """Many tensors in few messages: broadcast_coalesced, reduce_add and reduce_add_coalesced, as in torch.nn.parallel.comm.
 
-All three are recorded for backward. All ranks pass tensors of the same shapes and dtypes; otherwise all ranks raise the same
-ValueError or TypeError.
+All three are recorded for backward. All ranks pass the same shapes and dtypes; otherwise all raise the same ValueError or
+TypeError.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's default
 
 def broadcast_coalesced(tensors: Iterable[Tensor], comm: CommOrDevices = None, buffer_size: int = BUFFER_SIZE, *,
                         root: int = 0, devices: CommOrDevices = None) -> list[tuple[Tensor, ...]]:
-    """Send root's tensors to every rank, in messages of about buffer_size bytes. Returns a tuple of copies for each local
-    rank.
-    """
+    """Send root's tensors to every rank, in messages of about buffer_size bytes: a tuple of copies for each local rank."""
     comm = comm_or_devices(comm if devices is None else devices)
     listed = _as_list(tensors)
     groups = _plan_messages("broadcast_coalesced", [listed] * len(comm.held), comm, buffer_size)
@@ -48,9 +46,7 @@ def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None,
 def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator | int | None = None,
                          buffer_size: int = BUFFER_SIZE, *, root: int = 0,
                          destination: int | None = None) -> tuple[Tensor, ...]:
-    """The sums of all ranks' lists of tensors on root, in messages of about buffer_size bytes; empty tensors on other ranks.
-    For comm, root and destination, see reduce_add().
-    """
+    """The sums of all ranks' lists of tensors on root, in messages of about buffer_size bytes; empty tensors elsewhere."""
     comm = comm if destination is None else destination
     inputs = [_as_list(tensors) for tensors in _as_lists(trees_per_rank(inputs), comm)]
     comm, root = gather_target(len(inputs), comm, root)
@@ -87,8 +83,8 @@ def _layout(tensors: Any, buffer_size: Any) -> list[tuple[tuple[int, ...], str]]
 
 
 def _plan_messages(name: str, lists: list[Any], comm: Communicator, buffer_size: int) -> list[list[int]]:
-    """The indices of the tensors that share each message, all of one dtype. The plan is the same on all ranks, as their
-    tensors have the same shapes and dtypes; a rank whose tensors differ is named in the same error on all ranks."""
+    """The indices of the tensors that share each message, all of one dtype: the same plan on all ranks, or the same error,
+    which names the rank that differs."""
     layouts = comm.allgather_object([_layout(tensors, buffer_size) for tensors in lists])
     for rank, layout in enumerate(layouts):
         if isinstance(layout, str):

@@ -1,7 +1,4 @@
-"""Arrays concatenated into one flat vector, so that many small arrays are sent in one message.
-
-The gradient buckets, the comm hooks, ZeRO's flat parameters and broadcast_coalesced() all use these functions.
-"""
+"""Arrays concatenated into one flat vector: gradient buckets, comm hooks, ZeRO's parameters, broadcast_coalesced()."""
 
 from __future__ import annotations
 
@@ -26,8 +23,8 @@ def unflatten(vector: Array, shapes: Iterable[tuple[int, ...]]) -> list[Array]:
 
 
 def map_flattened(arrays: Sequence[Array], function: Callable[[Array], Array]) -> list[Array]:
-    """Results of function(vector) in the shapes of the arrays. The function is called once for each dtype, in the order of
-    the dtypes' first arrays, with all arrays of the dtype joined to one vector, and returns a vector of that length."""
+    """Results of function(vector) in the shapes of the arrays. It is called once per dtype, in the order of their first
+    arrays, with all arrays of the dtype joined."""
     results: list[Any] = [None] * len(arrays)
     for dtype in dict.fromkeys(x.dtype for x in arrays):
         indices = [i for i, x in enumerate(arrays) if x.dtype == dtype]
@@ -53,8 +50,7 @@ def group_within(items: Iterable[T], key: Callable[[T], Hashable], size: Callabl
 
 def group_until(items: Iterable[T], key: Callable[[T], Hashable], size: Callable[[T], int], limit: float,
                 first_limit: float) -> list[list[T]]:
-    """Items in order, in groups of equal keys. A group is closed as soon as its sizes sum to `limit` or more (the very first
-    group: to `first_limit`), so a large item joins the small ones before it."""
+    """Items in order, in groups of equal keys. A group closes when its sizes sum to `limit` (the first: `first_limit`)."""
     groups: list[list[T]] = []
     open_groups: dict[Hashable, tuple[list[T], float]] = {}
     for item in items:

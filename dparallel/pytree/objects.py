@@ -61,9 +61,7 @@ def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: in
 
 def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None,
                         src: int = 0, group: Communicator | None = None) -> None:
-    """Overwrite the first item of each rank's output list with a copy of that rank's item of src's input list. For src and
-    group, see broadcast_object_list().
-    """
+    """Overwrite the first item of each rank's output list with a copy of its item of src's input list."""
     comm = _group_of_ranks(group)
     if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
         comm.refuse("scatter_object_list: scatter_object_output_list must have at least one item on every rank, not "

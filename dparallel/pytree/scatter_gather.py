@@ -1,9 +1,7 @@
-"""scatter, broadcast and gather of pytrees: the functions of torch.nn.parallel.scatter_gather over the ranks of a
-communicator, local devices or MPI ranks.
+"""scatter, broadcast and gather of pytrees, as in torch.nn.parallel.scatter_gather, over local devices or MPI ranks.
 
 All are recorded for backward. Root's tree is used; other ranks may pass None. Leaves that are not tensors are copied
-(pickled between ranks). An error on one rank is the same ValueError or TypeError on every rank. dparallel.data_parallel, and
-DataParallel with batch="root", split batches and concatenate outputs with these functions.
+(pickled between ranks). An error on one rank is the same ValueError or TypeError on every rank.
 """
 
 from __future__ import annotations
@@ -24,9 +22,8 @@ COMPARABLE = (bool, int, float, complex, str, bytes)
 
 
 class TensorSlot:
-    """The leaf that replaces a tensor in the tree that root sends to the other ranks. splits: whether the tensor is split
-    along dim, or (0-d) copied.
-    """
+    """Replaces a tensor in the tree that root sends to other ranks. splits: whether it is split along dim, or (0-d)
+    copied."""
 
     def __init__(self, splits: bool) -> None:
         self.splits = splits
@@ -46,9 +43,7 @@ def scatter(inputs: PyTree, comm: CommOrDevices = None, dim: int = 0, *, root: i
 
 
 def broadcast(inputs: PyTree, comm: CommOrDevices = None, root: int = 0, *, devices: CommOrDevices = None) -> list[PyTree]:
-    """Copy root's tree to every rank. Root's gradients are the sums of all copies' gradients. For other arguments, see
-    scatter().
-    """
+    """Copy root's tree to every rank. Root's gradients are the sums of all copies' gradients."""
     comm = comm_or_devices(comm if devices is None else devices)
     return _distribute("broadcast", inputs, comm, root, "", lambda x, splits: as_tuple(
         Broadcast.apply(x, comm=comm, root=root)))
@@ -56,9 +51,7 @@ def broadcast(inputs: PyTree, comm: CommOrDevices = None, root: int = 0, *, devi
 
 def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm: CommOrDevices = None, dim: int = 0, *,
                    root: int = 0, target_gpus: CommOrDevices = None) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
-    """scatter() of a call's arguments. Returns a tuple of positional, and a tuple of keyword arguments for each local rank.
-    For other arguments, see scatter().
-    """
+    """scatter() of a call's arguments: a tuple of positional, and a tuple of keyword arguments for each local rank."""
     both = scatter((tuple(inputs or ()), dict(kwargs or {})), comm, dim, root=root, target_gpus=target_gpus)
     return tuple(args for args, _ in both), tuple(named for _, named in both)
 
@@ -85,9 +78,7 @@ def gather(outputs: Sequence[PyTree], comm: Communicator | int | None = None, di
 
 
 def _description(leaf: object) -> str:
-    """The description that gather() compares between ranks: the value of a number or string, of other leaves only the
-    type.
-    """
+    """The description that gather() compares between ranks: the value of a number or string, of other leaves the type."""
     if isinstance(leaf, Tensor):
         return TENSOR
     name = type(leaf).__name__
@@ -95,9 +86,7 @@ def _description(leaf: object) -> str:
 
 
 def _check_layouts(layouts: Sequence[dict[str, str]]) -> None:
-    """Raise unless gather() can concatenate trees of these layouts (the description of each leaf by path), one for each
-    rank.
-    """
+    """Raise unless gather() can concatenate trees of these layouts (leaf descriptions by path), one for each rank."""
     for rank, layout in enumerate(layouts):
         for path in sorted(set(layout) | set(layouts[0])):
             first, other = layouts[0].get(path, "nothing"), layout.get(path, "nothing")
@@ -127,9 +116,8 @@ def mismatched_rows(tree: PyTree, dim: int) -> str:
 
 def _distribute(name: str, tree: PyTree, comm: Communicator, root: int, problem: str,
                 send: Callable[[Tensor | None, bool], tuple[Tensor, ...]]) -> list[PyTree]:
-    """Root's tree for each local rank. send(x, splits) sends one of its tensors: x is this rank's tensor of that path or
-    None, splits whether it is split along dim.
-    """
+    """Root's tree for each local rank. send(x, splits) sends one tensor: x is this rank's of that path, splits whether along
+    dim."""
     own = {path: leaf for path, leaf in tree_leaves_with_path(tree) if isinstance(leaf, Tensor)}   # on other ranks than root
     template = tree if comm.alone else _roots_template(name, tree, comm, root, problem)            # for the graph only
     if problem:                                      # on local devices; ranks have raised it by now
@@ -152,9 +140,8 @@ def _with_leaves(template: PyTree, leaves: Sequence[Any]) -> PyTree:
 
 
 def _roots_template(name: str, tree: PyTree, comm: Communicator, root: int, problem: str) -> PyTree:
-    """Root's tree on every rank, with a TensorSlot for each tensor. If root's tree can't be pickled (for example a class
-    defined inside a function) a rank's own tree is the template, if it has the same paths.
-    """
+    """Root's tree on every rank, with a TensorSlot for each tensor; if it can't be pickled, a rank's own tree with the same
+    paths."""
     template = tree_map(tree, lambda leaf: TensorSlot(leaf.ndim > 0) if isinstance(leaf, Tensor) else leaf)
     splits = [(path, leaf.splits if isinstance(leaf, TensorSlot) else None)
               for path, leaf in tree_leaves_with_path(template)]

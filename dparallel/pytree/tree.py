@@ -1,7 +1,7 @@
 """Nested tuples, lists, dicts and dataclasses of tensors ("pytrees", as in torch.utils._pytree and JAX).
 
-A user's batches and module outputs are trees. Every object that is not a container is a leaf: a Tensor, a number, a string,
-None. scatter(), gather(), DataParallel and the checkers of dparallel.testing walk them with these functions.
+Every object that is not a container is a leaf: a Tensor, a number, a string, None. scatter(), gather(), DataParallel and the
+checkers of dparallel.testing walk batches and outputs with these functions.
 """
 
 from __future__ import annotations
@@ -71,7 +71,5 @@ def tree_map(tree: PyTree, function: Callable[[Any], Any]) -> PyTree:
 
 
 def trees_per_rank(trees: PyTree) -> Sequence[PyTree]:
-    """A sequence of trees, one for each local rank. An argument that is neither list, tuple nor iterator is the tree of
-    the only rank.
-    """
+    """A sequence of trees, one for each local rank; an argument that is no list, tuple or iterator is the only rank's."""
     return trees if isinstance(trees, (list, tuple)) else list(trees) if isinstance(trees, Iterator) else [trees]

@@ -21,9 +21,7 @@ from .replicate import ModuleTree
 
 def data_parallel(module: Module, inputs: PyTree, device_ids: Devices | Sequence[int] | int | None = None,
                   output_device: int | None = None, dim: int = 0, module_kwargs: dict[str, Any] | None = None) -> PyTree:
-    """Call module(*inputs, **module_kwargs) with tensors split along dim over local devices, and concatenate the outputs
-    along dim.
-    """
+    """Call module(*inputs, **module_kwargs) with tensors split along dim over local devices; outputs are concatenated."""
     comm = device_ids if isinstance(device_ids, Devices) else Devices(usable_cores() if device_ids is None else device_ids)
     args = inputs if isinstance(inputs, tuple) else () if inputs is None else (inputs,)
     return on_devices(module, args, module_kwargs or {}, comm, root_of(comm, output_device), dim)
@@ -38,9 +36,8 @@ class CallArguments(NamedTuple):
 
 def on_devices(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], comm: Devices, root: int, dim: int,
                tree: ModuleTree | None = None) -> PyTree:
-    """data_parallel() with the arguments of a call; outputs are concatenated on rank `root`. tree: the module's ModuleTree,
-    if it is current.
-    """
+    """data_parallel() with a call's arguments; outputs are concatenated on rank `root`. tree: the current ModuleTree, if
+    any."""
     arguments = CallArguments(args, kwargs)
     problem = mismatched_rows(arguments, dim) if comm.size > 1 else ""
     if problem:
@@ -61,9 +58,8 @@ def on_devices(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], co
 
 
 def split_without_copy(inputs: PyTree, comm: Devices, dim: int) -> tuple[list[PyTree], list[list[Tensor]]]:
-    """The inputs split as scatter() does, and for each tensor its views. If no tensor requires grad the parts are views of
-    the batch (copying 1.6 MB took 0.1 ms); else scatter() copies them and there are no views.
-    """
+    """The inputs split as by scatter(), and each tensor's views: if none requires grad, parts are views of the batch (a copy
+    of 1.6 MB took 0.1 ms)."""
     by_id = {id(x): x for x in tensor_leaves(inputs)}
     if any(x.tracked or x.is_inference() for x in by_id.values()):
         return scatter(inputs, comm, dim=dim), []

@@ -53,9 +53,8 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
 
 
 def _run_replica(replica: Replica, call: Callable[[int], Any], generator: Generator) -> Any:
-    """One replica's call, with its own random numbers. The other replicas are notified when it has ended, because their
-    layers (SyncBatchNorm) may wait for its statistics.
-    """
+    """One replica's call, with its own random numbers. Others are notified of its end: their layers may wait for
+    statistics."""
     failure: BaseException | None = None
     try:
         with set_context(replica=replica), using_generator(generator):

@@ -1,7 +1,8 @@
 """Replicas: a copy of a module for each local rank. Backward adds the gradients of all replicas to the original's.
 
-On local devices the replicas' parameters are views of the original's memory: copying 0.67 million parameters took 0.5 ms
-of a step of 10 ms. local.py and virtual_shards.py run them. """
+On local devices the replicas' parameters are views of the original's memory: copying 0.67 million parameters took 0.5 ms of
+a step of 10 ms. local.py and virtual_shards.py run them.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +32,7 @@ def shared_view(x: Tensor, writable: bool = False) -> Tensor:
 class SharedBroadcast(Function):
     """Tensors -> `count` views of each, those of one tensor in a row. Only root's views are writable.
 
-    There is one node for all parameters: a node for each of six parameters took 0.3 ms of a step. Gradients are added in
-    rank order.
+    One node for all parameters: a node for each of six took 0.3 ms of a step. Gradients are added in rank order.
     """
 
     @staticmethod
@@ -65,17 +65,15 @@ def replicate(network: Module, comm: CommOrDevices = None, detach: bool = False,
               devices: CommOrDevices = None) -> list[Module]:
     """Copy root's `network` to each local rank. Gradients of all replicas accumulate on root's parameters, unless `detach`.
 
-    On local devices the replicas' parameters share the module's memory, and only the first replica may write to them (the
-    others raise ValueError, "read-only"). The first replica also shares the module's buffers, so that its forward's writes
-    to them are kept.
+    On local devices the replicas' parameters share the module's memory, and only the first replica may write to them (others
+    raise ValueError, "read-only"); it also shares the module's buffers, so that its forward's writes are kept.
     """
     return ModuleTree(network).replicate(comm_or_devices(comm if devices is None else devices), detach, root)
 
 
 class ModuleTree:
     """The submodules, parameters and buffers of a module at one moment, from which replicas are created. Finding them takes
-    0.1 ms of a step, so an object is reused as long as it is_current().
-    """
+    0.1 ms of a step, so it is reused as long as it is_current()."""
 
     def __init__(self, module: Module) -> None:
         if not isinstance(module, Module):
@@ -123,9 +121,7 @@ class ModuleTree:
         return self.replicas(copies, comm, root)
 
     def replicas(self, copies: dict[int, tuple[Tensor, ...]], comm: Communicator, root: int = 0) -> list[Module]:
-        """Replicas whose parameters are `copies` (by the id of the original, one for each rank); buffers are copies of
-        root's.
-        """
+        """Replicas with parameters `copies` (by the original's id, one for each rank) and copies of root's buffers."""
         for buffer in self.buffers:
             copied = comm.broadcast(buffer.array, root)
             copies[id(buffer)] = tuple(buffer if rank == 0 else as_tensor(array)

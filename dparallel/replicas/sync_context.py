@@ -1,6 +1,4 @@
-"""The ranks and replicas over which a layer such as SyncBatchNorm synchronizes: DataParallel and parallel_apply() set them,
-the layer's forward reads them.
-"""
+"""The ranks and replicas over which a layer such as SyncBatchNorm synchronizes, set by DataParallel and parallel_apply()."""
 
 from __future__ import annotations
 
@@ -23,9 +21,8 @@ BeforeCollective = Callable[[], object]
 class SyncContext(NamedTuple):
     """The ranks and replicas that run the same module at the same time.
 
-    comm: the ranks. weight: of this rank's loss (None: equal weights). before_collective: called before a layer's
-    collective, if ranks must first agree that all of them run one (None: they need not). replica: this thread's replica
-    among those of parallel_apply() in this process.
+    weight: of this rank's loss (None: equal weights). before_collective: called before a layer's collective, if ranks must
+    agree that all of them run one. replica: this thread's among those of parallel_apply() in this process.
     """
 
     comm: Communicator | None = None
@@ -62,9 +59,7 @@ class set_context:
 
 
 class ReplicaGroup:
-    """The state shared by the replicas of one parallel_apply(): the items of their exchanges, which of them have ended,
-    and the first failure.
-    """
+    """The state of one parallel_apply(): the items of its replicas' exchanges, which have ended, and the first failure."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -74,8 +69,8 @@ class ReplicaGroup:
         self.failure: BaseException | None = None
 
     def exchange(self, exchange: int, number: int, item: Any, what: str) -> list[Any]:
-        """The items that all replicas pass to their exchange of this number, as an allgather. RankFailure if a replica has
-        ended without passing one."""
+        """All replicas' items of the exchange of this number, as an allgather. RankFailure if one ended without passing
+        one."""
         with self.condition:
             items = self.items.setdefault(exchange, {})
             items[number] = item

@@ -35,9 +35,8 @@ def in_single_precision(x: Array) -> Array:
 
 
 def tree_allreduce(x: Array, comm: Communicator) -> Array:
-    """The vectors of all ranks, added in the tree, on every rank: each rank adds one part (alltoall), and sends the sum
-    to all (allgather).
-    """
+    """The vectors of all ranks, added in the tree: each rank adds one part (alltoall), and sends the sum to all
+    (allgather)."""
     if comm.size == 1:
         return x
     sizes = even_split(len(x), comm.size)
@@ -53,8 +52,7 @@ def tree_allreduce_all(branches: Sequence[Array], comm: Communicator, scale: flo
 
 
 def check_fresh(params: Sequence[Tensor], comm: Communicator) -> None:
-    """Raise, on every rank, if gradients of an earlier pass are in .grad: sums with them would depend on the number of
-    ranks."""
+    """Raise, on every rank, if .grad has an earlier pass's gradients: sums with them would depend on the number of ranks."""
     backward_pass = current_pass()
     accumulates = backward_pass is None or backward_pass.accumulate
     if comm.any(accumulates and any(p.is_leaf and p.grad is not None and p.grad.array.any() for p in params)):
@@ -65,7 +63,7 @@ def check_fresh(params: Sequence[Tensor], comm: Communicator) -> None:
 
 class VirtualBroadcast(Collective):
     """Parameters -> `share` views of each, one for each of this rank's virtual shards. Backward adds the gradients of all
-    shards of all ranks in the tree, and multiplies the sum by `scale`."""
+    shards in the tree, and multiplies the sum by `scale`."""
 
     @staticmethod
     def forward(ctx: Any, *params: Tensor, comm: Communicator, share: int, scale: float) -> tuple[Tensor, ...]:
@@ -85,8 +83,8 @@ class VirtualReduce(Collective):
 
     @staticmethod
     def forward(ctx: Any, *gs: Tensor, comm: Communicator, share: int, scale: float) -> Tensor | tuple[Tensor, ...]:
-        """For each parameter the sum over this rank's shards, which is a branch of the tree; then the branches of all
-        parameters of a dtype are added over ranks together."""
+        """Each parameter's sum over this rank's shards, a branch of the tree; then branches are added over ranks, by
+        dtype."""
         ctx.settings, ctx.share, ctx.scale = {"comm": comm}, share, scale
         branches: list[Any] = [tree_sum([in_single_precision(g.array) for g in gs[start:start + share]])
                                for start in range(0, len(gs), share)]

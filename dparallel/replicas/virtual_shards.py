@@ -1,13 +1,13 @@
 """DataParallel(reproducible=V): training gives bitwise the same weights on 1, 2, 4, ... V ranks, and on local devices.
 
-A sum of floats depends on its order, and the last bits of a matrix product on its shapes. Therefore every global batch is
-split into V virtual shards, whatever the number of ranks. The model runs on each shard separately, with separate random
-numbers, and the gradients are added in one fixed binary tree over the V shards. A rank has V / size neighboring shards, a
-branch of the tree: it adds that branch, and the ranks add the branches in the same order (tree_reduce.py).
+A sum of floats depends on its order, and the last bits of a matrix product on its shapes. So every global batch is split
+into V virtual shards. The model runs on each separately, with its own random numbers, and gradients are added in one fixed
+binary tree over the shards. A rank has V / size neighboring shards, a branch of the tree; ranks add branches in the same
+order (tree_reduce.py).
 
-The loss must scale exactly, too: a mean over a rank's rows divides by their number, which is exact for powers of two only.
-So all ranks must have equally many rows, a multiple of V / size (checked); or the loss is a sum, with average="sum"; or
-there is a loss for each shard, with DataParallel.shards().
+The loss must scale exactly, too: a mean divides by the number of rows, which is exact for powers of two only. So all ranks
+must have equally many rows, a multiple of V / size (checked); or the loss is a sum, with average="sum"; or there is a loss
+for each shard, with DataParallel.shards().
 """
 
 from __future__ import annotations
@@ -38,9 +38,8 @@ class Buffers(Protocol):
     """The model's buffers as VirtualShards uses them: BufferSync."""
 
     def before_pass(self) -> None:
-        """Give all ranks rank 0's if they may differ; values that nodes save from now on do not change when they are
-        broadcast.
-        """
+        """Give all ranks rank 0's if they may differ; what nodes save from now on does not change when they are
+        broadcast."""
 
     def after_pass(self) -> None:
         """Give all ranks rank 0's."""

@@ -1,5 +1,4 @@
-"""Checkers for authors of collectives: gradients over all ranks, gradcheck, a simulated network, a pytest plugin. See
-docs/testing.md.
+"""Checkers for authors of collectives: gradients over ranks, a simulated network, a pytest plugin (docs/testing.md).
 
 May import: comm, consistency, functions, pytree, reduction. Read first: adjoint.py.
 """

@@ -1,5 +1,5 @@
-"""gradcheck and gradgradcheck over ranks: each element of each rank's inputs is perturbed in turn, while all ranks call
-the function.
+"""gradcheck and gradgradcheck over ranks: each element of each rank's inputs is perturbed while all ranks call the
+function.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ def gradcheck(func: Callable[..., Any], inputs: PyTree, comm: Communicator | Non
               check_undefined_grad: bool = True, check_grad_dtypes: bool = False, check_batched_grad: bool = False,
               check_batched_forward_grad: bool = False, check_forward_ad: bool = False, check_backward_ad: bool = True,
               fast_mode: bool = False, masked: bool | None = None) -> bool:
-    """autograd.gradcheck over all ranks of comm, for functions that call collectives. Collective.
+    """autograd.gradcheck over all ranks of comm, for functions that call collectives. Collective; returns the same on every
+    rank.
 
-    The loss is <output, u> for a random u on each rank, summed over ranks. Each element of each rank's inputs that require
-    grad is changed by eps in turn, while all ranks call func, and the change of the loss is compared with the gradient of
-    backward. Returns True, or False, the same on every rank.
+    The loss is <output, u> for a random u on each rank, summed over ranks. Each element of inputs that require grad is
+    changed by eps in turn, and the change of the loss is compared with the gradient of backward.
     """
     for flag, name in ((check_batched_grad, "check_batched_grad"),
                        (check_batched_forward_grad, "check_batched_forward_grad"), (masked, "masked")):
@@ -143,8 +143,7 @@ class _Run:
             return self.comm.total(inner_product(self.traced.outputs_for(self.args), self.us))
 
     def _numerical_derivative(self, rank: int, number: int, direction: Array | None) -> float:
-        """The numerical derivative of the loss along a direction of one rank's input; `direction` is read on that rank
-        only."""
+        """The numerical derivative of the loss along a direction of one rank's input (read on that rank only)."""
         values = []
         here = rank == self._rank
         x = self.sources[number][1] if here else None
@@ -179,8 +178,7 @@ class _Run:
                         yield rank, number, element, direction
 
     def compare(self, analytical: list[Array] | None, rtol: float, atol: float, forward: bool) -> None:
-        """Compare all numerical derivatives with the analytical ones. GradcheckError on all ranks with the mismatches of
-        any."""
+        """Compare numerical and analytical derivatives. GradcheckError on all ranks with the mismatches of any."""
         wrong: list[Mismatch] = []
         directions = [self._random(x.shape, x.dtype) for _, x in self.sources]
         slope = 0.0                                  # this rank's part of the loss's derivative along `directions`
@@ -212,8 +210,7 @@ class _Run:
     # --- other checks -----------------------------------------------------------------------------------------------
 
     def _check_forward_mode(self, directions: list[Array], slope: float, rtol: float, atol: float) -> None:
-        """Compare the tangents of forward mode, along the directions of all ranks' inputs at once, with the numerical
-        `slope`."""
+        """Compare forward mode's tangents, along the directions of all ranks' inputs, with the numerical `slope`."""
         tangent_of = {id(x): v for (_, x), v in zip(self.sources, directions, strict=True)}
         with dual_level():
             args = tree_map(self.args, lambda x: make_dual(x, tensor(tangent_of[id(x)], dtype=x.dtype))
@@ -228,8 +225,7 @@ class _Run:
                                  + common_factor([(analytical, numerical)], self.comm.size))
 
     def check_undefined(self, rtol: float, atol: float) -> None:
-        """Check that gradients of zero give zeros, and that the gradients from one output at a time, with the others
-        undefined, sum to the gradients from all."""
+        """Check that zero gradients give zeros, and that gradients from one output at a time sum to those from all."""
         zeros = self._vector_jacobian_product([u * 0 for u in self.us])
         bad = [path for (path, _), g in zip(self.sources, zeros, strict=True) if np.any(g != 0)]
         problem = f"Expected the gradient of zero output gradients to be zero, for input {bad[0]}" if bad else ""
@@ -252,9 +248,7 @@ def gradgradcheck(func: Callable[..., Any], inputs: PyTree, grad_outputs: PyTree
                   raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
                   check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_fwd_over_rev: bool = False,
                   check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
-    """gradcheck over all ranks of the backward pass of func, by the inputs and the gradients of the outputs. For other
-    arguments, see gradcheck().
-    """
+    """gradcheck of func's backward pass, by the inputs and the outputs' gradients. For other arguments, see gradcheck()."""
     if isinstance(grad_outputs, Communicator) and comm is None:      # as positional argument of check_adjoint and gradcheck
         grad_outputs, comm = None, grad_outputs
     if not check_fwd_over_rev and not check_rev_over_rev:

@@ -15,9 +15,7 @@ TOO_LARGE = ("backward sums one replicated loss over all ranks. Collectives here
 
 
 def explain_factor(given: ArrayLike, right: ArrayLike, size: int, rtol: float = 1e-5) -> str:
-    """Explain gradients that are the correct ones times N, 1/N, N**2 or 1/N**2 with N = size; "" for others. See
-    docs/convention.md.
-    """
+    """Explain gradients that are N, 1/N, N**2 or 1/N**2 times the correct ones, with N = size, or "": docs/convention.md."""
     a, b = np.ravel(np.asarray(given)), np.ravel(np.asarray(right))
     if size < 2 or not a.size or a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()) or not b.any():
         return ""

@@ -1,9 +1,8 @@
 """A simulated network: ranks as threads whose calls arrive late and whose handles complete out of order, drawn from a seed.
 
-On ranks as threads every operation completes at once, so some bugs are not detected: expecting handles to be done() in the
-order of the starts, continuing with the first handle that is done (a different one on each rank), changing an array that is
-being sent, reading a sum before wait(). On a real network they fail at times. Here they fail for almost every seed,
-reproducibly.
+On ranks as threads every operation completes at once, which hides bugs: expecting handles to be done() in the order of the
+starts, continuing with the first one that is done, changing an array that is being sent, reading a sum before wait(). Here
+these fail for almost every seed, reproducibly.
 """
 
 from __future__ import annotations
@@ -154,8 +153,7 @@ class NetworkComm(ThreadComm):
                                                                    "was changed before wait()")
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """The sum. Until wait() every second element of the array is nan, which makes reads visible, and the others are
-        PLACEHOLDER, which makes writes visible (nan + 1 is nan)."""
+        """The sum. Until wait() half of the array is nan, which shows reads, and half PLACEHOLDER, which shows writes."""
         array = arrays[0]
         handle = self._start_delayed(lambda: ThreadComm.start_sum_in_place(self, arrays))
         array[...] = PLACEHOLDER if array.dtype.kind in "fcV" else ~array

@@ -1,6 +1,5 @@
-"""RecordedCall: a function that all ranks call together, and its backward pass, run so that no rank waits for ever.
-
-check_adjoint() and gradcheck() use it.
+"""RecordedCall, for check_adjoint() and gradcheck(): a function that all ranks call, and its backward, so that no rank waits
+for ever.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def is_differentiable(x: object) -> bool:
 def with_empty_parts(xs: Sequence[Any], comm: Communicator) -> list[Any]:
     """The arguments, with an empty tensor that requires grad instead of None if another rank has a tensor.
 
-    Without it this rank's backward pass would have no inputs, and no backward pass over it could start.
+    Without it this rank's backward pass would have no inputs.
     """
     dtypes = [np.dtype(x.dtype) if is_differentiable(x) else None for x in xs]
     dtypes_of_ranks = gather_from_all(comm, dtypes)
@@ -83,8 +82,7 @@ def zero_of_sent_gradients(us: Sequence[Tensor]) -> list[Tensor]:
 
 
 class RecordedCall:
-    """func(*args), recorded, on every rank; `outputs` are its outputs that require grad (all of them if none does on any
-    rank).
+    """func(*args), recorded, on every rank; `outputs` are those that require grad (all, if none does on any rank).
 
     AssertionError (or `error`) on every rank if some ranks have such outputs and others have none: backward would hang.
     """

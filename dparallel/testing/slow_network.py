@@ -1,8 +1,8 @@
 """SlowTransport: the network of a DataParallel slowed down to one of known speed, the same in every run.
 
-A bucket's sum ends at max(departure, end of the sum before) + latency + bytes / bandwidth, or later if the real network is
-slower. Shaping the system's traffic does not give the same network in every run: with `tc tbf` at 4 Gbit/s an allreduce of
-1 MB took 7.9 ms in one job and 24.0 in the next.
+A bucket's sum ends at max(departure, end of the sum before) + latency + bytes / bandwidth, or later on a slower network.
+Shaping traffic differs between runs: with `tc tbf` at 4 Gbit/s an allreduce of 1 MB took 7.9 ms in one job and 24.0 in the
+next.
 """
 
 from __future__ import annotations
@@ -70,9 +70,7 @@ class SlowTransport(Transport):
 
 
 def slow_network(model: Any, latency: float, bandwidth: float) -> None:
-    """Send the gradients of a DataParallel over a simulated slow network. Call it on all ranks, after construction; for
-    measurements and tests.
-    """
+    """Send a DataParallel's gradients over a simulated slow network. Called on all ranks, after construction."""
     reducer = getattr(model, "_reducer", None)
     if reducer is None:
         raise TypeError("slow_network() requires a DataParallel over several ranks, with buckets; this "

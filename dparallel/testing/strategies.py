@@ -67,10 +67,8 @@ def seeds() -> st.SearchStrategy[Any]:
 
 
 def numbers(shape: Sequence[int], dtype: Any = np.float64, *, seed: int, rank: int = 0) -> Any:
-    """Random numbers, different for each rank, of a magnitude at which sums over ranks are exact in integers.
-
-    Not a strategy: examples hold the seed, so that they stay small and every rank creates its own numbers.
-    """
+    """Random numbers of each rank, small enough for exact sums. The example is the seed, from which each rank draws its
+    own."""
     rng = np.random.default_rng([seed, rank])
     dtype = np.dtype(dtype)
     if dtype.kind == "f":

@@ -1,8 +1,7 @@
 """`import torch` means this library: `import dparallel.torch_alias` at the top of a script that is written for PyTorch.
 
 The same without an edit: `python -m dparallel.torch_alias script.py` and `dprun --torch-alias script.py`. All three put the
-folder `path` on the path, which has a package torch. So child processes inherit it, by PYTHONPATH and by the path that
-multiprocessing passes on. Nothing else imports this module.
+folder `path` on the path, which has a package torch; child processes inherit it. Nothing else imports this module.
 
 May import: autograd, same_modules. Read first: modules.py.
 """

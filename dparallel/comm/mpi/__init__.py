@@ -1,2 +1,1 @@
-"""The communicator of MPI. communicator.py, membership.py and surviving.py alone import mpi4py, which
-starts MPI."""
+"""The communicator of MPI. communicator.py, membership.py and surviving.py alone import mpi4py, which starts MPI."""

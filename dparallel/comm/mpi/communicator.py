@@ -84,10 +84,11 @@ class CallSummary(NamedTuple):
 
 
 class MpiComm(MpiMessages, Communicator):
-    """One rank of an MPI communicator, which is duplicated so that our messages never match the user's. Default: COMM_WORLD.
+    """One rank of an MPI communicator (default: COMM_WORLD), duplicated so that our messages never match the user's.
+    Collective.
 
-    Collective: all ranks of `comm` construct it together. More than `max_count` elements (MPI 3 counts in C ints) are sent
-    in pieces of whole rows, or in rounds; these collectives are complete when they have been started.
+    More than `max_count` elements (MPI 3 counts in C ints) are sent in pieces of whole rows, or in rounds; these collectives
+    are complete when they have been started.
     """
 
     kind = "mpi"
@@ -494,9 +495,7 @@ class MpiComm(MpiMessages, Communicator):
         return bool(self.check)
 
     def enter_sum(self, array: Array, compared: bool = False) -> None:
-        """Enter an in-place sum. In check mode the ranks compare their calls first, unless `compared`: they compare
-        elsewhere.
-        """
+        """Enter an in-place sum. In check mode ranks compare their calls first, unless `compared` elsewhere."""
         obligations.before_waiting()
         if self.check and not compared:
             self._compare_calls(Call("sum_in_place", self.size, array))
@@ -507,9 +506,7 @@ class MpiComm(MpiMessages, Communicator):
                 self.watch.latest_site = self._history.record(self.entered, Call("sum_in_place", self.size, array))
 
     def _refused(self, reason: str, call: Call) -> CollectiveError:
-        """The error of a mismatch: all ranks' calls and their lines, and in check mode where they first diverged.
-        Collective.
-        """
+        """The error of a mismatch: all ranks' calls and lines, and in check mode the first divergence. Collective."""
         text_and_history = f"{call}{at_site(user_site())}{self._history.waiting_time()}", self._history.earlier_calls()
         gathered = self.comm.allgather(text_and_history)
         return collective_error(reason, [text for text, _ in gathered], first_divergence([calls for _, calls in gathered]))
@@ -542,9 +539,7 @@ def _spec(x: Array) -> list[Any]:
 
 
 def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array], Array]]:
-    """x in a form that MPI can reduce, MPI's operation, and the function from MPI's result to the result over `size`
-    ranks.
-    """
+    """x in a form that MPI can reduce, MPI's operation, and the function from its result to that over `size` ranks."""
     dtype = x.dtype
     if dtype.kind in "fV" and op in ("max", "min"):
         wide = converted(x, np.float32) if dtype.kind == "V" else x
@@ -574,9 +569,7 @@ def checked_intracomm(comm: Intracomm) -> Intracomm:
 
 
 def attached_communicator(comm: Intracomm) -> MpiComm:
-    """The MpiComm over a user's communicator: created at the first call (collectively), attached to it, and freed with
-    it.
-    """
+    """The MpiComm of a user's communicator: created at the first call (collectively), attached to it, freed with it."""
     attached: Any = checked_intracomm(comm).Get_attr(_keyval())
     if attached is None or attached.freed:
         attached = MpiComm(comm)

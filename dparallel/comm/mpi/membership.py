@@ -1,10 +1,9 @@
 """Membership: the active ranks of a job that survives failed ranks (`dprun --survive`).
 
-`everyone` is the communicator of all live processes. The active ones also share another one, that of world(); the others are
-spares (`--grow`), which wait until they are needed. The first process to notice a failed rank revokes all communicators. So
-all abort pending communication, shrink `everyone`, exchange their states, and the new members create a communicator. If
-another process fails meanwhile, they start again: each step ends with an agreement (MPIX_Comm_agree), whose result is the
-same on all live processes.
+`everyone` is the communicator of all live processes. The active ones also share that of world(); the others are spares
+(`--grow`), which wait. The first process to notice a failed rank revokes all communicators, so all abort pending
+communication, shrink `everyone`, exchange their states, and the new members create a communicator. Each step ends with an
+agreement (MPIX_Comm_agree), equal on all live processes; if another process fails meanwhile, they start again.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ NAP = 0.01                                           # seconds between two polls
 
 
 class Member(NamedTuple):
-    """A process's state, sent to the others: its rank in COMM_WORLD, whether it is active, the number of its last
-    membership, its host.
-    """
+    """A process's state: its rank in COMM_WORLD, whether it is active, the number of its last membership, its host."""
 
     number: int
     active: bool
@@ -56,9 +53,8 @@ class Membership:
         self._agrees = False                         # no rank has voted False in an agreement of this membership
 
     def settle(self) -> MpiComm:
-        """The communicator of the active ranks, once all agree on them. A spare waits here until it is one of them, or
-        raises SystemExit if it never is. RankLost if fewer than `least` are left.
-        """
+        """The communicator of the active ranks, once all agree. A spare waits here, or raises SystemExit if it is never
+        needed. RankLost if fewer than `least` are left."""
         while True:
             try:
                 comm = self._settle()
@@ -101,8 +97,7 @@ class Membership:
     def agreed(self) -> bool:
         """Whether all active ranks are alive and have called this; the same answer on all live ranks. Collective.
 
-        Ranks that do not call this call leave(), which votes False: an agreement waits for all live ranks, even on a revoked
-        communicator.
+        Ranks that do not call this call leave(), which votes False: an agreement waits for all live ranks.
         """
         assert self._raw is not None
         self._agrees = self._raw.agreed(True)
@@ -127,9 +122,7 @@ class Membership:
     # --- one attempt ----------------------------------------------------------------------------------------------------
 
     def _settle(self) -> MpiComm | None:
-        """Agree on the active ranks. Returns their communicator, or None on a spare. RankLost if a process dies
-        meanwhile.
-        """
+        """Agree on the active ranks. Returns their communicator (None on a spare). RankLost if a process dies meanwhile."""
         everyone = self._everyone = self._everyone.survivors()
         deaths.known = MPI.COMM_WORLD.size - everyone.size
         mine = Member(self.number, self.active, self.generation, MPI.Get_processor_name())
@@ -186,9 +179,7 @@ class Membership:
         end_job(1)
 
     def _wait_until_needed(self) -> None:
-        """Wait as a spare: return when the active ranks begin to settle; SystemExit when they have finished or all
-        failed.
-        """
+        """Wait as a spare until the active ranks begin to settle; SystemExit when they have finished or all failed."""
         working = set(self.members)
         while True:
             time.sleep(NAP)

@@ -114,9 +114,8 @@ class MpiMessages:
             self.waiting = None
 
     def _complete(self, requests: list[Request], what: str, result: Any = None) -> Any:
-        """Wait for requests that may never complete: by polling, so that signals are handled, with `waiting` set for the
-        watchdog.
-        """
+        """Wait for requests that may never complete, polling, so that signals are handled; `waiting` is set for the
+        watchdog."""
         self.waiting = what
         try:
             for request in requests:
@@ -136,9 +135,7 @@ class MpiMessages:
         return number % (self.max_tag + 1) * len(KINDS) + KINDS.index(kind)
 
     def _lost_messages(self) -> list[str]:
-        """This rank's messages that were never received, after a grace period; receives without a message are cancelled.
-        Called when no rank will receive any more.
-        """
+        """This rank's messages that were never received, after a grace period, when no rank will receive any more."""
         self.comm.Barrier()
         lost = self._incomplete_after(1.0)
         for request, _ in lost:
@@ -148,9 +145,7 @@ class MpiMessages:
         return sorted({what for _, what in lost if what})
 
     def _incomplete_after(self, seconds: float) -> list[tuple[Any, str]]:
-        """The requests of messages, with what they send, that are still incomplete when all sends are complete, or after
-        some seconds.
-        """
+        """The requests of messages that are still incomplete when all sends are complete, or after some seconds."""
         deadline = time.monotonic() + seconds
         waiting = [(request, what) for request, _, what in self._pending.values() if what is not None]
         while any(not request.Test() for request, what in waiting if what) and time.monotonic() < deadline:

@@ -1,6 +1,4 @@
-"""Memory shared by processes of one host. Its name is removed once all have opened it, so nothing is left behind however the
-job ends.
-"""
+"""Memory shared by processes of one host. Its name is removed once all have opened it, so nothing is left behind."""
 
 from __future__ import annotations
 
@@ -23,8 +21,8 @@ TOKEN = 16                                           # bytes after the memory, w
 def shared_file(comm: Intracomm, nbytes: int) -> tuple[int, Any] | None:
     """The descriptor and the map of a file of nbytes zeros that all ranks of an MPI communicator share. Collective.
 
-    None on all ranks if they can't share one, as on several hosts, or if a rank has no descriptors left. On Linux the file
-    is in memory and uses no space in /dev/shm, which is small in containers; other ranks open it through /proc.
+    None on all ranks if they can't share one. On Linux it is in memory and uses no space in /dev/shm, which is small in
+    containers; other ranks open it through /proc.
     """
     location: tuple[str, bytes] = ("", b"")
     file: int | None = None
@@ -60,9 +58,8 @@ def _create() -> tuple[int, str]:
 
 
 def opened(path: str) -> int:
-    """The descriptor of another rank's file. PermissionError if it belongs to another user: the rank may have died, and
-    another user's process may have got its number.
-    """
+    """The descriptor of another rank's file. PermissionError for another user's, whose process may have a dead rank's
+    number."""
     file = os.open(path, os.O_RDWR | private.CLOSED)             # a link of /proc leads to a file in memory
     try:
         private.check(path, os.fstat(file))

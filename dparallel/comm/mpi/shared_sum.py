@@ -1,10 +1,9 @@
 """Persistent sums of ranks that share memory: each rank sums one slice of all vectors, and writes it into all of them.
 
-2.7 MB on 2 ranks take 60 us, and 250 us by MPI's allreduce, which copies the data through its own buffers; 69 kB take 7 us
-instead of 13. Two barriers synchronize the ranks: after all have started, and after all have written. There is no background
-thread: a rank does its part of a sum when done() is called (the reducer does so between nodes), or while it waits for that
-sum or for another communicator. So the second barrier of a sum and the first one of the next start at different moments on
-different ranks. Therefore the barriers have a separate MPI communicator, on which nothing else starts.
+2.7 MB on 2 ranks take 60 us, and 250 us by MPI's allreduce; 69 kB take 7 us instead of 13. Two barriers synchronize the
+ranks: after all have started, and after all have written. There is no background thread: a rank does its part when done() is
+called, or while it waits. So barriers of successive sums start at different moments on different ranks, and have a separate
+MPI communicator.
 """
 
 from __future__ import annotations
@@ -50,9 +49,8 @@ _in_progress = _InProgress()
 
 
 class SharedSums:
-    """The shared sums of one communicator (an MpiComm). They run one after another, in the order of their starts, so that
-    the barriers come in one order on all ranks. If one fails, all started sums of this communicator fail, and no other's.
-    """
+    """The shared sums of one communicator (an MpiComm), one after another in the order of their starts, as its barriers
+    require. If one fails, all started sums of this communicator fail."""
 
     started: int
     vectors_created: int
@@ -110,9 +108,7 @@ class SharedSums:
         self._queue.append(vector)
 
     def complete(self, vector: SharedSum | None = None) -> None:
-        """Block until a vector's sum, or all started sums, are complete. Ranks may wait for communicators in different
-        orders: while sums of several are in progress, progress() advances all of them.
-        """
+        """Block until a vector's sum, or all started sums, are complete, advancing the sums of all communicators."""
         self.comm.waiting = vector or (self._queue[-1] if self._queue else None)
         try:
             while self.in_progress(vector):
@@ -129,9 +125,7 @@ class SharedSums:
         return vector in self._queue if vector is not None else bool(self._queue)
 
     def progress(self, waits: bool = False) -> None:
-        """Advance as far as possible without blocking. waits: the caller waits, and has started all sums that it will
-        start.
-        """
+        """Advance without blocking. waits: the caller waits, and has started all sums that it will start."""
         while self._queue and self._run_step(self._after_testing, waits):
             pass
 
@@ -143,9 +137,7 @@ class SharedSums:
         return self._barrier.Test() and self._advance(waits)
 
     def _run_step(self, step: Callable[[bool], bool], waits: bool) -> bool:
-        """The result of a step. After an exception all started sums have failed, and a wait for one of them raises the
-        error: the current caller may wait for another communicator's.
-        """
+        """The result of a step. An exception fails all started sums; a wait for one of them raises it."""
         try:
             return step(waits)
         except RankLost:                             # then no communicator can be used, whichever is waited for
@@ -158,9 +150,7 @@ class SharedSums:
             return False
 
     def _advance(self, waits: bool) -> bool:
-        """All ranks are at the barrier: run the next step of the first sum in the queue. False: it must wait until all
-        ranks wait.
-        """
+        """All ranks are at the barrier: run the first sum's next step. False: it must wait until all ranks wait."""
         first = self._queue[0]
         if self._step == 1:
             first.end()
@@ -181,9 +171,7 @@ class SharedSums:
         return True
 
     def _report_mismatch(self, first: SharedSum) -> None:
-        """The ranks sum different vectors, and all detect it: fail all started sums, on all ranks. Counters are made equal,
-        so that the watchdog sees later which rank is missing.
-        """
+        """The ranks sum different vectors: fail all started sums, on all ranks, with equal counters for the watchdog."""
         text = f"{first}, vector {first.vector_number} of the communicator{at_site(user_site())}"
         started, entered, texts = zip(*self._barriers.allgather((self.started, self.comm.entered, text)), strict=True)
         self.started, self.comm.entered = max(started), max(entered)
@@ -238,9 +226,7 @@ class SharedSum(PersistentSum):
             raise CollectiveError(self.problem)
 
     def add(self) -> None:
-        """Compute this rank's slice of the sum. If that fails, for example for lack of memory, notify all ranks, which wait
-        for this one at the next barrier.
-        """
+        """Compute this rank's slice of the sum. A failure is reported to all ranks, which wait at the next barrier."""
         try:
             self._add()
         except Exception as error:
@@ -249,9 +235,8 @@ class SharedSum(PersistentSum):
                 failed[0] = 1 + self._sums.rank
 
     def end(self) -> None:
-        """After the second barrier: record whether a rank failed. Each rank reads its own memory, which no rank writes
-        before this one has started the next sum.
-        """
+        """After the second barrier: record whether a rank failed, in this rank's memory, which is untouched until its next
+        sum."""
         rank = self.failed[self._sums.rank][0] - 1
         if rank >= 0:
             self.problem = f"{self}: rank {rank} could not compute its slice" + (f": {self.problem}" if self.problem else "")

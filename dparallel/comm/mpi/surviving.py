@@ -1,8 +1,8 @@
 """MPI communicators and requests that raise RankLost when a rank has died (under Open MPI's --with-ft ulfm).
 
 ULFM is MPI Forum's proposal "User Level Failure Mitigation" (Bland et al., 2013). An operation that needs a dead rank raises
-an error, as does every operation on a revoked communicator; Shrink() and Agree() work among the survivors. Only
-`dprun --survive` uses these classes: a call costs 0.2 us more.
+an error, as does every operation on a revoked communicator; Shrink() and Agree() work among the survivors. Only `dprun
+--survive` uses these classes: a call costs 0.2 us more.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ class Deaths:
         return int(MPI.COMM_WORLD.Get_failed().size)
 
     def behind(self, error: Any) -> bool:
-        """Whether a death caused an error of MPI. Over TCP some are "other" errors at first: then wait up to PATIENCE
-        seconds for MPI to detect a death.
-        """
+        """Whether a death caused an error of MPI; if that is "other", as over TCP, wait up to PATIENCE seconds for one."""
         kind = error.Get_error_class()
         if kind in LOSSES:
             return True
@@ -86,8 +84,8 @@ def guarded(call: Callable[..., Any], wrap: Callable[[Any], Any] | None = None) 
 def made(call: Callable[..., Any]) -> Callable[..., Any]:
     """Dup, Split or Split_type, guarded so that no rank waits in the new communicator for one that failed to create it.
 
-    ULFM lets the call fail on some ranks only. Those revoke the old communicator, but can't revoke the new one, in which the
-    others would wait for them. So every rank first confirms the creation with a collective on the old communicator.
+    ULFM lets the call fail on some ranks only, which can't revoke the new communicator. So every rank first confirms the
+    creation with a collective on the old one.
     """
     def make(self: Any, *args: Any, **settings: Any) -> Any:
         new = call(self, *args, **settings)
@@ -114,9 +112,7 @@ class SurvivingComm(MPI.Intracomm):
     """A communicator whose calls raise RankLost."""
 
     def agreed(self, flag: bool) -> bool:
-        """Whether all its ranks are alive and pass True: the same answer on all live ranks. Collective, also after a
-        loss.
-        """
+        """Whether all its ranks are alive and pass True: the same answer on all, also after a loss. Collective."""
         try:
             return bool(self.Agree(int(flag)))
         except MPI.Exception as error:

@@ -12,8 +12,8 @@ PREFERRED = {"coll_libnbc_iallreduce_algorithm": 3}
 def prefer(library: str, threads: int) -> dict[str, bool]:
     """Set the PREFERRED variables of the MPI that a shared library is linked to. Returns whether each was set.
 
-    A variable whose value is not 0, its default, is kept: the user set it. threads: the thread level that MPI runs with;
-    Open MPI 5.0 returns the level with which its tool interface was initialized from all later MPI_Query_thread().
+    A variable whose value is not 0, its default, is the user's. threads: the thread level that MPI runs with: Open MPI 5.0
+    returns the level with which its tool interface was initialized from all later MPI_Query_thread().
     """
     mpi = ctypes.CDLL(library)
     if not hasattr(mpi, "MPI_T_init_thread") or mpi.MPI_T_init_thread(threads, ctypes.byref(ctypes.c_int())):

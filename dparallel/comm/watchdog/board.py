@@ -1,7 +1,7 @@
 """The board: memory shared by the ranks of one host, in which each writes its state and reads the others'.
 
-It has one slot for each rank of the job, and works while ranks are blocked in MPI or have exited. The relay fills in the
-slots of other hosts' ranks.
+It has a slot for each rank of the job (the relay fills in other hosts'), and works while ranks are blocked in MPI or have
+exited.
 """
 
 from __future__ import annotations

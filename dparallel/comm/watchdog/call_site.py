@@ -66,9 +66,7 @@ def site_of(frame: FrameType | None) -> Site | None:
 
 
 def _at_line(frame: FrameType) -> Site:
-    """The Site of a frame. Another thread's frame may be between lines and have no number; then use its function's first
-    line.
-    """
+    """The Site of a frame; of another thread's between two lines, which has no number, the function's first line."""
     code = frame.f_code
     line: int | None = frame.f_lineno
     return Site(code.co_filename, code.co_firstlineno if line is None else line, code.co_name)
@@ -86,8 +84,8 @@ def at_site(site: Any) -> str:
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """A short block in which no other Python thread runs: CPython 3.11 may crash if a thread's frames are followed while it
-    returns from them.
+    """A short block in which no other Python thread runs: CPython 3.11 may crash if frames are followed while a thread
+    returns.
 
     sleep(0) begins a new time slice, in which other threads request the lock after 0.1 s instead of 5 ms.
     """

@@ -1,6 +1,4 @@
-"""The last calls of a communicator in check mode, with time and line, and the first call that ranks made from different
-lines.
-"""
+"""The last calls of a communicator in check mode, with time and line, and the first one made from different lines."""
 
 from __future__ import annotations
 
@@ -39,8 +37,7 @@ class History:
 def first_divergence(histories: Sequence[Sequence[Any]]) -> str:
     """The text that names the first call that ranks made from different lines; "" if there is none.
 
-    histories: each rank's earlier_calls(). These calls matched; but if a rank skips a call, its next one is matched with the
-    others' skipped one, until one does not match.
+    histories: each rank's earlier_calls(). These calls matched: a rank that skips a call has its next one matched with it.
     """
     for entries in zip(*histories, strict=False):
         if len({line for _, _, line in entries}) > 1:

@@ -1,8 +1,8 @@
 """The relay: exchange of ranks' states between hosts, which share no board, by messages of the watchdog threads.
 
-The first rank of each host sends its host's states to the first ranks of the other hosts, but only while some rank has
-waited for long. A rank that leaves its script notifies all hosts. While `dprun --top` watches the job, the first rank of
-dprun's host requests the other hosts' progress.
+The first rank of each host sends its host's states to those of other hosts while some rank has waited for long. A rank that
+leaves its script notifies all hosts. While `dprun --top` watches, the first rank of dprun's host requests the others'
+progress.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ FAREWELL = 0.5                                       # seconds that an exiting r
 
 
 class Relay:
-    """One rank's end of the relay. others: the first ranks of the other hosts. is_leader: this is the first rank of its
-    host.
-    """
+    """One rank's end of the relay. others: the first ranks of the other hosts. is_leader: this is its host's first rank."""
 
     def __init__(self, mpi: MPIModule, comm: Intracomm, others: Sequence[int], is_leader: bool) -> None:
         self.mpi: MPIModule = mpi
@@ -31,9 +29,8 @@ class Relay:
 
     @classmethod
     def create(cls, world: Intracomm, mpi: MPIModule, node: Intracomm) -> Relay | None:
-        """The relay of all ranks of a job, those of `world`; node: this host's communicator. Collective. None on one host,
-        or if MPI may not be called by several threads.
-        """
+        """The relay of `world`, or None on one host or without a thread-safe MPI. node: this host's communicator.
+        Collective."""
         infos = world.allgather((node.bcast(world.rank), mpi.Query_thread() == mpi.THREAD_MULTIPLE))
         firsts = {first for first, _ in infos}
         own_first = infos[world.rank][0]
@@ -42,9 +39,7 @@ class Relay:
         return cls(mpi, world.Dup(), sorted(firsts - {own_first}), world.rank == own_first)
 
     def send(self, items: Sequence[dict[str, Any]], now: float, to: Sequence[int] | None = None) -> None:
-        """Send states to the other hosts (or some, `to`), with their age instead of their time, because hosts have
-        different clocks.
-        """
+        """Send states to the other hosts (or `to`), with their age instead of their time: hosts' clocks differ."""
         if self.mpi.Is_finalized():                  # by the user
             return
         if self._in_flight() < 2 * len(self.others):           # else they do not receive

@@ -1,14 +1,9 @@
 """The watchdog of an MPI rank: it reports which rank waits where when a job stalls.
 
-One daemon thread wakes about once a second, reads what the communicators of this process wait in (one attribute each, so
-that waiting itself costs next to nothing), and writes it to the board that the ranks of a host share. A rank that has waited
-for a collective longer than the limit reports every rank's position, once for all of them. It ends the job after ten times
-the limit, or at the limit if configured so. It also ends the job if a rank that is waited for has left its script, or if
-ranks wait for each other: then waiting is hopeless.
-
-    DPARALLEL_STALL_SECONDS   the limit (default 60; 0: no watchdog)
-    DPARALLEL_STALL_ABORT     1: end a stalled job at the limit; 0: never; default: after ten times the limit
-    DPARALLEL_CHECK=1         check every collective, and end a deadlock at once; a stall, too, if a limit is set
+A daemon thread wakes about once a second, reads what the communicators of this process wait in (one attribute each), and
+writes it to the board of the host's ranks. A rank that has waited in a collective longer than DPARALLEL_STALL_SECONDS
+reports every rank's position, once for all of them. It ends the job after ten times the limit, or as DPARALLEL_STALL_ABORT
+says. It also ends the job if a rank that is waited for has left its script, or if ranks wait for each other.
 
 In a job that survives failed ranks it also kills a process of its host that has not updated the board for some time (stopped
 by SIGSTOP, or swapped out), so that the others can continue.
@@ -54,9 +49,8 @@ MESSAGE = re.compile(r"(?:recv|send)\((?:source|dest)=(\d+)(?:.*?tag[ =](\d+))?"
 
 
 class StallSettings:
-    """Settings from the environment: limit (seconds, 0 for none), abort (at the limit; None: after PATIENCE times), check.
-    ValueError if a limit is not a number.
-    """
+    """The environment's limit (seconds, 0: none), abort (at the limit; None: after PATIENCE times), and check. ValueError if
+    a limit is not a number."""
 
     def __init__(self) -> None:
         text = environment.stall_seconds
@@ -119,9 +113,8 @@ class ObservedWait:
 
     @classmethod
     def observe(cls, comm: Any, now: float) -> ObservedWait | None:
-        """The wait of a communicator; None if it does not wait, or continued during this call: the text of one collective
-        with the number of the next would look like a mismatch with other ranks.
-        """
+        """A communicator's wait; None if it does not wait, or continued during this call: text and number would not
+        match."""
         entered, waiting = comm.entered, comm.waiting
         if waiting is None:
             return None
@@ -147,9 +140,9 @@ class ObservedWait:
 class Watch:
     """The watchdog of rank `rank` of `size`. `end(code)` ends the job.
 
-    A communicator that joins has a `key` (the same on all its ranks, and unique), `members` (its ranks by their number in
-    the job), `entered` (collectives so far), and `waiting`: None, or what it waits in: a Call, a handle with the `number` of
-    its collective, an array that is summed; or a text, created for this wait, such as "recv(source=1)".
+    A communicator that joins has a `key` (the same on all its ranks, and unique), `members` (by their number in the job),
+    `entered` (collectives so far), and `waiting`: None, or what it waits in: a Call, a handle with the `number` of its
+    collective, an array that is summed; or a text, such as "recv(source=1)".
     """
 
     def __init__(self, rank: int, size: int, end: Callable[[int], None]) -> None:
@@ -181,9 +174,7 @@ class Watch:
         self._begin()
 
     def _begin(self) -> None:
-        """Start the thread if it does not run, and if there are other ranks or a dprun that may request this one's
-        progress.
-        """
+        """Start the thread unless it runs, if there are other ranks, or a dprun that may request progress."""
         if self._thread is None and (self.size > 1 or environment.report_folder):
             self._thread = threading.Thread(target=self._run, name="dparallel watchdog", daemon=True)
             self._thread.start()
@@ -198,9 +189,8 @@ class Watch:
         return list(self._comms.values())
 
     def share(self, mpi: MPIModule, comm: Intracomm, again: bool = False) -> None:
-        """Let the ranks see each other's states: create the board and the relay. comm: all ranks of the job. Collective; a
-        second call does nothing. again: a rank has died, and `comm` has the survivors; create a new relay.
-        """
+        """Create the board and the relay, in which ranks see each other's states. comm: all ranks of the job, or (again) the
+        survivors of a death. Collective."""
         if self._shared and not (again and self._spread):        # not `board is None`, which may hold on some ranks only
             return
         node = comm.Split_type(mpi.COMM_TYPE_SHARED)
@@ -284,9 +274,8 @@ class Watch:
                                               and rank in self.board.local_ranks and not item["left"]}
 
     def _end_if_unheard(self, beside: dict[int, dict[str, Any]], states: dict[int, State], now: float) -> None:
-        """End the job if a process of this host is gone and MPI does not report it: one ended by C's exit(n) or _exit(n)
-        with n above 0 (observed with Open MPI 5.0.11, whose mpirun then neither ends the job nor notifies the others).
-        """
+        """End the job if a process of this host is gone without MPI's report: by C's exit(n) or _exit(n) with n above 0
+        (observed with Open MPI 5.0.11)."""
         for rank, item in beside.items():
             if item["started"] < 0 or is_ours(item["process"], item["started"]):
                 continue
@@ -314,10 +303,8 @@ class Watch:
             rank in states and (states[rank].left or states[rank].time >= since) for rank in local_ranks)
 
     def _exchange(self, relay: Relay, now: float, between: float) -> None:
-        """Write the states of other hosts' ranks to the board; if some rank has waited for long, send this host's.
-
-        between: seconds since the last check.
-        """
+        """Write other hosts' states to the board; send ours if some rank has waited for long. between: seconds between
+        checks."""
         if self.board is None:
             return
         for item in relay.received(now):
@@ -434,9 +421,7 @@ def dead_ranks() -> set[int]:
 
 
 def start_of(process: int) -> int:
-    """When a process was started, in the system's ticks, which distinguishes it from a later one with its number; -1 if
-    unknown.
-    """
+    """When a process was started, in the system's ticks, which a later one with its number differs in; -1 if unknown."""
     try:
         with open(f"/proc/{process}/stat", encoding="utf-8") as file:
             return int(file.read().rpartition(")")[2].split()[19])
@@ -471,9 +456,7 @@ def one_line(error: BaseException) -> str:
 
 
 def write_report(rank: int, text: str, code: int = 1) -> bool:
-    """Write a text that dprun shows last, and the job's exit code; False if dprun did not start this job, or not on this
-    machine.
-    """
+    """Write a text that dprun shows last, and the job's exit code; False without dprun on this machine."""
     folder = environment.report_folder
     if not folder:
         return False

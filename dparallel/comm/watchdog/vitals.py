@@ -1,7 +1,7 @@
 """vitals: the training progress of this process, as `dprun --top` shows it.
 
-The training counts steps (autograd/optim/optimizer.py), waiting (comm/waiting.py) and the loss (observe/logs/logger.py);
-the watchdog's thread reads the counters once a second.
+Training counts steps (optim/optimizer.py), waiting (comm/waiting.py) and the loss (observe/logs/logger.py); the watchdog
+reads them.
 """
 
 from __future__ import annotations
@@ -35,10 +35,8 @@ class Vitals:
         self._readings: deque[Reading] = deque()
 
     def measure(self, now: float, waiting_now: float) -> dict[str, Any]:
-        """The figures now: optimizer steps; steps per second, and the share of time spent waiting for other ranks, both over
-        WINDOW or the last step (None: not known yet); loss; bytes of memory. waiting_now: seconds of the current wait,
-        which the counter does not include yet.
-        """
+        """The figures now: optimizer steps; steps per second and the share of waiting, over WINDOW or the last step (None:
+        unknown); loss; bytes of memory. waiting_now: seconds of the current wait."""
         readings, steps, so_far = self._readings, every_optimizer.steps, waited.ns / 1e9 + waiting_now
         if not readings or steps != readings[-1].steps:
             readings.append(Reading(now, steps, so_far))

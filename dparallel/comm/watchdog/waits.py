@@ -1,7 +1,7 @@
 """Each rank's state, whether it can still make progress, and the text that reports it.
 
-A rank that waits in a collective needs those members of its communicator that have not entered the collective of that
-number. If one of them has left its script, or itself waits for a rank that needs it, it will certainly never arrive.
+A waiting rank needs the members of its communicator that have not entered the collective of that number. If one has left its
+script, or waits for a rank that needs it, it will never arrive.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import Any
 
 @dataclass
 class Wait:
-    """A rank's wait in a collective: its text, the communicator's key, the collective's number there, the participating
-    ranks (by their number in the job), and for how long; of a message also the peers, if known, and the tag.
-    """
+    """A rank's wait in a collective: text, communicator's key, the collective's number, the ranks (by number in the job),
+    and for how long; of a message also the peers, if known, and the tag."""
 
     what: str
     key: str
@@ -56,9 +55,8 @@ class State:
     vitals: Mapping[str, Any] = field(default_factory=dict)
 
     def line(self, now: float, silent_after: float, numbered: bool = False) -> str:
-        """The state as a line of a report. silent_after: seconds after which the line says that the rank was not heard from;
-        numbered: name the collective's number and communicator.
-        """
+        """The state as a line of a report. silent_after: seconds after which it says that the rank is silent; numbered: with
+        the collective's number and communicator."""
         place = f" at {self.site}" if self.site else ""
         last = f" (last collective: {self.last})" if self.last else ""
         if self.left:
@@ -96,8 +94,7 @@ def _match_each_other(state: State, other: State | None) -> bool:
 def departed_rank(states: States, settle_seconds: float) -> str:
     """The text that names a rank that has left and that a waiting one needs; "" if there is none.
 
-    settle_seconds: how long to wait for a message in flight, also after its sender has left: the receiver's state may be
-    older.
+    settle_seconds: how long to wait for a message in flight: the receiver's state may be older than the sender's end.
     """
     for state in states.values():
         for rank in needed(state, states):
@@ -122,9 +119,7 @@ def deadlock(states: States, settle_seconds: float) -> str:
 
 
 def is_certain(states: States) -> bool:
-    """Whether ranks that wait for each other will do so for ever: no waiting rank has another thread that could
-    communicate.
-    """
+    """Whether ranks that wait for each other will do so for ever: none has another thread that could communicate."""
     return not any(state.threads for state in states.values() if state.wait is not None)
 
 

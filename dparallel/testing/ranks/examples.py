@@ -1,7 +1,7 @@
 """hypothesis on several ranks: one engine draws the examples, and every rank runs each of them.
 
-With an engine on each rank, a failure on one rank would let only that rank look for smaller examples, while the others go
-on. Under MPI rank 0 has the engine, sends the arguments to all ranks, and gets the failures of all.
+With an engine on each rank, a rank that fails would look for smaller examples alone. Under MPI rank 0 has the engine, sends
+the arguments to all ranks, and gets the failures of all.
 """
 
 from __future__ import annotations

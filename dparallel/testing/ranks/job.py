@@ -1,8 +1,7 @@
 """RankJob: a job of MPI ranks to which the pytest session sends tests, one after another.
 
-The ranks are started once for all tests of a size: MPI, imports and collection take seconds, a test milliseconds. A test
-runs only when the session requests it, and a job in which a test failed, crashed or took too long is ended at once; the
-next test gets a new job.
+The ranks are started once for all tests of a size: MPI, imports and collection take seconds, a test milliseconds. A job in
+which a test failed, crashed or took too long is ended at once; the next test gets a new one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """pytest as one rank of an MPI job that a test session started for its tests (see job.py), or that the user started.
 
 In a job of the user (`mpirun -n 2 python -m pytest`) marked tests run on all ranks, and others are deselected. The first
-rank that fails ends the job, as the others may wait for it; the lowest rank that fails reports it.
+rank that fails ends the job; the lowest rank that fails reports it.
 """
 
 from __future__ import annotations

@@ -42,8 +42,7 @@ def time_limit(seconds: float, what: str) -> Iterator[None]:
 
 
 def stacks(frame: FrameType | None, earlier: set[int | None]) -> str:
-    """The stacks of the ranks of run_ranks(), or of this thread without ranks; the most recent call last. earlier: the
-    threads that existed before the test."""
+    """The stacks of run_ranks()'s ranks, or of this thread; most recent call last. earlier: threads from before the test."""
     frames = sys._current_frames()
     ranks: list[tuple[str, FrameType | None]] = [(thread.name, frames[thread.ident]) for thread in threading.enumerate()
              if thread.name.startswith("rank ") and thread.ident not in earlier and thread.ident in frames]

@@ -1,6 +1,4 @@
-"""World: a kind and size of communicator that a test runs on (local devices, ranks as threads, a simulated network, MPI
-ranks). RanksMarker: the arguments of the marker.
-"""
+"""World: a kind and size of communicator that a test runs on. RanksMarker: the arguments of the marker."""
 
 from __future__ import annotations
 
