@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from . import private, slurm, timelines
-from .environment import environment
 from .hosts import answering, hosts_of, ranks_on
 from .installation import faults
 from .job import RENEWED, Job, run
@@ -310,7 +309,7 @@ def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts, states: 
 def opening(options: argparse.Namespace, mpi: Mpi) -> str:
     """The message at the start."""
     hosts = len({host.name for host in hosts_of(options)}) if remote(options) else 1
-    limit = float(options.stall or environment.get("DPARALLEL_STALL_SECONDS") or DEFAULT_STALL)
+    limit = float(options.stall or os.environ.get("DPARALLEL_STALL_SECONDS") or DEFAULT_STALL)
     never = not limit or options.stall_abort is False
     ends = limit * (1 if options.stall_abort or (options.check and options.stall) else STALLS)
     spares = f"and {options.spares} spare{'s' * (options.spares > 1)} " if options.spares else ""
@@ -320,7 +319,7 @@ def opening(options: argparse.Namespace, mpi: Mpi) -> str:
 
 def grace(changes: Mapping[str, str]) -> float:
     """The seconds that ranks have to end, from their environment."""
-    text = changes.get("DPARALLEL_GRACE_SECONDS") or environment.get("DPARALLEL_GRACE_SECONDS")
+    text = changes.get("DPARALLEL_GRACE_SECONDS") or os.environ.get("DPARALLEL_GRACE_SECONDS")
     try:
         return seconds(text) if text else DEFAULT_GRACE
     except argparse.ArgumentTypeError as error:

@@ -13,12 +13,10 @@ import tempfile
 from typing import NamedTuple
 
 from . import private, rank
-from .environment import THREADS, environment
 from .hosts import hosts_of, is_here
 from .slurm import allocation
 
 FAMILIES = {"openmpi": ("Open MPI", "OpenRTE", "PRRTE"), "mpich": ("HYDRA", "MPICH", "Intel", "MVAPICH")}
-
 TORCH_ALIAS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "dparallel", "torch_alias", "path")
 LEAST_MEMORY = 20 * 2**20                            # bytes; Open MPI's file of a rank has 16 MiB
 NAMED = ("mpirun", "mpiexec", "mpiexec.hydra")
@@ -26,6 +24,14 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RUN = (f"import sys; sys.path[:] = [*filter(None, sys.path), {ROOT!r}]; "
        "del sys.argv[0]; import runpy; runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)")
 NAMES = {"Intel": "Intel MPI", "MVAPICH": "MVAPICH"}       # of Hydra's others than MPICH
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+# What an MPI rank finds in its environment; an mpirun started inside one would take itself for a part of that job.
+INHERITED = ("PMIX_", "PMI_", "PRTE_", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_", "OMPI_APP_", "OMPI_NUM_APP", "OMPI_ARGV",
+             "OMPI_COMMAND", "OMPI_FILE_LOCATION", "OMPI_FIRST_RANKS", "OMPI_MCA_orte_", "OMPI_MCA_ess", "HYDI_",
+             "MPI_LOCAL", "OMPI_MCA_initial_wdir")
+GIVEN = ("PRTE_MCA_", "PMIX_MCA_")                   # but these are the user's settings, which no mpirun hands to its ranks
 
 
 class LaunchError(Exception):
@@ -50,7 +56,7 @@ def find(given: str | None = None) -> Mpi:
         return identify(path)
     beside = os.path.dirname(os.path.abspath(sys.executable))
     failure = None
-    for folder in (beside, environment.path):
+    for folder in (beside, os.environ.get("PATH", os.defpath)):
         for name in NAMED:
             path = shutil.which(name, path=folder)
             if path is not None:
@@ -123,20 +129,20 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
     changes = {}
     for item in options.exports:
         name, equals, value = item.partition("=")
-        if not name or (not equals and name not in environment):
+        if not name or (not equals and name not in os.environ):
             raise LaunchError(f"-x {item}: no such variable in the environment; write -x NAME=VALUE")
-        changes[name] = value if equals else environment.get(name) or ""
+        changes[name] = value if equals else os.environ.get(name) or ""
     watchdog = {"DPARALLEL_CHECK": options.check and "1", "DPARALLEL_STALL_SECONDS": options.stall,
                 "DPARALLEL_STALL_ABORT": None if options.stall_abort is None else str(int(options.stall_abort)),
                 "DPARALLEL_GRACE_SECONDS": options.grace and f"{options.grace:g}"}
     changes.update({name: value for name, value in watchdog.items() if value})
     if options.torch_alias:
-        inherited = changes.get("PYTHONPATH", environment.get("PYTHONPATH"))
+        inherited = changes.get("PYTHONPATH", os.environ.get("PYTHONPATH"))
         changes["PYTHONPATH"] = os.pathsep.join(filter(None, [TORCH_ALIAS, inherited]))
     if options.survive:
         changes.update({"DPARALLEL_SURVIVE": str(options.np), "DPARALLEL_SURVIVE_LEAST": str(options.min_n)})
         changes.update({"DPARALLEL_FROZEN_SECONDS": options.frozen} if options.frozen else {})
-    if remote(options) and environment.lacks("MASTER_ADDR", changes):
+    if remote(options) and "MASTER_ADDR" not in {**os.environ, **changes}:
         changes["MASTER_ADDR"] = hosts_of(options)[0].name       # for scripts that open sockets of their own
     if remote(options):
         changes[rank.HOSTS] = ",".join(dict.fromkeys(host.name for host in hosts_of(options)))
@@ -146,7 +152,7 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
         changes["HYDRA_LAUNCHER_EXTRA_ARGS"] = shlex.join(shlex.split(options.ssh)[1:])
     changes.update({"TORCHELASTIC_RUN_ID": f"dprun-{os.getpid()}", "TORCHELASTIC_RESTART_COUNT": "0",
                     "TORCHELASTIC_MAX_RESTARTS": "0"})
-    if options.threads is not None or environment.lacks("OMP_NUM_THREADS", changes):
+    if options.threads is not None or "OMP_NUM_THREADS" not in {**os.environ, **changes}:
         found = allocation()
         threads = options.threads or (found.cores if found else 0) or max(1, cores() // share(options))
         for name in THREADS:
@@ -164,7 +170,7 @@ def session(folder: str, memory: str, changes: dict[str, str]) -> dict[str, str]
     """
     if not sys.platform.startswith("linux"):         # macOS has long paths of temporary folders; sockets have short ones
         return {}
-    return {"TMPDIR": folder, rank.TEMPORARY: changes.get("TMPDIR", environment.temporary),
+    return {"TMPDIR": folder, rank.TEMPORARY: changes.get("TMPDIR", os.environ.get("TMPDIR", "")),
             **(shared_in(memory) if memory else {})}
 
 
@@ -206,7 +212,7 @@ def share(options: argparse.Namespace) -> int:
 
 def outer() -> dict[str, str]:
     """This environment without the marks of a surrounding MPI job; with a HOME, without which Open MPI does not start."""
-    found = environment.outside_mpi()
+    found = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED) or name.startswith(GIVEN)}
     home = os.path.expanduser("~")                   # "~" again for a user whom the system does not know, as in containers
     return {"HOME": home if os.path.isabs(home) else tempfile.gettempdir(), **found}
 
@@ -238,7 +244,7 @@ def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: lis
     flags += ["--host", options.hosts] if options.hosts else []
     flags += ["--hostfile", options.hostfile] if options.hostfile else []
     if remote(options):                                       # elsewhere the environment is inherited
-        given = [name for name in THREADS if name in environment]
+        given = [name for name in THREADS if name in os.environ]
         for name in sorted({*exported, *given}):
             flags += ["-x", name]
     return flags + (["--tag-output"] if options.tag and remote(options) else [])
@@ -248,7 +254,7 @@ def transports_chosen(options: argparse.Namespace, own: list[str]) -> bool:
     """Whether the user has chosen Open MPI's transports. Otherwise ranks of one host use only its memory: by default each
     rank also accepts messages at all of the host's addresses."""
     given = {item.partition("=")[0] for item in options.exports}
-    return any(kind in own or f"OMPI_MCA_{kind}" in given or f"OMPI_MCA_{kind}" in environment
+    return any(kind in own or f"OMPI_MCA_{kind}" in given or f"OMPI_MCA_{kind}" in os.environ
                for kind in ("btl", "pml", "mtl"))
 
 

@@ -10,8 +10,6 @@ import shutil
 import subprocess
 from typing import NamedTuple
 
-from .environment import environment
-
 LEAD = 30                                            # seconds between the end of the grace and the time limit
 
 
@@ -25,19 +23,19 @@ class Allocation(NamedTuple):
 
 def allocation() -> Allocation | None:
     """The allocation that this process runs in; None if there is none."""
-    nodes = environment.get("SLURM_JOB_NODELIST") or ""
-    if not nodes or environment.get("SLURM_JOB_ID") is None:
+    nodes = os.environ.get("SLURM_JOB_NODELIST") or ""
+    if not nodes or os.environ.get("SLURM_JOB_ID") is None:
         return None
     hosts = expand(nodes)
-    counts = repeated(environment.get("SLURM_TASKS_PER_NODE") or "1") + [1] * len(hosts)
-    cores = environment.get("SLURM_CPUS_PER_TASK") or ""
+    counts = repeated(os.environ.get("SLURM_TASKS_PER_NODE") or "1") + [1] * len(hosts)
+    cores = os.environ.get("SLURM_CPUS_PER_TASK") or ""
     return Allocation(hosts, counts[:len(hosts)], int(cores) if cores.isdigit() else 0)
 
 
 def started_by_srun() -> int:
     """The number of processes that srun has started; 0 for a batch script, and a shell of `srun --pty`."""
-    size = environment.get("SLURM_STEP_NUM_TASKS") or ""
-    step = environment.get("SLURM_PROCID") is not None and environment.get("SLURM_PTY_PORT") is None
+    size = os.environ.get("SLURM_STEP_NUM_TASKS") or ""
+    step = os.environ.get("SLURM_PROCID") is not None and os.environ.get("SLURM_PTY_PORT") is None
     return int(size) if step and size.isdigit() else 0
 
 
@@ -70,8 +68,8 @@ def repeated(counts: str) -> list[int]:
 
 def lost() -> set[str]:
     """The hosts of the allocation that Slurm has taken from the job because they are down, or that do not respond."""
-    given = environment.get("SLURM_JOB_NODELIST") or ""
-    held = expand(said("squeue", "-h", "-j", environment.get("SLURM_JOB_ID") or "", "-o", "%N"))
+    given = os.environ.get("SLURM_JOB_NODELIST") or ""
+    held = expand(said("squeue", "-h", "-j", os.environ.get("SLURM_JOB_ID") or "", "-o", "%N"))
     states = (line.split() for line in said("sinfo", "-h", "-N", "-n", given, "-o", "%N %t").splitlines())
     silent = {words[0] for words in states if len(words) == 2 and re.match(r"(down|fail|unk)|.*\*$", words[1])}
     return silent | (set(expand(given)) - set(held) if held else set())
@@ -84,7 +82,7 @@ def said(*command: str) -> str:
 
 def requeue() -> str:
     """Return this job to the queue. Returns what went wrong, "" if nothing did."""
-    job = environment.get("SLURM_JOB_ID")
+    job = os.environ.get("SLURM_JOB_ID")
     if job is None or shutil.which("scontrol") is None:
         return "--requeue requires a Slurm job: there is no SLURM_JOB_ID, or no scontrol"
     done = subprocess.run(["scontrol", "requeue", job], capture_output=True, text=True, timeout=60, check=False)

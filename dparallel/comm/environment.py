@@ -36,11 +36,6 @@ class Environment:
         return name in os.environ
 
     @property
-    def stall_seconds(self) -> str:
-        """DPARALLEL_STALL_SECONDS as text."""
-        return self.text("DPARALLEL_STALL_SECONDS")
-
-    @property
     def grace_seconds(self) -> float:
         """DPARALLEL_GRACE_SECONDS; 0 if it is not set. ValueError unless it is a number above 0."""
         text = self.text("DPARALLEL_GRACE_SECONDS")
@@ -60,26 +55,6 @@ class Environment:
         return max(1, self.number("DPARALLEL_SURVIVE_LEAST"))
 
     @property
-    def survive_state(self) -> str:
-        """DPARALLEL_SURVIVE_STATE; "" if it is not set."""
-        return self.text("DPARALLEL_SURVIVE_STATE")
-
-    @property
-    def survive_from(self) -> str:
-        """DPARALLEL_SURVIVE_FROM; "" if it is not set."""
-        return self.text("DPARALLEL_SURVIVE_FROM")
-
-    @property
-    def token(self) -> str:
-        """DPARALLEL_TOKEN; "" if it is not set."""
-        return self.text("DPARALLEL_TOKEN")
-
-    @property
-    def frozen_seconds(self) -> str:
-        """DPARALLEL_FROZEN_SECONDS as text."""
-        return self.text("DPARALLEL_FROZEN_SECONDS")
-
-    @property
     def check(self) -> bool:
         """Whether DPARALLEL_CHECK is set: arguments of collectives are compared on every call."""
         return self.text("DPARALLEL_CHECK").lower() not in NO
@@ -88,19 +63,9 @@ class Environment:
     def stall_abort(self) -> bool | None:
         """DPARALLEL_STALL_ABORT, None if it is not set; true in a checked job with a limit."""
         text = self.text("DPARALLEL_STALL_ABORT").lower()
-        if text not in NO or (self.check and bool(self.stall_seconds)):
+        if text not in NO or (self.check and bool(self.text("DPARALLEL_STALL_SECONDS"))):
             return True
         return False if text else None
-
-    @property
-    def timeline_parts(self) -> str:
-        """DPARALLEL_TIMELINE_PARTS; "" if it is not set."""
-        return self.text("DPARALLEL_TIMELINE_PARTS")
-
-    @property
-    def timeline_steps(self) -> str:
-        """DPARALLEL_TIMELINE_STEPS; "" if it is not set."""
-        return self.text("DPARALLEL_TIMELINE_STEPS")
 
     @property
     def report_folder(self) -> str:

@@ -53,7 +53,8 @@ class TCPStore(Store):
             raise TypeError(f"TCPStore(token={token!r}): token must be a string, or None for the job's")
         self.host: str = host_name
         self.port: int = port
-        self._token = (environment.token or private.user_word("token") if token is None else token).encode()
+        own = environment.text("DPARALLEL_TOKEN") or private.user_word("token") if token is None else token
+        self._token = own.encode()
         self._lock = threading.Lock()
         self._server: _Server | None = None
         if is_master:

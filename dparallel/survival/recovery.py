@@ -73,10 +73,10 @@ NOTHING = Left(Offer())
 
 def left_by_the_job_before(parts: Mapping[str, Part]) -> tuple[int, MemoryCopies] | None:
     """Restore the state that hand_over() left in the job before: its number of steps, and its location. Collective."""
-    if not environment.survive_from:
+    if not environment.text("DPARALLEL_SURVIVE_FROM"):
         return None
     ranks = Ranks(world())
-    copies = MemoryCopies(environment.survive_from, ranks)
+    copies = MemoryCopies(environment.text("DPARALLEL_SURVIVE_FROM"), ranks)
     saved = copies.newest(None, None)
     if saved is None:
         return None
@@ -97,7 +97,7 @@ def hand_over(parts: Mapping[str, Part], steps: int) -> bool:
     ranks = Ranks(world())
     copies = None
     try:
-        copies = MemoryCopies(environment.survive_state, ranks)
+        copies = MemoryCopies(environment.text("DPARALLEL_SURVIVE_STATE"), ranks)
         plan, arrays = planned(parts, ranks)
         mine = {name: arrays[name] for name in plan.mine}
         job = Job(files.head(1, steps, ranks.size, None), "", ranks.rank, mine, plan.listed())

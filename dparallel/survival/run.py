@@ -164,7 +164,7 @@ class Run:
     def _begin_to_remember(self) -> None:
         """Remember the state from here on. Collective."""
         membership = this_job.membership
-        if environment.survive_state:
+        if environment.text("DPARALLEL_SURVIVE_STATE"):
             check_parts(self._parts)
         in_slices = lies_in_slices(self._parts.values())
         copies = CopiedState.shared(self._parts, world()) if in_slices else None
@@ -194,7 +194,7 @@ class Run:
             self._tell(sorted(self._lost))
         self._lost.clear()
         self._begun_at = self.steps if self._begun_at is None else self._begun_at
-        if world().size < membership.size and not membership.spares and environment.survive_state:
+        if world().size < membership.size and not membership.spares and environment.text("DPARALLEL_SURVIVE_STATE"):
             self._ask_for_another_job()
 
     def _ask_for_another_job(self) -> None:

@@ -53,8 +53,8 @@ class StallSettings:
     a limit is not a number."""
 
     def __init__(self) -> None:
-        text = environment.stall_seconds
-        frozen = environment.frozen_seconds
+        text = environment.text("DPARALLEL_STALL_SECONDS")
+        frozen = environment.text("DPARALLEL_FROZEN_SECONDS")
         self.survives: bool = environment.survive_size > 0
         self.frozen: float = 0.0 if not self.survives else stall_seconds(frozen) if frozen else FROZEN
         self.limit: float = stall_seconds(text) if text else LIMIT

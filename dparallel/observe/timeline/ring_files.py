@@ -422,11 +422,11 @@ class StartedByDprun:
 
     def start(self) -> None:
         """Begin to record, before the script runs."""
-        folder = Path(environment.timeline_parts)
+        folder = Path(environment.text("DPARALLEL_TIMELINE_PARTS"))
         rank = environment.number("RANK")
         try:
             self.part = Part(folder, max(rank, 0), max(environment.launched_size, 1),
-                             steps=steps_of(environment.timeline_steps), limit=None)
+                             steps=steps_of(environment.text("DPARALLEL_TIMELINE_STEPS")), limit=None)
             self.part.start()
         except OSError as error:
             warnings.warn(f"no timeline of rank {rank}: {error}", stacklevel=1)
