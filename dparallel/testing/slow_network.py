@@ -71,7 +71,7 @@ class SlowTransport(Transport):
 
 def slow_network(model: Any, latency: float, bandwidth: float) -> None:
     """Send a DataParallel's gradients over a simulated slow network. Called on all ranks, after construction."""
-    reducer = getattr(model, "_reducer", None)
+    reducer = getattr(getattr(model, "_sum", None), "reducer", None)
     if reducer is None:
         raise TypeError("slow_network() requires a DataParallel over several ranks, with buckets; this "
                         f"{type(model).__name__} has none")
