@@ -1,4 +1,4 @@
-"""backward() and grad(): order, retained and freed graphs, hooks, errors."""
+"""backward() and grad(): order, retained and freed graphs, lanes. Arguments and errors are in test_engine_depth, hooks in test_hooks."""
 
 import itertools
 import threading
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from autograd.core.engine import queue_callback
 from autograd.core.parallel import run_lanes
 
 pytestmark = pytest.mark.quick
@@ -115,8 +114,7 @@ def test_create_graph_to_the_third_order():
     y = x ** 4
     for expected in (32.0, 48.0, 48.0, 24.0):
         (y,) = ag.grad(y.sum(), x, create_graph=True)
-        expected_now = {32.0: 32.0, 48.0: 48.0, 24.0: 24.0}[expected]
-        assert y.item() == pytest.approx(expected_now)
+        assert y.item() == pytest.approx(expected)
 
 
 def test_backward_with_create_graph_keeps_a_graph_in_grad():
@@ -136,8 +134,6 @@ def test_inputs_restrict_accumulation():
     assert x.grad.item() == 15 and w.grad is None
     y.sum().backward(inputs=[h, w])
     assert h._grad.item() == 5 and w.grad.item() == 6 and x.grad.item() == 15
-    with pytest.raises(RuntimeError, match="cannot be empty"):
-        y.sum().backward(inputs=[])
 
 
 def test_grad_returns_and_does_not_accumulate():
@@ -152,135 +148,6 @@ def test_grad_returns_and_does_not_accumulate():
     assert ag.grad(y, [unused], materialize_grads=True)[0].item() == 0
     with pytest.raises(NotImplementedError, match="is_grads_batched"):
         ag.grad(y, x, is_grads_batched=True)
-
-
-def test_several_roots_and_seeds():
-    x = leaf(1.0, 2.0)
-    ag.backward([x * 2, (x * x).sum()], [ag.tensor([1.0, 10.0], dtype=ag.float64), None])
-    assert x.grad.tolist() == [4, 24]
-
-
-@pytest.mark.parametrize("make, words", [
-    (lambda x: (x * 2).backward(), "only for scalar outputs"),
-    (lambda x: ag.ones(1).backward(), "does not require grad"),
-    (lambda x: (x * 2).backward(ag.ones(3, dtype=ag.float64)), r"shape of \[3\].*shape of \[2\]"),
-    (lambda x: ag.grad(x.sum(), ag.ones(2)), "does not require grad"),
-])
-def test_errors(make, words):
-    with pytest.raises(RuntimeError, match=words):
-        make(leaf(1.0, 2.0))
-
-
-def test_tensor_hooks_in_order_replacing_and_removed():
-    x = leaf(1.0)
-    y = x * 2
-    seen = []
-    y.register_hook(lambda g: seen.append(g.item()))
-    first = y.register_hook(lambda g: g * 3)
-    y.register_hook(lambda g: seen.append(g.item()))
-    y.sum().backward(retain_graph=True)
-    assert seen == [1, 3] and x.grad.item() == 6
-    first.remove()
-    first.remove()
-    y.sum().backward()
-    assert seen == [1, 3, 1, 1] and x.grad.item() == 8
-    x.grad = None
-    with x.register_hook(lambda g: g + 1):
-        (x * 5).sum().backward()
-    assert x.grad.item() == 6
-    with pytest.raises(RuntimeError, match="doesn't require gradient"):
-        ag.ones(1).register_hook(lambda g: None)
-
-
-@pytest.mark.parametrize("out, error, words", [
-    (lambda g: 3, TypeError, "returned 'int'"), (lambda g: ag.ones(5), RuntimeError, "changed the size"),
-    (lambda g: ag.ones(1, dtype=ag.float32), RuntimeError, "changed the type")])
-def test_bad_hooks(out, error, words):
-    x = leaf(1.0)
-    x.register_hook(out)
-    with pytest.raises(error, match=words):
-        (x * 2).sum().backward()
-
-
-def test_node_hooks():
-    x = leaf(1.0, 2.0)
-    y = x * 3
-    log = []
-    y.grad_fn.register_prehook(lambda gs: (gs[0] * 2,))
-    y.grad_fn.register_hook(lambda gi, go: log.append((gi[0].tolist(), gi[1], go[0].tolist())))
-    handle = y.grad_fn.register_hook(lambda gi, go: (gi[0] + 1, None))
-    y.sum().backward(retain_graph=True)
-    assert log == [([6, 6], None, [2, 2])] and x.grad.tolist() == [7, 7]
-    handle.remove()
-    y.grad_fn.register_hook(lambda gi, go: (gi[0],))
-    with pytest.raises(RuntimeError, match="incorrect number of values"):
-        y.sum().backward()
-
-
-def test_retain_grad_and_hook_order():
-    x = leaf(2.0)
-    y = x * 3
-    y.retain_grad()
-    log = []
-    y.register_hook(lambda g: g * 2)
-    x.register_hook(lambda g: log.append("tensor"))
-    x.register_post_accumulate_grad_hook(lambda p: log.append(("after", p.grad.item())))
-    y.sum().backward()
-    assert y.grad.item() == 2 and log == ["tensor", ("after", 6)]
-    assert y.retains_grad
-    with pytest.warns(UserWarning, match="not a leaf"):
-        assert (x * 2).grad is None
-    with pytest.raises(RuntimeError, match="non-leaf"):
-        y.register_post_accumulate_grad_hook(lambda p: None)
-
-
-def test_callbacks_run_once_at_the_end_of_the_innermost_pass():
-    log = []
-    x = leaf(1.0)
-    y = order_recorder(log, "node")(x)
-    y.register_hook(lambda g: queue_callback(lambda: log.append("end")))
-    y.sum().backward()
-    assert log == ["node", "end"]
-    with pytest.raises(RuntimeError, match="during backward"):
-        queue_callback(lambda: None)
-
-
-def test_a_backward_inside_a_backward():
-    class Inner(ag.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x ** 3
-
-        @staticmethod
-        def backward(ctx, g):
-            (x,) = ctx.saved_tensors
-            with ag.enable_grad():
-                copy = x.detach().requires_grad_()
-                (copy ** 3).sum().backward()
-            return copy.grad * g
-
-    x = leaf(2.0)
-    (Inner.apply(x) * 2).sum().backward()
-    assert x.grad.item() == 24
-
-
-def test_an_exception_leaves_nothing_half_done():
-    class Fails(ag.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 1
-
-        @staticmethod
-        def backward(ctx, g):
-            raise KeyError("planted")
-
-    x = leaf(1.0)
-    with pytest.raises(KeyError, match="planted"):
-        Fails.apply(x).sum().backward()
-    assert ag.is_grad_enabled() and x.grad is None
-    (x * 2).sum().backward()
-    assert x.grad.item() == 2
 
 
 def test_lanes_run_at_once_with_the_callers_modes_and_backward_again():

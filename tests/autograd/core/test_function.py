@@ -1,19 +1,16 @@
 """User-written Functions: the context, what backward returns, in-place changes, misuse."""
 
+from functools import partial
+
+import both
 import numpy as np
 import pytest
 
 import autograd as ag
 
 pytestmark = pytest.mark.quick
-
-
-def leaf(*values):
-    return ag.tensor(list(values), dtype=ag.float64, requires_grad=True)
-
-
-def function(forward, backward, name="F", **extra):
-    return type(name, (ag.Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward), **extra})
+function = partial(both.function, ag)
+leaf = partial(both.leaf, ag)
 
 
 def test_second_derivative_of_a_users_function():
@@ -69,56 +66,11 @@ def test_setup_context_keywords_and_other_arguments():
     assert x.grad.item() == 3
 
 
-def test_several_outputs_missing_gradients_and_non_tensors():
-    seen = []
-
-    def forward(ctx, x):
-        index = x.detach().argmax(0)
-        extra = x * 5
-        ctx.mark_non_differentiable(extra)
-        return x * 2, x * 3, index, extra, "text"
-
-    def backward(ctx, g2, g3, g_index, g_extra, g_text):
-        seen.append((g2.tolist(), g3.tolist(), g_extra.tolist()))
-        return 2 * g2 + 3 * g3
-
+@pytest.mark.parametrize("backward, words", [
+    (lambda ctx, g: 3.0, "returned a float"), (lambda ctx, g: np.ones(2), "returned a ndarray")])
+def test_gradients_that_are_no_tensors(backward, words):
     x = leaf(1.0, 2.0)
-    a, _, index, extra, text = function(forward, backward).apply(x)
-    assert text == "text" and not index.requires_grad and not extra.requires_grad and a.output_nr == 0
-    a.sum().backward()
-    assert seen == [([1, 1], [0, 0], [0, 0])] and x.grad.tolist() == [2, 2]
-
-
-def test_without_materialized_gradients():
-    def forward(ctx, x):
-        ctx.set_materialize_grads(False)
-        return x * 2, x * 3
-
-    def backward(ctx, g2, g3):
-        assert g3 is None
-        return 2 * g2
-
-    x = leaf(1.0)
-    function(forward, backward).apply(x)[0].sum().backward()
-    assert x.grad.item() == 2
-
-
-def test_gradients_are_fitted_to_the_input():
-    f = function(lambda ctx, x: x + ag.zeros(2, 3, dtype=ag.float64), lambda ctx, g: g)
-    x = leaf(1.0, 2.0, 3.0)
-    f.apply(x).sum().backward()
-    assert x.grad.tolist() == [2, 2, 2]
-
-
-@pytest.mark.parametrize("backward, error, words", [
-    (lambda ctx, g: (g, g), RuntimeError, r"FBackward returned an incorrect number of gradients \(expected 1, got 2\)"),
-    (lambda ctx, g: ag.ones(5), RuntimeError, r"FBackward returned an invalid gradient at index 0 - got \[5\]"),
-    (lambda ctx, g: 3.0, TypeError, "returned a float"),
-    (lambda ctx, g: np.ones(2), TypeError, "returned a ndarray"),
-])
-def test_wrong_gradients_name_the_function(backward, error, words):
-    x = leaf(1.0, 2.0)
-    with pytest.raises(error, match=words):
+    with pytest.raises(TypeError, match=words):
         function(lambda ctx, x: x * 2, backward).apply(x).sum().backward()
 
 
@@ -127,26 +79,12 @@ def test_more_misuse():
     f = function(lambda ctx, x, n: x * n, lambda ctx, g: (g, g))
     with pytest.raises(RuntimeError, match="input was not a Tensor"):
         f.apply(x, 2).sum().backward()
-    with pytest.raises(TypeError, match=r"F\.apply"):
-        f()
     for name in ("forward", "backward", "setup_context", "jvp"):      # the class can be made: a package with one can be imported
         methods = {"forward": staticmethod(lambda ctx, x: x * 1), "backward": staticmethod(lambda ctx, g: g)}
         bad = type("Bad", (ag.Function,), {**methods, name: lambda self, x: x})
         with pytest.raises(TypeError, match=rf"Bad\.{name} must be a static method"):
             bad.apply(x)
         assert type("Mended", (bad,), {name: methods.get(name, ag.Function.__dict__[name])}).apply(x).item() == 1
-    with pytest.raises(TypeError, match="argument 0 is of type int"):
-        function(lambda ctx, x: ctx.save_for_backward(3) or x * 1, None).apply(x)
-    no_backward = type("NoBackward", (ag.Function,), {"forward": staticmethod(lambda ctx, x: x * 1)})
-    with pytest.raises(NotImplementedError, match="backward"):
-        no_backward.apply(x).sum().backward()
-    assert function(lambda ctx, x: x * 2, lambda ctx, g: (2 * g, None, None)).apply(x).requires_grad
-
-
-def test_surplus_nones_are_allowed():
-    x = leaf(1.0)
-    function(lambda ctx, x: x * 2, lambda ctx, g: (2 * g, None, None)).apply(x).sum().backward()
-    assert x.grad.item() == 2
 
 
 def test_changed_and_freed_saved_tensors():
@@ -168,14 +106,7 @@ def test_changed_and_freed_saved_tensors():
         y.grad_fn.saved_tensors  # noqa: B018
 
 
-def test_an_input_returned_as_it_is_and_mark_dirty():
-    identity = function(lambda ctx, x: x, lambda ctx, g: g * 5, name="Identity")
-    x = leaf(1.0)
-    y = identity.apply(x)
-    assert y is not x and y.grad_fn.name() == "IdentityBackward" and x.is_leaf
-    y.sum().backward()
-    assert x.grad.item() == 5
-
+def test_mark_dirty_after_a_write_to_the_array():
     def double(ctx, x):
         ctx.mark_dirty(x)
         x.array *= 2
@@ -185,8 +116,6 @@ def test_an_input_returned_as_it_is_and_mark_dirty():
     h = leaf(3.0) * 1
     z = inplace.apply(h)
     assert z is h and h.item() == 6 and h.grad_fn.name() == "DoubleBackward" and h._version == 1
-    with pytest.raises(RuntimeError, match="leaf Variable"):
-        inplace.apply(leaf(1.0))
 
 
 def test_once_differentiable_is_an_error_never_a_missing_term():

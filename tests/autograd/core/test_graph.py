@@ -93,16 +93,6 @@ def test_the_graph_is_freed_without_the_collector():
         gc.enable()
 
 
-def test_deep_graphs_need_no_recursion():
-    x = ag.tensor(1.0, dtype=ag.float64, requires_grad=True)
-    y = x
-    for _ in range(100_000):
-        y = y + 1
-    y.backward()
-    assert x.grad.item() == 1
-    del y
-
-
 def test_numbers_decrease_on_the_way_back_and_leaves_come_first():
     x = ag.tensor(1.0, requires_grad=True)
     y = x * 2

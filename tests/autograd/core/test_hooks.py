@@ -72,6 +72,8 @@ def test_retain_grad(lib):
     assert y.grad.item() == 6
     x.retain_grad()
     assert not x.retains_grad and not (x * 2).retains_grad
+    with pytest.warns(UserWarning, match="not a leaf"):
+        assert (x * 2).grad is None
     with pytest.raises(RuntimeError, match="can't retain_grad"):
         lib.ones(1).retain_grad()
 
@@ -118,8 +120,8 @@ def test_removing_and_adding_hooks_inside_a_hook(lib):
     z.sum().backward(retain_graph=True)
     z.sum().backward()
     assert log == ["pre", "node", "other"]
-    with x.register_hook(lambda g: g * 0) as handle:
-        assert handle is not None
+    with x.register_hook(lambda g: g + 1) as handle:
+        assert handle is not None and lib.autograd.grad((x * 5).sum(), x)[0].item() == 6
 
 
 def test_post_accumulate_hooks_remove_themselves(lib):
@@ -128,6 +130,7 @@ def test_post_accumulate_hooks_remove_themselves(lib):
     handle = x.register_post_accumulate_grad_hook(lambda p: (log.append(p is x), handle.remove())[1])
     for _ in range(2):
         (x * 2).sum().backward()
+    handle.remove()
     assert log == [True] and x.grad.item() == 4
 
 

@@ -5,16 +5,11 @@ from itertools import zip_longest
 
 import numpy as np
 import pytest
+from both import needs_torch, torch
 
 import autograd as ag
 
 pytestmark = pytest.mark.quick
-
-try:
-    import torch
-except ImportError:
-    torch = None
-needs_torch = pytest.mark.skipif(torch is None, reason="PyTorch, the yardstick, is not installed")
 
 VIEWS = [lambda x: x.view(-1), lambda x: x[0], lambda x: x[..., ::2], lambda x: x.t(), lambda x: x[1:], lambda x: x.reshape(-1)[1:5],
          lambda x: x.transpose(0, -1), lambda x: x.narrow(0, 0, 2), lambda x: x.unsqueeze(0), lambda x: x.squeeze(), lambda x: x.detach(),

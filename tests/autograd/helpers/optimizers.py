@@ -1,17 +1,11 @@
 """Tables of optimisers and their arguments, and the means to run one beside PyTorch's."""
 
 import numpy as np
-import pytest
+from both import torch
 
 import autograd as ag
 from autograd import nn, optim
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
-needs_torch = pytest.mark.skipif(torch is None, reason="needs PyTorch")
 SHAPES = [(4, 3), (3,), (2, 3, 2), (1,), (5, 2), ()]
 MATRICES = [(4, 3), (3, 7), (5, 5)]
 

@@ -2,17 +2,11 @@
 
 import numpy as np
 import pytest
-from both import function
+from both import function, needs_torch, torch
 from cases import CASES
 
 import autograd as ag
 import autograd.transforms.forward_ad as fw
-
-try:
-    import torch
-except ImportError:
-    torch = None
-needs_torch = pytest.mark.skipif(torch is None, reason="PyTorch, the yardstick, is not installed")
 
 
 def leaf(*shape, seed=0):

@@ -6,17 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
+from both import needs_torch, torch
 
 import autograd as ag
 from autograd.base import plugins
 
 pytestmark = pytest.mark.quick
 
-try:
-    import torch
-except ImportError:
-    torch = None
-needs_torch = pytest.mark.skipif(torch is None, reason="PyTorch, the yardstick, is not installed")
 BODIES = []
 
 
@@ -464,12 +460,16 @@ def test_without_pytorch(function):
     assert function(ag)
 
 
-def test_nothing_is_loaded_if_anything_does_not_fit():
+@pytest.mark.parametrize("change, words", [
+    (lambda s: s.update({"head.weight": ag.ones(9)}), r"size mismatch for head.weight: .*\[9\].*\[2, 3\]"),
+    (lambda s: s.update({"head.weight": np.ones(9)}), "size mismatch for head.weight"),
+    (lambda s: s.pop("blocks.0.mean"), "Missing key"), (lambda s: s.update(stranger=1), "Unexpected key")])
+def test_nothing_is_loaded_if_anything_does_not_fit(change, words):
     m = net(ag)
     before = {k: v.tolist() for k, v in m.state_dict().items()}
     state = {k: v.clone() + 1 for k, v in m.state_dict().items()}
-    state["head.weight"] = ag.ones(9)
-    with pytest.raises(RuntimeError, match=r"size mismatch for head.weight: .*\[9\].*\[2, 3\]"):
+    change(state)
+    with pytest.raises(RuntimeError, match=words):
         m.load_state_dict(state)
     assert {k: v.tolist() for k, v in m.state_dict().items()} == before
 

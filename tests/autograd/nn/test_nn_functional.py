@@ -5,18 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
+from both import needs_torch, torch
 from cases.nn_functional import FIRST, NORMS, ints
 
 import autograd as ag
 import autograd.nn.functional as F
 
 pytestmark = pytest.mark.quick
-
-try:
-    import torch
-except ImportError:
-    torch = None
-needs_torch = pytest.mark.skipif(torch is None, reason="PyTorch, the yardstick, is not installed")
 
 
 def both(call, *arrays, **options):

@@ -4,17 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from both import needs_torch, torch
 
 import autograd as ag
 import autograd.nn.functional as F
 
 pytestmark = pytest.mark.quick
-
-try:
-    import torch
-except ImportError:
-    torch = None
-needs_torch = pytest.mark.skipif(torch is None, reason="PyTorch, the yardstick, is not installed")
 
 UNDEFINED = [math.inf, -math.inf, math.nan, 0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 0.5, 30.0, -30.0]
 DTYPES = ["bool", "uint8", "int32", "int64", "float16", "float32", "float64"]

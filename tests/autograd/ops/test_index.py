@@ -4,15 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from both import torch
 
 import autograd as ag
 
 pytestmark = pytest.mark.quick
 
-try:
-    import torch
-except ImportError:
-    torch = None
 F = ag.nn.functional
 
 PIECES = [lambda t: 1, lambda t: -1, lambda t: slice(None), lambda t: slice(0, None, 2), lambda t: None, lambda t: ..., lambda t: True, lambda t: [1, 0],

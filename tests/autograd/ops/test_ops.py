@@ -2,16 +2,11 @@
 
 import numpy as np
 import pytest
+from both import needs_torch, torch
 from cases import CASES
 
 import autograd as ag
 from autograd.core.recording import Output
-
-try:
-    import torch
-except ImportError:
-    torch = None
-needs_torch = pytest.mark.skipif(torch is None, reason="PyTorch, the yardstick, is not installed")
 
 
 def leaves(arrays):

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from optimizers import needs_torch, ours, theirs, torch, values
+from both import needs_torch, torch
+from optimizers import ours, theirs, values
 
 import autograd as ag
 from autograd import nn, optim

@@ -4,18 +4,13 @@ import pickle
 import warnings
 
 import pytest
+from both import needs_torch, torch
 
 import autograd as ag
 from autograd import nn, optim
 
 pytestmark = pytest.mark.quick
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
-needs_torch = pytest.mark.skipif(torch is None, reason="needs PyTorch")
 EPOCHS = 30
 
 

@@ -7,7 +7,8 @@ import pickle
 
 import numpy as np
 import pytest
-from optimizers import assert_same, give_gradients, needs_torch, ours, torch, values
+from both import needs_torch, torch
+from optimizers import assert_same, give_gradients, ours, values
 
 import autograd as ag
 from autograd import nn, optim
@@ -49,7 +50,7 @@ def test_named_parameters_and_groups_like_pytorch():
 def test_misuse():
     w, b = nn.Parameter(ag.ones(2)), nn.Parameter(ag.ones(2))
     for error, bad in ((TypeError, lambda: optim.SGD(w)), (ValueError, lambda: optim.SGD([])), (TypeError, lambda: optim.SGD([3])),
-                       (ValueError, lambda: optim.SGD([w * 1])), (TypeError, lambda: optim.SGD([{"params": {w, b}}])),
+                       (ValueError, lambda: optim.SGD([w * 1])), (ValueError, lambda: optim.SGD([{"params": [w]}, {"params": [w]}])), (TypeError, lambda: optim.SGD([{"params": {w, b}}])),
                        (TypeError, lambda: optim.SGD([w]).add_param_group([b])), (ValueError, lambda: optim.SGD([w]).add_param_group({"params": w}))):
         with pytest.raises(error):
             bad()

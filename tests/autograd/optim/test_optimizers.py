@@ -4,6 +4,7 @@ import importlib
 
 import numpy as np
 import pytest
+from both import needs_torch, torch
 from optimizers import (
     CASES,
     IDS,
@@ -11,11 +12,9 @@ from optimizers import (
     assert_same,
     assert_same_state,
     give_gradients,
-    needs_torch,
     ours,
     shapes_of,
     theirs,
-    torch,
     values,
 )
 

@@ -9,17 +9,12 @@ import zlib
 
 import numpy as np
 import pytest
-from both import needs_torch
+from both import needs_torch, torch
 
 import autograd as ag
 from autograd import nn
 from autograd.serialization import safetensors
 from autograd.serialization.torch_pickle import unpickle
-
-try:
-    import torch
-except ImportError:
-    torch = None
 
 
 def state(t):

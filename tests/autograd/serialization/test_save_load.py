@@ -14,17 +14,13 @@ import types
 
 import numpy as np
 import pytest
-from both import needs_torch
+from both import needs_torch, torch
 
 import autograd as ag
 from autograd import nn
 
 pytestmark = pytest.mark.quick
 
-try:
-    import torch
-except ImportError:
-    torch = None
 KINDS = [ag.float16, ag.float32, ag.float64, ag.int8, ag.int16, ag.int32, ag.int64, ag.uint8, ag.uint16, ag.uint32,
          ag.uint64, ag.bool, ag.complex64]
 VALUES = [None, True, False, 0, -1, 2 ** 63, 2 ** 64 - 1, -2 ** 63, 2 ** 64, -10 ** 40, 0.1, -0.0, 1e-320,

@@ -153,6 +153,22 @@ def test_random_samplers_repeat_with_their_generator_and_change_without():
     assert abs(counts[1] / 4000 - 0.75) < 0.03
 
 
+def test_ranks_share_all_items_with_and_without_padding():
+    data = list(range(10))
+    for size in (1, 2, 3, 4, 7):
+        uneven = [list(ours.DistributedSampler(data, size, r, uneven=True)) for r in range(size)]
+        assert sorted(sum(uneven, [])) == data
+        padded = [list(ours.DistributedSampler(data, size, r)) for r in range(size)]
+        assert len({len(p) for p in padded}) == 1 and set(sum(padded, [])) == set(data)
+        dropped = [list(ours.DistributedSampler(data, size, r, drop_last=True)) for r in range(size)]
+        assert len({len(d) for d in dropped}) == 1 and len(set(sum(dropped, []))) == size * (10 // size)
+        assert [len(ours.DistributedSampler(data, size, r, uneven=True)) for r in range(size)] == [len(u) for u in uneven]
+    s = ours.DistributedSampler(data, 2, 0)
+    first = list(s)
+    s.set_epoch(1)
+    assert list(s) != first and list(ours.DistributedSampler([], 3, 1)) == []
+
+
 def test_paths_of_pytorch():
     from autograd.utils.data.dataloader import DataLoader, default_collate, default_convert, get_worker_info  # noqa: F401
     from autograd.utils.data.dataset import Dataset, random_split  # noqa: F401
@@ -262,6 +278,7 @@ LOADERS = {
     "timeout without workers": lambda d, t: list(d.DataLoader(range(3), timeout=1)),
     "prefetch_factor 0": lambda d, t: list(d.DataLoader(range(3), num_workers=1, prefetch_factor=0)),
     "a copy": lambda d, t: [list(x) and list(pickle.loads(pickle.dumps(x))) for x in [d.DataLoader(t.arange(9), 2)]],
+    "shuffle": lambda d, t: sorted(v for batch in d.DataLoader(range(10), 3, shuffle=True) for v in batch.tolist()),
     "shuffle of items": lambda d, t: sorted(d.DataLoader(range(4), batch_size=None, shuffle=True)),
 }
 WRONG = [{"num_workers": -1}, {"timeout": -1}, {"prefetch_factor": 2}, {"num_workers": 1, "prefetch_factor": -1}, {"persistent_workers": True},
