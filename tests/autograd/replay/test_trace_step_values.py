@@ -141,6 +141,6 @@ def test_refused_by_name(name):
     loss_of, text = REFUSED[name]
     w, step = stepping(loss_of)
     before = w.array.copy()
-    with pytest.raises(TraceError, match=rf"test_tracing_values\.py:\d+: .*{text}"):
+    with pytest.raises(TraceError, match=rf"test_trace_step_values\.py:\d+: .*{text}"):
         ag.trace_step(step, batch(0, 5))
     np.testing.assert_array_equal(before, w.array)
