@@ -86,8 +86,8 @@ if TYPE_CHECKING:
     from .survival import survive
 
 attach_to_modules(*(f"{__name__}.{room}" for room in (              # rooms that are imported by now
-    "comm", "consistency", "data", "distributed", "evaluation", "hooks", "observe", "pytree", "replicas", "sharding",
-    "testing")))
+    "comm", "consistency", "data", "distributed", "evaluation", "functions", "hooks", "model", "observe", "pytree",
+    "reduction", "replicas", "sharding", "testing")))
 LAZY = {
     "DistributedTrial": ".integrations.trials", "NeuralNetClassifier": ".integrations.estimators",
     "NeuralNetRegressor": ".integrations.estimators", "gather_for_metrics": ".evaluation.gathering",

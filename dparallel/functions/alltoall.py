@@ -16,22 +16,7 @@ AllToAllSizes: TypeAlias = Sequence[int] | Sequence[Sequence[int]] | Tensor | No
 
 
 class AllToAll(Partnered):
-    """Split every rank's x along dim, send part r to rank r, and concatenate received parts along dim in rank order.
-
-    Args:
-        *xs (Tensor): One for each local rank, of one dtype; shapes may differ along dim only.
-        comm (Communicator): The participating ranks. Default: world().
-        sizes (list of int): The number of rows that the local rank sends to each rank; a list of lists for several local
-            ranks. Default: an even split.
-        dim (int): The dimension of rows. Default: 0.
-
-    Raises:
-        CollectiveError: sizes do not add up to the rows of an x, or shapes beyond dim, dtypes or dim do not match.
-
-    Example:
-        >>> dparallel.AllToAll.apply(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]), comm=dparallel.Devices(2))
-        (tensor([1., 3.]), tensor([2., 4.]))
-    """
+    """Split every rank's x along dim, send part r to rank r, and concatenate received parts along dim in rank order."""
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: AllToAllSizes = None, dim: int = 0) -> PerRank:

@@ -12,20 +12,7 @@ from .reductions import Reduction
 
 
 class Broadcast(Partnered):
-    """Copy root's x to every rank.
-
-    Args:
-        x (Tensor): The root's tensor, of any shape; other ranks may pass None.
-        comm (Communicator): The participating ranks. Default: world().
-        root (int): The rank that sends. Default: 0.
-
-    Raises:
-        CollectiveError: root is out of range or differs between ranks, or root has no tensor.
-
-    Example:
-        >>> dparallel.Broadcast.apply(ag.tensor([1.0]), comm=dparallel.Devices(2))
-        (tensor([1.]), tensor([1.]))
-    """
+    """Copy root's x to every rank."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, root: int = 0) -> PerRank:
@@ -44,21 +31,7 @@ class Broadcast(Partnered):
 
 
 class Reduce(Reduction):
-    """Reduce every rank's x onto root; other ranks get an empty tensor.
-
-    Args:
-        *xs (Tensor): One for each local rank, all of one shape and dtype.
-        comm (Communicator): The participating ranks. Default: world().
-        root (int): The rank that gets the result. Default: 0.
-        op, ties (str): See Reduction. Defaults: "sum", "split".
-
-    Raises:
-        CollectiveError: root, op or ties is invalid or differs, or shapes or dtypes differ.
-
-    Example:
-        >>> dparallel.Reduce.apply(ag.tensor([1.0]), ag.tensor([2.0]), comm=dparallel.Devices(2))
-        tensor([3.])
-    """
+    """Reduce every rank's x onto root; other ranks get an empty tensor."""
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, root: int = 0, op: str = "sum", ties: str = "split") -> Tensor:

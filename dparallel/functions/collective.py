@@ -28,25 +28,6 @@ class Collective(Function):
 
     A call is recorded on all ranks or on none: on all if any rank's input requires grad (or has a tangent, in forward mode).
     Its backward runs on every rank whose backward pass reaches it, whether or not that rank needs the gradient.
-
-    Raises:
-        CollectiveError: some ranks record gradients or tangents of the call, and others are in no_grad() or no dual level.
-
-    Example:
-        >>> class Mean(dparallel.Collective):
-        ...     @staticmethod
-        ...     def forward(ctx, x, *, comm):
-        ...         ctx.comm = comm
-        ...         return ag.tensor(comm.allreduce([x.numpy()], "mean")[0])
-        ...     @staticmethod
-        ...     def backward(ctx, g):                        # the mean is its own adjoint
-        ...         return Mean.apply(g, comm=ctx.comm)
-        >>> def run(comm):
-        ...     x = ag.tensor([float(comm.rank)], requires_grad=True)
-        ...     ((1 + comm.rank) * Mean.apply(x, comm=comm)).sum().backward()
-        ...     return x.grad.tolist()
-        >>> dparallel.run_ranks(2, run)
-        [[1.5], [1.5]]
     """
 
     always_runs = True
@@ -74,17 +55,7 @@ class Collective(Function):
 
     @classmethod
     def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:
-        """Call the Function, on every rank.
-
-        Args:
-            *args (Tensor): The inputs; None on a rank without a part.
-            comm (Communicator): The participating ranks. Default: world().
-            **settings: The other arguments of forward(), by keyword.
-
-        Raises:
-            CollectiveError: ranks pass inputs or settings that do not match; on all ranks.
-            TypeError: comm is no communicator, or forward() has no such setting.
-        """
+        """Call the Function, on every rank."""
         close_dropped_messages()
         if cls.reserves_numbers:
             reserve_numbers()

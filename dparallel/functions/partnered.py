@@ -30,13 +30,7 @@ Issue = tuple[type["Partnered"], tuple[Any, ...], dict[str, Any]]          # a c
 
 
 class Partnered(Collective):
-    """Base of the built-in collectives: a subclass defines how it is issued and which partner computes its gradient.
-
-    Example:
-        >>> pending = dparallel.AllGather.start(ag.ones(1), ag.zeros(1), comm=dparallel.Devices(2))
-        >>> pending.wait()[0]
-        tensor([1., 0.])
-    """
+    """Base of the built-in collectives: a subclass defines how it is issued and which partner computes its gradient."""
 
     # issue(ctx, blocking, xs, *, comm, ...) starts the collective on the inputs xs, completes it if `blocking`, and returns
     # the Handle of a list of arrays, one for each local rank. It stores in ctx what adjoint() and finish() need, and saves
@@ -92,18 +86,6 @@ class Partnered(Collective):
 
         Computation between start() and wait() overlaps with the communication, also in backward. All ranks call start() in
         the same order; each may wait at any time. Inputs must not be written to before wait().
-
-        Args:
-            *args (Tensor): As for apply().
-            comm (Communicator): The participating ranks. Default: world().
-            **settings: As for apply().
-
-        Raises:
-            CollectiveError: as for apply(), here or in wait().
-
-        Example:
-            >>> dparallel.AllReduce.start(ag.tensor([1.0]), comm=dparallel.Devices(1)).wait()
-            tensor([1.])
         """
         side_effect("a collective that start() begins")
         comm = communicator(comm)
@@ -150,22 +132,7 @@ class PendingCollective(StartedCollective):
 
 
 class Pending:
-    """The result of start(): wait() returns the result, done() tests for completion without blocking.
-
-    Args:
-        token (Tensor): The result of the started Function, on which Wait is recorded.
-        pending (PendingCollective): The started collective.
-
-    Example:
-        >>> def add(comm):
-        ...     x = ag.tensor([1.0 + comm.rank], requires_grad=True)
-        ...     pending = dparallel.AllReduce.start(x, comm=comm)
-        ...     y = x * 10                               # overlaps with the sum
-        ...     (pending.wait() + y).sum().backward()
-        ...     return pending.wait().tolist(), pending.done(), x.grad.tolist()
-        >>> dparallel.run_ranks(2, add)
-        [([3.0], True, [12.0]), ([3.0], True, [12.0])]
-    """
+    """The result of start(): wait() returns the result, done() tests for completion without blocking."""
 
     def __init__(self, token: Tensor, pending: PendingCollective) -> None:
         self._token, self._pending = token, pending

@@ -16,19 +16,6 @@ class Permute(Partnered):
 
     No rank is a source twice, nor a dest twice. The adjoint is the inverse permutation; an x that is not moved has a zero
     gradient.
-
-    Args:
-        *xs (Tensor): One for each local rank, of any shape.
-        comm (Communicator): The participating ranks. Default: world().
-        pairs (list of (int, int)): Source and dest of each move, the same on all ranks.
-
-    Raises:
-        CollectiveError: a rank is a source or a dest twice or is out of range, or ranks pass different pairs.
-
-    Example:
-        >>> xs = ag.tensor([1.0]), ag.tensor([2.0])
-        >>> dparallel.Permute.apply(*xs, comm=dparallel.Devices(2), pairs=[(0, 1), (1, 0)])
-        (tensor([2.]), tensor([1.]))
     """
 
     @staticmethod
@@ -56,22 +43,7 @@ class Permute(Partnered):
 
 
 class SendRecv(Partnered):
-    """Shift tensors by `by` ranks: each rank gets the x of the rank `by` before it. The adjoint is a shift by -by.
-
-    Args:
-        *xs (Tensor): One for each local rank, of any shape.
-        comm (Communicator): The participating ranks. Default: world().
-        by (int): The number of ranks; negative: backwards. Default: 1.
-        ring (bool): Wrap around. If False, a rank without such a neighbour gets an empty tensor. Default: True.
-
-    Raises:
-        CollectiveError: by is not an integer, or ranks pass different shifts.
-
-    Example:
-        >>> xs = ag.tensor([0.0]), ag.tensor([1.0]), ag.tensor([2.0])
-        >>> dparallel.SendRecv.apply(*xs, comm=dparallel.Devices(3))
-        (tensor([2.]), tensor([0.]), tensor([1.]))
-    """
+    """Shift tensors by `by` ranks: each rank gets the x of the rank `by` before it. The adjoint is a shift by -by."""
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, by: int = 1, ring: bool = True) -> PerRank:
@@ -91,21 +63,7 @@ class SendRecv(Partnered):
 
 
 class Barrier(Collective):
-    """Wait for all ranks in forward and in backward; tensors (or None) pass through unchanged.
-
-    Args:
-        *xs (Tensor or None): Any number of tensors, of any shapes.
-        comm (Communicator): The participating ranks. Default: world().
-
-    Example:
-        >>> def wait(comm):
-        ...     x = ag.tensor([1.0 + comm.rank], requires_grad=True)
-        ...     y = dparallel.Barrier.apply(x, comm=comm)        # waits until all ranks have arrived
-        ...     y.sum().backward()                               # as does backward
-        ...     return y.tolist(), x.grad.tolist()
-        >>> dparallel.run_ranks(2, wait)
-        [([1.0], [1.0]), ([2.0], [1.0])]
-    """
+    """Wait for all ranks in forward and in backward; tensors (or None) pass through unchanged."""
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerRank | None:

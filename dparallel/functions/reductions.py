@@ -27,20 +27,7 @@ from .partnered import Issue, Partner, Partnered
 
 
 class AllGather(Partnered):
-    """Concatenate every rank's x along dim, on every rank. 0-d tensors become one vector.
-
-    Args:
-        *xs (Tensor): One for each local rank, of one dtype; shapes may differ along dim only.
-        comm (Communicator): The participating ranks. Default: world().
-        dim (int): The dimension of rows. Default: 0.
-
-    Raises:
-        CollectiveError: shapes beyond dim, dtypes or dim differ, or dim is out of range.
-
-    Example:
-        >>> dparallel.AllGather.apply(ag.tensor([1.0]), ag.tensor([2.0, 3.0]), comm=dparallel.Devices(2))[0]
-        tensor([1., 2., 3.])
-    """
+    """Concatenate every rank's x along dim, on every rank. 0-d tensors become one vector."""
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, dim: int = 0) -> PerRank:
@@ -62,24 +49,7 @@ class AllGather(Partnered):
 
 
 class Reduction(Partnered):
-    """Base of AllReduce, Reduce and ReduceScatter.
-
-    Args:
-        *xs (Tensor): One for each local rank, all of one shape and dtype.
-        comm (Communicator): The participating ranks. Default: world().
-        op (str): "sum", "mean" (or "avg"), "prod", "max" or "min". Default: "sum".
-        ties (str): Which ranks get the gradient of a max or min that several attain: "split", all of them, in equal
-            shares, or "first", the first of them. Default: "split".
-
-    Raises:
-        CollectiveError: op or ties is unknown or differs, or shapes or dtypes differ.
-
-    Example:
-        >>> x, y = ag.ones(1, requires_grad=True), ag.ones(1, requires_grad=True)
-        >>> dparallel.Reduce.apply(x, y, comm=dparallel.Devices(2), op="max", ties="first").sum().backward()
-        >>> x.grad, y.grad
-        (tensor([1.]), tensor([0.]))
-    """
+    """Base of AllReduce, Reduce and ReduceScatter."""
 
     @staticmethod
     def combine(ctx: Any, name: str, blocking: bool, xs: tuple[Any, ...], comm: Communicator, op: str, ties: str,
@@ -139,20 +109,7 @@ def _extremum_shares(xs: list[Array], comm: Communicator, op: str, ties: str) ->
 
 
 class AllReduce(Reduction):
-    """Reduce every rank's x, with the result on every rank.
-
-    Args:
-        *xs (Tensor): One for each local rank, all of one shape and dtype.
-        comm (Communicator): The participating ranks. Default: world().
-        op, ties (str): See Reduction. Defaults: "sum", "split".
-
-    Raises:
-        CollectiveError: op or ties is unknown or differs, or shapes or dtypes differ.
-
-    Example:
-        >>> dparallel.AllReduce.apply(ag.tensor([1.0]), ag.tensor([2.0]), comm=dparallel.Devices(2))
-        (tensor([3.]), tensor([3.]))
-    """
+    """Reduce every rank's x, with the result on every rank."""
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, op: str = "sum", ties: str = "split") -> PerRank:
@@ -172,23 +129,7 @@ class AllReduce(Reduction):
 
 
 class ReduceScatter(Reduction):
-    """Reduce every rank's x and split the result along dim: rank r gets sizes[r] rows.
-
-    Args:
-        *xs (Tensor): One for each local rank, all of one shape and dtype.
-        comm (Communicator): The participating ranks. Default: world().
-        sizes (list of int): Rows for each rank, the same on all. Default: an even split, larger shares first.
-        dim (int): The dimension to split. Default: 0.
-        op, ties (str): See Reduction. Defaults: "sum", "split".
-
-    Raises:
-        CollectiveError: sizes do not add up to the rows, dim is out of range, op or ties is unknown, or ranks pass
-            different ones.
-
-    Example:
-        >>> dparallel.ReduceScatter.apply(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]), comm=dparallel.Devices(2))
-        (tensor([4.]), tensor([6.]))
-    """
+    """Reduce every rank's x and split the result along dim: rank r gets sizes[r] rows."""
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: Sequence[int] | None = None, dim: int = 0,

@@ -22,23 +22,7 @@ from .collective import PerRank, one_per_rank, per_rank
 
 
 class CopyToRanks(Collective):
-    """Identity in forward; backward sums the gradients over ranks.
-
-    Args:
-        *xs (Tensor): One for each local rank, the same on every rank.
-        comm (Communicator): The participating ranks. Default: world().
-
-    Example:
-        >>> def two_parts(comm):                         # a layer whose hidden units are split over two ranks
-        ...     x = ag.ones(1, 2).requires_grad_()
-        ...     columns, rows = ag.full((2, 3), 1.0 + comm.rank), ag.ones(3, 1)
-        ...     hidden = dparallel.CopyToRanks.apply(x, comm=comm) @ columns
-        ...     y = dparallel.ReduceFromRanks.apply(hidden @ rows, comm=comm)
-        ...     y.sum().backward()
-        ...     return y.item(), x.grad.tolist()
-        >>> dparallel.run_ranks(2, two_parts)
-        [(18.0, [[9.0, 9.0]]), (18.0, [[9.0, 9.0]])]
-    """
+    """Identity in forward; backward sums the gradients over ranks."""
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerRank:
@@ -53,19 +37,7 @@ class CopyToRanks(Collective):
 
 
 class ReduceFromRanks(Collective):
-    """Sum over ranks in forward, the result on every rank; backward is the identity.
-
-    Args:
-        *xs (Tensor): One for each local rank, all of one shape and dtype.
-        comm (Communicator): The participating ranks. Default: world().
-
-    Raises:
-        CollectiveError: shapes or dtypes differ.
-
-    Example:
-        >>> dparallel.ReduceFromRanks.apply(ag.ones(1), ag.ones(1), comm=dparallel.Devices(2))
-        (tensor([2.]), tensor([2.]))
-    """
+    """Sum over ranks in forward, the result on every rank; backward is the identity."""
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerRank:

@@ -16,19 +16,6 @@ class Scan(Partnered):
 
     The adjoint of y_r = sum of x_q over q <= r is x'_q = sum of u_r over r >= q, the prefix sum from the other end. It is
     computed as that sum and not as a difference.
-
-    Args:
-        *xs (Tensor): One for each local rank, all of one shape and dtype.
-        comm (Communicator): The participating ranks. Default: world().
-        reverse (bool): Sum over this rank and the following ones. Default: False.
-        exclusive (bool): Exclude this rank; the first rank (the last if reverse) gets zeros. Default: False.
-
-    Raises:
-        CollectiveError: shapes, dtypes or settings differ.
-
-    Example:
-        >>> dparallel.Scan.apply(ag.tensor([1.0]), ag.tensor([2.0]), comm=dparallel.Devices(2))
-        (tensor([1.]), tensor([3.]))
     """
 
     @staticmethod

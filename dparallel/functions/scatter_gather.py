@@ -12,23 +12,7 @@ from .partnered import Partner, Partnered
 
 
 class Scatter(Partnered):
-    """Split root's x along dim across ranks: rank r gets sizes[r] rows.
-
-    Args:
-        x (Tensor): The root's tensor; other ranks may pass None.
-        comm (Communicator): The participating ranks. Default: world().
-        sizes (list of int): Rows for each rank; ranks other than root pass the same or None. Default: an even split,
-            larger shares first.
-        root (int): The rank whose tensor is split. Default: 0.
-        dim (int): The dimension to split. Default: 0.
-
-    Raises:
-        CollectiveError: sizes do not add up to the rows, or sizes, root or dim is invalid or differs.
-
-    Example:
-        >>> dparallel.Scatter.apply(ag.tensor([1.0, 2.0, 3.0]), comm=dparallel.Devices(2))
-        (tensor([1., 2.]), tensor([3.]))
-    """
+    """Split root's x along dim across ranks: rank r gets sizes[r] rows."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, sizes: Sequence[int] | None = None, root: int = 0,
@@ -50,21 +34,7 @@ class Scatter(Partnered):
 
 
 class Gather(Partnered):
-    """Concatenate every rank's x along dim on root; other ranks get an empty tensor. 0-d tensors become one vector.
-
-    Args:
-        *xs (Tensor): One for each local rank, of one dtype; shapes may differ along dim only.
-        comm (Communicator): The participating ranks. Default: world().
-        root (int): The rank that gets all rows. Default: 0.
-        dim (int): The dimension of rows. Default: 0.
-
-    Raises:
-        CollectiveError: shapes beyond dim or dtypes differ, or root or dim is out of range or differs.
-
-    Example:
-        >>> dparallel.Gather.apply(ag.tensor([1.0]), ag.tensor([2.0, 3.0]), comm=dparallel.Devices(2))
-        tensor([1., 2., 3.])
-    """
+    """Concatenate every rank's x along dim on root; other ranks get an empty tensor. 0-d tensors become one vector."""
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, root: int = 0, dim: int = 0) -> Tensor:

@@ -69,26 +69,6 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
     in .grad, on every rank, the gradient of the mean over the rows of all ranks. batch="root" (always so on local devices):
     the root's rows are scattered, and the root computes the loss. The arguments are documented by
     help(DataParallel.__init__), from the fields of dparallel.model.config.Config.
-
-    Raises:
-        TypeError: an argument has an invalid type; the error names it.
-        RuntimeError: no parameter requires grad.
-        NotImplementedError: an argument is not supported.
-
-    Example:
-        >>> def train(comm):
-        ...     ag.manual_seed(0)
-        ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
-        ...     with model.no_sync():                        # accumulate on this rank only
-        ...         model(ag.ones(1, 1)).mean().backward()
-        ...     with model.weighted(2):                      # counts twice
-        ...         model(ag.ones(1, 1)).mean().backward()
-        ...     assert "forward" in model.report() and isinstance(model.logging_data(), dict)
-        ...     model.slices_changed()
-        ...     with model.summon_full_params():
-        ...         return model.module.weight.grad.tolist(), model.unused_parameters(), list(model.local_state())
-        >>> dparallel.run_ranks(2, train)[0]
-        ([[1.0]], [], ['weight', 'bias'])
     """
 
     module: Wrapped_co
@@ -230,25 +210,6 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
         block without an error, without gradients and with their earlier buffers. Then step.skipped is true, step.reason
         names the failed rank and the reason, on all ranks, and model.skipped_steps is incremented. Other exceptions are a
         CollectiveError on the other ranks.
-
-        Args:
-            on (type or tuple of types): Exceptions that skip the step. Default: (MemoryError, FloatingPointError).
-            nonfinite (bool): Skip the step if a gradient is nan or infinite. Default: True.
-
-        Returns:
-            A context manager whose value is the step; see dparallel.model.skipping.Step.
-
-        Raises:
-            NotImplementedError: shard="parameters", or the block is inside skipping() or join().
-
-        Example:
-            >>> def train(comm):
-            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
-            ...     with model.skipping() as step:
-            ...         model(ag.full((1, 1), float("nan") if comm.rank else 1.0)).mean().backward()
-            ...     return step.skipped, model.skipped_steps
-            >>> dparallel.run_ranks(2, train)
-            [(True, 1), (True, 1)]
         """
         side_effect("skipping()")
         if self.shard == 3:
@@ -284,14 +245,7 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
     # --- the sum of gradients ---------------------------------------------------------------------------------------------
 
     def no_sync(self, when: bool = True) -> AbstractContextManager[None]:
-        """Backward passes inside add up gradients on this rank only (if `when`); the next one outside sums them all.
-
-        Args:
-            when (bool): False: the block does nothing. Default: True.
-
-        Raises:
-            NotImplementedError: the model has reproducible=V.
-        """
+        """Backward passes inside add up gradients on this rank only (if `when`); the next one outside sums them all."""
         return self._sum.no_sync(when)
 
     def weighted(self, weight: Any) -> AbstractContextManager[None]:
@@ -301,24 +255,6 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
         of those: the gradient of one process with everything. Losses are not to be divided by the number of passes. With
         average="sum", losses are sums, and their gradient is divided by the sum of weights. Put it around forward,
         backward or both. Calls inside one block are one loss.
-
-        Args:
-            weight (float or 0-d Tensor): A finite number, 0 or more; 0 leaves this rank out, whatever its gradient is.
-
-        Raises:
-            NotImplementedError: batch="root", so on local devices, or reproducible=V.
-            RuntimeError: a rank's weight is no finite number of 0 or more: on all ranks, in backward(); or trace_step() has
-                recorded
-                a step of this model on one process without a weight.
-
-        Example:
-            >>> def train(comm):
-            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
-            ...     with model.weighted([1, 3][comm.rank]):
-            ...         model(ag.full((1, 1), float(comm.rank))).mean().backward()
-            ...     return model.module.weight.grad.item()
-            >>> dparallel.run_ranks(2, train)
-            [0.75, 0.75]
         """
         return self._sum.weighted(weight)
 
@@ -326,25 +262,6 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
         """From now on hook(state, bucket) averages each bucket over ranks; see dparallel.hooks.bucket_hook.
 
         All ranks register the same one, before their next backward, which is a RuntimeError on all of them if not.
-
-        Args:
-            state: What hook gets as its first argument; its class is the same on all ranks.
-            hook (callable): hook(state, bucket) -> a Handle, a Tensor or an array: the bucket's new flat buffer.
-
-        Raises:
-            TypeError: hook can't be called, or state is not of the class that the hook needs.
-            ValueError: hook annotates its bucket as another class than GradBucket.
-            RuntimeError: there is a comm hook already.
-            NotImplementedError: shard=, reproducible=V, or batch="root", which has no buckets.
-
-        Example:
-            >>> def train(comm):
-            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
-            ...     model.register_comm_hook(None, dparallel.hooks.allreduce_hook)
-            ...     model(ag.full((1, 1), 1.0 + comm.rank)).mean().backward()
-            ...     return model.module.weight.grad.item()
-            >>> dparallel.run_ranks(2, train)
-            [1.5, 1.5]
         """
         self._sum.register_comm_hook(state, hook)
 
@@ -365,26 +282,6 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
 
         Ranks that have run out take part in the others' sums with weight 0, and have the final weights at the end. Optimizer
         state is not synchronized.
-
-        Args:
-            divide_by_initial_world_size (bool): With average="ranks", count ranks that have run out in the mean; if ranks
-                are weighted by rows they have none. Default: True.
-            enable (bool): False: the block does nothing. Default: True.
-            throw_on_early_termination (bool): Raise RuntimeError on all ranks when the first one runs out. Default: False.
-
-        Raises:
-            NotImplementedError: on several ranks, the model has shard= or verify_every=, or, without
-                throw_on_early_termination, a SyncBatchNorm.
-
-        Example:
-            >>> def train(comm):
-            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
-            ...     with model.join():
-            ...         for _ in range(1 + comm.rank):
-            ...             model(ag.ones(1, 1)).mean().backward()
-            ...     return model.module.weight.grad.item()
-            >>> dparallel.run_ranks(2, train)                    # the sum of two steps
-            [2.0, 2.0]
         """
         return self._joining.join(self, divide_by_initial_world_size, enable, throw_on_early_termination)
 
@@ -434,16 +331,7 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
         self._statistics.set_rate(sample_rate)
 
     def memory_summary(self, abbreviated: bool = False) -> str:
-        """A table of this rank's memory by use; see autograd.cpu.memory_summary(). Not collective.
-
-        Args:
-            abbreviated (bool): As for autograd.cpu.memory_summary(). Default: False.
-
-        Example:
-            >>> model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=dparallel.Devices(1))
-            >>> model.memory_summary().split(';')[0]
-            'Rank 0 of 1'
-        """
+        """A table of this rank's memory by use; see autograd.cpu.memory_summary(). Not collective."""
         return self._memory.summary(abbreviated)
 
     def predict_memory(self, batch: Any, loss_fn: Callable[..., Any] | None = None, optimizer: Any = None, *,
@@ -454,28 +342,6 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
 
         Gradients are in buckets; each rank maps those of the other ranks on its host. Collective only if the module's
         forward is.
-
-        Args:
-            batch: A small batch for the module.
-            loss_fn (callable): As for autograd.cpu.predict_memory(). Default: None.
-            optimizer (Optimizer): As for autograd.cpu.predict_memory(). Default: None.
-            batch_size (int): The rows of each rank to predict for.
-            sizes (tuple of int): As for autograd.cpu.predict_memory(). Default: None.
-            train (bool): The step has a backward pass; False: forward only. Default: True.
-            ranks_per_host (int): The number of ranks that share this host's memory. Default: those that the launcher started
-                here.
-
-        Raises:
-            NotImplementedError: the model is sharded or on local devices, or autograd's core is not compiled.
-            ValueError: as for autograd.cpu.predict_memory().
-
-        Example:
-            >>> from autograd.base.extensions import in_use
-            >>> def predict(comm):
-            ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
-            ...     return model.predict_memory(ag.ones(2, 1), ag.sum, batch_size=64).batch_size
-            >>> dparallel.run_ranks(1, predict) if in_use else [64]      # it requires the compiled core
-            [64]
         """
         return self._memory.predict(batch, loss_fn, optimizer, batch_size=batch_size, sizes=sizes, train=train,
                                     ranks_per_host=ranks_per_host)
@@ -486,10 +352,6 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
         """A block in which the parameters of `module` are whole, whatever the sharding; all ranks enter it together.
 
         With shard="optimizer" and shard="gradients" parameters are always whole, and changes persist.
-
-        Args:
-            writeback (bool): With shard="parameters", keep changes made in place in the block; all ranks make the same.
-                Default: True.
         """
         return self._state.summon(writeback)
 
@@ -497,11 +359,6 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
                          remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
         """The module's parameters, names without a prefix; if sharded, this rank's slices of them. Yields (name, Parameter)
         pairs.
-
-        Args:
-            prefix (str): Put before each name. Default: "".
-            recurse (bool): Include those of submodules. Default: True.
-            remove_duplicate (bool): Yield a parameter with several names once. Default: True.
         """
         return self._state.named_parameters(prefix, recurse, remove_duplicate)
 
@@ -520,13 +377,7 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
         return self._state.tensor_paths(names)
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
-        """The module's whole state, names without a prefix. With shard="parameters" all ranks call it together.
-
-        Args:
-            destination (dict): Gets the entries. Default: a new dict.
-            prefix (str): Put before each name. Default: "".
-            keep_vars (bool): Return the parameters themselves, not detached tensors. Default: False.
-        """
+        """The module's whole state, names without a prefix. With shard="parameters" all ranks call it together."""
         with self.summon_full_params(writeback=False):
             return self._state.module.state_dict(*args, destination=destination, prefix=prefix, keep_vars=keep_vars)
 
@@ -539,17 +390,7 @@ class DataParallel(Module, Joinable, Generic[Wrapped_co]):
         self._state.slices_changed()
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """Load names with or without PyTorch's prefix "module.". Returns the missing and the unexpected names.
-
-        Args:
-            state_dict (dict): Values by name.
-            strict (bool): Raise for missing and unexpected names. Default: True.
-            assign (bool): Use the passed tensors as parameters, instead of copying into the existing ones. Default: False.
-
-        Raises:
-            NotImplementedError: assign=True for a sharded model.
-            RuntimeError: names (if strict) or shapes do not match.
-        """
+        """Load names with or without PyTorch's prefix "module.". Returns the missing and the unexpected names."""
         return self._state.load(state_dict, strict, assign)
 
     # --- copies and pickles -----------------------------------------------------------------------------------------------

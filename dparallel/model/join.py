@@ -30,62 +30,20 @@ BACKWARD, BACKWARD_GIVEN = 2, 3      # a summed backward pass begins; with a use
 
 
 class JoinHook:
-    """Called for a Joinable on a rank that has run out of batches.
-
-    Example:
-        >>> class Hook(dparallel.JoinHook):
-        ...     def post_hook(self, is_last_joiner):
-        ...         print("ran longest" if is_last_joiner else "ran out")
-        >>> Hook().main_hook()                           # does nothing, unless a subclass overrides it
-        >>> Hook().event(2)                              # the same
-        >>> Hook().post_hook(True)
-        ran longest
-    """
+    """Called for a Joinable on a rank that has run out of batches."""
 
     def main_hook(self) -> None:
         """Called in each step of the other ranks: take part in the collectives of its forward pass."""
 
     def event(self, code: int) -> None:
-        """Called when the other ranks notify, by Join.notify(code), of another event, such as a summed backward pass.
-
-        Args:
-            code (int): 2: a summed backward pass begins; 3: one with a user's weight; or a number of your own.
-        """
+        """Called when the other ranks notify, by Join.notify(code), of another event, such as a summed backward pass."""
 
     def post_hook(self, is_last_joiner: bool) -> None:
-        """Called once, when all ranks have run out.
-
-        Args:
-            is_last_joiner (bool): This rank was one of those that ran longest.
-        """
+        """Called once, when all ranks have run out."""
 
 
 class Joinable(ABC):
-    """An object for Join([...]), whose steps are collectives.
-
-    Example:
-        >>> class Counter(dparallel.Joinable):           # counts the batches of all ranks
-        ...     def __init__(self, comm):
-        ...         self.comm, self.count = comm, 0
-        ...     def step(self, batches=1):
-        ...         if batches:
-        ...             dparallel.Join.notify_join_context(self)
-        ...         self.count += int(self.comm.allreduce([np.array(batches)])[0])
-        ...     def join_hook(self, **kwargs):
-        ...         hook = dparallel.JoinHook()
-        ...         hook.main_hook = lambda: self.step(0)
-        ...         return hook
-        ...     join_device = property(lambda self: "cpu")
-        ...     join_process_group = property(lambda self: self.comm)
-        >>> def run(comm):
-        ...     counter = Counter(comm)
-        ...     with dparallel.Join([counter]):
-        ...         for batch in range(1 + comm.rank):
-        ...             counter.step()
-        ...     return counter.count, counter.join_hook().event(2)
-        >>> dparallel.run_ranks(3, run)
-        [(6, None), (6, None), (6, None)]
-    """
+    """An object for Join([...]), whose steps are collectives."""
 
     _join: Join | None = None
 
@@ -108,32 +66,6 @@ class Join:
     """A context in which ranks may have different numbers of steps.
 
     A rank that has run out takes part in the others' collectives until all have run out.
-
-    Args:
-        joinables (list of Joinable): The participants, such as a DataParallel; the first one notifies the ranks.
-        enable (bool): False: the context does nothing. Default: True.
-        throw_on_early_termination (bool): Raise RuntimeError on all ranks when the first one runs out. Default: False.
-        **kwargs: Passed to the Joinables' join_hook().
-
-    Raises:
-        ValueError: there is no joinable, or they have different communicators.
-        TypeError: one is not a Joinable.
-        RuntimeError: one is already inside another Join, when the block begins.
-
-    Example:
-        >>> def train(comm):
-        ...     model, steps = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm), 0
-        ...     with dparallel.Join([model]):
-        ...         for batch in range(1 + comm.rank):
-        ...             model(ag.ones(2, 1)).mean().backward()
-        ...             steps += 1
-        ...     return steps
-        >>> dparallel.run_ranks(3, train)
-        [1, 2, 3]
-        >>> model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=dparallel.Devices(1))
-        >>> with dparallel.Join([model]) as join:
-        ...     join.notify(1)                               # this rank begins a step
-        ...     dparallel.Join.notify_join_context(model)    # the same, for a Joinable
     """
 
     def __init__(self, joinables: list[Any], enable: bool = True, throw_on_early_termination: bool = False,
@@ -176,29 +108,13 @@ class Join:
 
     @staticmethod
     def notify_join_context(joinable: Any) -> None:
-        """A Joinable calls this before the first collective of each step; only the first one of a Join notifies.
-
-        Args:
-            joinable (Joinable): What calls it; outside of a Join nothing happens.
-
-        Raises:
-            RuntimeError: as from notify().
-            CollectiveError: as from notify().
-        """
+        """A Joinable calls this before the first collective of each step; only the first one of a Join notifies."""
         join = joinable._join
         if join is not None and join.joinables[0] is joinable:
             join.notify(STEP)
 
     def notify(self, code: int) -> None:
-        """Notify the others of an event on this rank: one small allgather.
-
-        Args:
-            code (int): 1: a step; 2 or more: see JoinHook.event().
-
-        Raises:
-            RuntimeError: a rank has run out, and throw_on_early_termination is set; on all ranks.
-            CollectiveError: ranks notify with different codes.
-        """
+        """Notify the others of an event on this rank: one small allgather."""
         codes = self._exchange(code)
         self.active = [rank for rank, c in enumerate(codes) if c != OUT]
         if self.throw and len(self.active) < len(codes):

@@ -16,26 +16,6 @@ def linear_scaling(optimizer: Optimizer, size: float, warmup_steps: int = 0) -> 
     The learning rate of every parameter group is multiplied by k = size. With warmup_steps it rises from the old rate in
     equal steps (the paper: over 5 epochs): call step() of the returned LRScheduler after each of the optimizer's steps. It
     can be combined with other schedulers in ChainedScheduler or SequentialLR.
-
-    Args:
-        optimizer (Optimizer): Created with the learning rate of the smaller batch.
-        size (float): k, the ratio of the global batch size to the batch size for which the learning rate was tuned;
-            comm.size if each rank's batch has the tuned size.
-        warmup_steps (int): Steps in which the rate rises. Default: 0.
-
-    Raises:
-        ValueError: size is not positive and finite, or warmup_steps is negative.
-
-    Example:
-        >>> optimizer = ag.optim.SGD([ag.nn.Parameter(ag.zeros(1))], lr=0.125)
-        >>> warmup = dparallel.linear_scaling(optimizer, 4, warmup_steps=2)
-        >>> rates = []
-        >>> for step in range(4):
-        ...     rates.append(optimizer.param_groups[0]["lr"])
-        ...     optimizer.step()
-        ...     warmup.step()
-        >>> rates
-        [0.125, 0.3125, 0.5, 0.5]
     """
     if not 0 < size < math.inf:
         raise ValueError(f"linear_scaling: size={size}, the ratio of batch sizes, must be a positive number")

@@ -30,23 +30,7 @@ MARK = "this rank skips its step"
 
 
 class Step:
-    """The outcome of a step.
-
-    Attributes:
-        skipped: Whether the step was skipped, on all ranks.
-        reason: Why, with the failed rank; "" if it was not.
-
-    Example:
-        >>> def train(comm):
-        ...     model = dparallel.DataParallel(ag.nn.Linear(1, 1), comm=comm)
-        ...     with model.skipping() as step:
-        ...         if comm.rank == 1:
-        ...             raise FloatingPointError("bad batch")
-        ...         model(ag.ones(1, 1)).mean().backward()
-        ...     return step.skipped, "bad batch" in step.reason
-        >>> dparallel.run_ranks(2, train)
-        [(True, True), (True, True)]
-    """
+    """The outcome of a step."""
 
     def __init__(self) -> None:
         self.skipped = False

@@ -142,30 +142,6 @@ class SyncBatchNorm(AutogradSyncBatchNorm):
     Outputs, running statistics and gradients of any order are those of one process with all rows. Ranks may have different
     numbers of rows, including none. In replicas on local devices the statistics are those of all replicas (and ranks). In
     evaluation, or on one rank, nothing is sent. An input that one rank can't normalize is a CollectiveError on every rank.
-
-    Args:
-        num_features (int): The number of channels, c.
-        eps (float): Added to the variance. Default: 1e-05.
-        momentum (float): Weight of a batch in the running statistics; None: a cumulative average. Default: 0.1.
-        affine (bool): Learn a weight and a bias for each channel. Default: True.
-        track_running_stats (bool): Keep running statistics, for evaluation. Default: True.
-        process_group (Communicator): The ranks. Default: those of the DataParallel that runs the layer, else world().
-        device: The CPU, or None.
-        dtype: The parameters' dtype. Default: the default dtype.
-        bias (bool): Learn a bias, if affine. Default: True.
-
-    Raises:
-        CollectiveError: a rank's input has fewer than 2 dimensions, other channels than num_features, or no floating-point
-            dtype; on all ranks in forward. On one rank it is a ValueError.
-        ValueError: in training mode, all ranks together have one value per channel; in forward.
-
-    Example:
-        >>> def normalize(comm):
-        ...     layer = dparallel.SyncBatchNorm(1, eps=0.0, process_group=comm)
-        ...     assert layer.process_group is comm
-        ...     return layer(ag.tensor([[10.0 + 2 * comm.rank]])).tolist()     # impossible with one row on one rank
-        >>> dparallel.run_ranks(2, normalize)
-        [[[-1.0]], [[1.0]]]
     """
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,

@@ -25,26 +25,6 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     gradients, and for the parameters of a sharded model. With comm, each rank has different parameters (stages of a
     pipeline, shards of a layer) or none, and the norm is that of all ranks' gradients; the call is collective. A parameter
     that k ranks have counts k times.
-
-    Args:
-        parameters (Tensor or iterable of Tensor): This rank's parameters.
-        max_norm (float): The largest norm.
-        norm_type (float): The order of the norm. Default: 2.0.
-        error_if_nonfinite (bool): Raise if the norm is nan or infinite. Default: False.
-        foreach (bool): Ignored.
-        comm (Communicator): The ranks whose parameters differ.
-
-    Raises:
-        RuntimeError: error_if_nonfinite and the norm is nan or infinite; on every rank.
-
-    Example:
-        >>> def stages(comm):
-        ...     weight = ag.nn.Parameter(ag.zeros(1))
-        ...     weight.grad = ag.tensor([3.0 + comm.rank])
-        ...     norm = dparallel.clip_grad_norm_([weight], 1.0, comm=comm)
-        ...     return norm.item(), round(weight.grad.item(), 4)
-        >>> dparallel.run_ranks(2, stages)
-        [(5.0, 0.6), (5.0, 0.8)]
     """
     comm = None if comm is None else communicator(comm)
     if comm is None or comm.alone:
