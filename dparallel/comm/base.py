@@ -219,6 +219,3 @@ def vectors_of(arrays: Sequence[Array]) -> Sequence[Array]:
         if not isinstance(array, np.ndarray):
             raise TypeError(f"sum_in_place: {TENSOR if isinstance(array, Tensor) else f'{array!r} is not an array'}")
     return arrays
-
-
-__all__ = ["Array", "Communicator", "Handle", "vectors_of"]

@@ -167,6 +167,3 @@ def host_identity() -> tuple[str, str]:
             return socket.gethostname(), file.read().strip()
     except OSError:
         return socket.gethostname(), ""
-
-
-__all__ = ["RANKS_JOB", "SIZES", "Environment", "environment", "host_identity", "leave_mark", "write_whole"]

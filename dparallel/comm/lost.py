@@ -43,6 +43,3 @@ def causes(error: BaseException | None) -> Iterator[BaseException]:
         seen.add(id(error))
         yield error
         error = error.__cause__ if error.__cause__ is not None or error.__suppress_context__ else error.__context__
-
-
-__all__ = ["Abandoned", "AbandonedError", "RankLost", "causes", "is_loss", "is_stale"]

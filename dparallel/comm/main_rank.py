@@ -78,4 +78,3 @@ def print_once(*values: object, comm: Communicator | None = None, **settings: An
 
 
 attach_to_modules("dparallel.comm")
-__all__ = ["main_process", "on_main_process", "print_once", "rank_zero_only"]

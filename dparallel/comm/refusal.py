@@ -26,6 +26,3 @@ class on_all_ranks:
             return
         with contextlib.suppress(CollectiveError):   # raised on the other ranks; here the cause propagates
             self.comm.refuse(f"{self.what}: {type(error).__name__}: {error}")
-
-
-__all__ = ["on_all_ranks"]

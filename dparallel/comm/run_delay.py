@@ -28,6 +28,3 @@ class RunDelay:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
-
-
-__all__ = ["RunDelay"]

@@ -87,6 +87,3 @@ def blocked(name: str, arrays: Sequence[Array], flight: Callable[[], int], funct
             waited.ns += time
         if token:
             end_message(token, sum([x.nbytes for x in arrays]) if arrays else 0, flight())
-
-
-__all__ = ["WAIT", "Flight", "blocked", "waited", "waiting"]

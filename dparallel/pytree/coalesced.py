@@ -108,6 +108,3 @@ def _flatten(tensors: Sequence[Tensor]) -> Tensor:
 def _unflatten(vector: Tensor, like: Sequence[Tensor]) -> list[Tensor]:
     """Consecutive parts of the vector in the shapes of the tensors `like`, recorded for backward."""
     return [part.reshape(t.shape) for part, t in zip(vector.split([t.numel() for t in like]), like, strict=True)]
-
-
-__all__ = ["broadcast_coalesced", "reduce_add", "reduce_add_coalesced"]

@@ -62,6 +62,3 @@ def group_until(items: Iterable[T], key: Callable[[T], Hashable], size: Callable
         if remaining > size(item):
             open_groups[key(item)] = group, remaining - size(item)
     return groups
-
-
-__all__ = ["group_until", "group_within", "map_flattened", "unflatten"]

@@ -67,6 +67,3 @@ def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_in
         comm.refuse("scatter_object_list: scatter_object_output_list must have at least one item on every rank, not "
                     f"{scatter_object_output_list!r}")
     (scatter_object_output_list[0],) = comm.scatter_object(scatter_object_input_list, src)
-
-
-__all__ = ["all_gather_object", "broadcast_object_list", "gather_object", "scatter_object_list"]

@@ -62,6 +62,3 @@ def norm_over_ranks(local_norm: float | None, order: float, comm: Communicator) 
         norm = np.array(empty_norm if local_norm is None else local_norm)
         return float(comm.allreduce([norm], "max" if order > 0 else "min")[0])
     return float(np.float64(comm.total(0.0 if local_norm is None else local_norm ** order)) ** (1 / order))
-
-
-__all__ = ["clip_grad_norm_", "norm_over_ranks"]

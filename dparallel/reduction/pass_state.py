@@ -65,6 +65,3 @@ def call_at_end(backward_pass: BackwardPass, number: int, function: Callable[[],
     else:
         backward_pass.callbacks.append(callback := PassEnd())
     callback.functions.append((number, function))
-
-
-__all__ = ["PassKind", "PassState", "call_at_end", "creation_numbers"]

@@ -76,6 +76,3 @@ def slow_network(model: Any, latency: float, bandwidth: float) -> None:
         raise TypeError("slow_network() requires a DataParallel over several ranks, with buckets; this "
                         f"{type(model).__name__} has none")
     reducer.departure.transport = SlowTransport(reducer.transport, latency, bandwidth)
-
-
-__all__ = ["SlowTransport", "slow_network"]

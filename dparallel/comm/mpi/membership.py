@@ -203,6 +203,3 @@ def launched_membership() -> Membership | None:
     """The membership of this job if `dprun --survive` started it."""
     size = environment.survive_size
     return Membership(size, environment.survive_least) if size else None
-
-
-__all__ = ["Membership", "launched_membership"]

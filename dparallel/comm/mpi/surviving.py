@@ -168,5 +168,3 @@ for _name in MADE:
     setattr(SurvivingComm, _name, made(guarded(getattr(MPI.Intracomm, _name), surviving)))
 for _name in STARTED:
     setattr(SurvivingComm, _name, started(_name))
-
-__all__ = ["Deaths", "SurvivingComm", "SurvivingRequest", "deaths", "surviving"]

@@ -52,5 +52,3 @@ class Vitals:
 
 
 vitals: Vitals = Vitals()
-
-__all__ = ["Vitals", "vitals"]
