@@ -83,13 +83,6 @@ class ProcessGroup:
             raise RuntimeError(MSG_PICKLED)
         return default_group, ()
 
-    communicator: Communicator
-    ranks: list[int]
-    backend: Backend
-    group_name: str
-    group_desc: str
-    timeout: timedelta
-
     def __init__(self, comm: Communicator, ranks: Sequence[int], backend: Backend, name: str, description: str,
                  timeout: timedelta) -> None:
         self.communicator, self.ranks, self.backend = comm, list(ranks), backend

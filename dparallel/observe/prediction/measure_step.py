@@ -67,13 +67,6 @@ class TimedDeparture(Departure):
 class Sample:
     """One step as it was recorded: seconds."""
 
-    forward: float
-    backward: float
-    finish: float
-    after: float
-    optimizer: float
-    period: float
-
     def __init__(self) -> None:
         self.start: float = time.perf_counter()
         self.waited_before: int = waiting.ns
