@@ -70,9 +70,12 @@ def takes_out(operation: F) -> F:
     """Let a function that returns one Tensor, or a tuple of them, take `out=` as well: one Tensor, or as many."""
 
     @functools.wraps(operation)
-    def wrapped(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            return operation(*args)
+        out = kwargs.pop("out", None)
         if out is None:
-            return operation(*args, **kwargs) if kwargs else operation(*args)
+            return operation(*args, **kwargs)
         with suspended() if casting.used else nullcontext():      # what goes to `out` is not cast, as in PyTorch
             value = operation(*(detached(a) for a in args), **{k: detached(v) for k, v in kwargs.items()})
         inputs, name, dtype = (*args, *kwargs.values()), operation.__name__, kwargs.get("dtype")
@@ -100,7 +103,10 @@ def takes_out_apart(operation: F) -> F:
     writing = takes_out(operation)
 
     @functools.wraps(operation)
-    def wrapped(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            return operation(*args)
+        out = kwargs.pop("out", None)
         if out is None:
             return operation(*args, **kwargs)
         check_apart(out, *args, *kwargs.values())

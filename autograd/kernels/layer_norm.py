@@ -10,21 +10,26 @@ import math
 import numpy as np
 
 from ..base.types import Array
-from .loops import FLOAT32, kernels_for
+from .loops import FLOAT32, kernels_for, loops
 from .loops.rows import CENTRED, OF_BIAS, OF_WEIGHT, OF_X, SHIFTED, WEIGHTED
 
 
 def forward(x: Array, weight: Array | None, bias: Array | None, shape: tuple[int, ...], eps: float,
             centre: bool) -> tuple[Array, Array, Array] | None:
     """The output, and each row's mean and 1 / sqrt(variance + eps), with sizes of 1 for the last dimensions, `shape`."""
+    parts = CENTRED * centre | WEIGHTED * (weight is not None) | SHIFTED * (bias is not None)
+    if weight is None and bias is not None:
+        return None
+    if len(shape) == 1:
+        kernels = loops._library or loops.library()
+        return None if kernels is None else kernels.layer_norm_of(x, weight, bias, x.ndim - 1, 1, parts, eps)
     kernels = kernels_for(x, weight, bias)
     n = math.prod(shape)
-    if kernels is None or not n or (weight is None and bias is not None):
+    if kernels is None or not n:
         return None
     out = np.empty_like(x)
     rows = *x.shape[:x.ndim - len(shape)], *[1] * len(shape)
     means, scales = np.empty(rows, FLOAT32), np.empty(rows, FLOAT32)
-    parts = CENTRED * centre | WEIGHTED * (weight is not None) | SHIFTED * (bias is not None)
     kernels.layer_norm(x, x if weight is None else weight, x if bias is None else bias, out, means, scales, x.size // n, n,
                        parts, eps)
     return out, means, scales

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.types import Array
 from .halves import converted
-from .loops import FLOAT32, kernels_for, loops
+from .loops import loop_for, loops
 from .sorting import order
 from .take_along import SMALL, check_places, flat_places, in_range, limits, repeated
 
@@ -24,9 +24,9 @@ def add_rows(out: Array, rows: Array, values: Array) -> None:
     if values.size <= FEW:
         add_up_at(out, rows, values)
         return
-    kernels = loops_for(out, rows, values)
-    if kernels is not None:
-        kernels.add_rows(out, np.ascontiguousarray(rows, np.int64), np.ascontiguousarray(values), *values.shape)
+    loop = loop_at("add_rows", out, rows, values)
+    if loop is not None:
+        loop(out, np.ascontiguousarray(rows, np.int64), np.ascontiguousarray(values), *values.shape)
         return
     if values.shape[1] == 1:
         add_up_at(out[:, 0], rows, values[:, 0])
@@ -40,12 +40,12 @@ def add_rows(out: Array, rows: Array, values: Array) -> None:
     out[ordered[starts]] += picked
 
 
-def loops_for(out: Array, rows: Array, values: Array) -> Any:
-    """The compiled kernels, if they take these arrays: they trust the numbers of rows, so these are looked at."""
-    if values.dtype is not FLOAT32 or type(rows) is not np.ndarray:
+def loop_at(name: str, out: Array, rows: Array, values: Array) -> Any:
+    """The compiled loop, if it takes these arrays: it trusts the numbers of rows, so these are looked at."""
+    if values.dtype is not out.dtype or type(rows) is not np.ndarray:
         return None
-    kernels = kernels_for(out)
-    return kernels if kernels is not None and in_range(rows, len(out)) else None
+    loop, _ = loop_for(name, out)
+    return loop if loop is not None and in_range(rows, len(out)) else None
 
 
 def add_along(out: Array, dim: int, rows: Array, values: Array) -> None:
@@ -199,10 +199,10 @@ def reduce_at(x: Array, dim: int, index: Array, src: Array, reduce: str, include
 
 def reduce_rows(out: Array, rows: Array, values: Array, reduce: str) -> None:
     """out[rows[i]] is reduced with values[i], for all i."""
-    kernels = loops_for(out, rows, values) if reduce in ("amax", "amin") and rows.size else None
-    if kernels is not None:
-        kernels.extreme_rows(out, np.ascontiguousarray(rows, np.int64), np.ascontiguousarray(values), *values.shape,
-                             1.0 if reduce == "amax" else -1.0)
+    loop = loop_at("extreme_rows", out, rows, values) if reduce in ("amax", "amin") and rows.size else None
+    if loop is not None:
+        loop(out, np.ascontiguousarray(rows, np.int64), np.ascontiguousarray(values), *values.shape,
+             1.0 if reduce == "amax" else -1.0)
     elif reduce in ("sum", "mean"):
         add_rows(out, rows, values)
     else:                                            # on vectors, which is NumPy's fast case

@@ -154,10 +154,10 @@ def by_value(rows: Array, descending: bool) -> Array:
 
 def leading(a: Array, dim: int, k: int, largest: bool) -> tuple[Array, Array]:
     """The first k of order(a, dim, largest), values and places."""
-    n = a.shape[dim]
     found = short(a, dim, 0, k, largest)
     if found is not None:
         return found
+    n = a.shape[dim]
     if 0 < k <= min(n, FEW) and 4 * k <= n:
         rows = across(a, dim)
         loop, room = loop_for("leading", rows)
@@ -240,6 +240,21 @@ def middle(a: Array, dim: int, skip_nan: bool, size: int = 1) -> tuple[Array, Ar
     nans = np.count_nonzero(nan, axis=dim, keepdims=True)
     at = np.maximum(n - nans - 1, 0) // 2 if skip_nan else np.where(nans, n - nans, (n - 1) // 2)
     return with_values(a, in_rows(np.take_along_axis(order(a, dim), at, dim)), dim)
+
+
+def middle_of_all(a: Array, skip_nan: bool) -> Array:
+    """The middle element of a vector, the lower of two, without dimensions; nan if there is one, or only if all are."""
+    kernels = loops._library or loops.library() if a.size < MIDDLING else None
+    found = None if kernels is None else kernels.middle_of_all_of(a, 0, -3, skip_nan)
+    if found is not None:
+        return found  # type: ignore[no-any-return]
+    floating = a.dtype.kind in "fV"
+    if floating and (skip_nan or np.isnan(a).any()):
+        a = a[~np.isnan(a)] if skip_nan else a[:0]
+    if not a.size:
+        return np.array(np.nan if floating else np.iinfo(a.dtype).min, a.dtype)
+    at = (a.size - 1) // 2
+    return np.asarray(np.partition(a, at)[at])
 
 
 def mode(a: Array, dim: int, size: int = 1) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ Polynomials and ranges are those of Moshier's Cephes library, single precision: 
 """
 
 from ..coefficients import ERF_ABOVE, ERF_BELOW
-from .scalars import as_float, as_int32, fabs, floats, fma, int32, polynomial, uint32
+from .scalars import as_float, as_int32, fabs, fma, int32, polynomial, reals, uint32
 
 LOG2_E, LN2_HIGH, LN2_LOW = 1.44269504088896341, 0.693359375, -2.12194440e-4
 # Limits are taken of the bits, as whole numbers: with AVX-512 compilers see no minimum in a choice of floats. Numbers
@@ -109,7 +109,7 @@ def erf(x: float) -> float:
     return 1.0 if x > NEARLY_ONE else y
 
 
-def add(out: floats, x: floats, n: int) -> None:
+def add(out: reals, x: reals, n: int) -> None:
     """out += x."""
     for j in range(n):
         out[j] += x[j]

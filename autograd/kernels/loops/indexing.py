@@ -6,7 +6,7 @@ from .scalars import answer, as_int32, double, floats, int32, ints, memory, ordi
 MOST, LAST = 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF
 
 
-def add_rows(out: floats, index: ints, values: floats, count: int, n: int) -> None:
+def add_rows(out: reals, index: ints, values: reals, count: int, n: int) -> None:
     """out[index[i]] += values[i], rows of n numbers."""
     if n == 1:
         for i in range(count):
@@ -16,7 +16,7 @@ def add_rows(out: floats, index: ints, values: floats, count: int, n: int) -> No
         add(out[index[i] * n:], values[i * n:], n)
 
 
-def extreme_rows(out: floats, index: ints, values: floats, count: int, n: int, sign: float) -> None:
+def extreme_rows(out: reals, index: ints, values: reals, count: int, n: int, sign: real) -> None:
     """out[index[i]] becomes the larger of itself and values[i], by element; the smaller one for sign -1. nan wins."""
     for i in range(count):
         to, at = index[i] * n, i * n
@@ -174,6 +174,38 @@ def ordered(x: reals, out: reals, places: ints, rows: int, n: int, first: int, k
             i = order[start + j]
             places[to + j] = i
             out[to + j] = x[at + i]
+
+
+def middle_of_all(x: reals, room: reals, out: reals, blocks: int, n: int, inner: int, skip_nan: int) -> None:
+    """The middle number of a vector, the lower of two, of those that are not nan; else nan if there is one. By partitions
+    (Hoare 1961) of what may still be the middle. room: memory for n numbers."""
+    count, high, low = 0, 0, 0
+    for i in range(n):
+        if x[i] == x[i]:
+            room[count] = x[i]
+            count += 1
+        else:
+            out[0] = x[i]
+    if count == 0 or (count < n and not skip_nan):
+        return
+    middle, high = (count - 1) // 2, count - 1
+    while low < high:
+        bound, i, j = room[middle], low, high
+        while i <= j:
+            while room[i] < bound:
+                i += 1
+            while room[j] > bound:
+                j -= 1
+            if i <= j:
+                here = room[i]
+                room[i] = room[j]
+                room[j] = here
+                i += 1
+                j -= 1
+        low = i if middle >= i else low
+        high = j if middle <= j else high
+        high = low if j < middle and middle < i else high
+    out[0] = room[middle]
 
 
 def most_frequent(x: reals, out: reals, places: ints, rows: int, n: int) -> None:

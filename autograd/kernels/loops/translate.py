@@ -42,7 +42,7 @@ HELPERS, KERNEL = "functions", "kernel"           # the module of functions that
 # loops that Python also calls as NAME_of(x, dim, size, ...): they make their results, in one call instead of five
 OF_DIMENSION = ("running_sums", "running_products", "running_places", "first_extremes", "ordered", "most_frequent", "gather",
                 "scatter", "softmax", "log_softmax", "cross_entropy", "logcumsumexp", "multi_margin",
-                "multilabel_margin", "picked_sum", "quotient_of_sum")
+                "multilabel_margin", "picked_sum", "quotient_of_sum", "middle_of_all", "layer_norm")
 SIZES = {"blocks": "s[0]", "rows": "s[0]", "n": "s[1]", "inner": "s[2]", "count": "s[3]", "k": "s[3]"}
 TAIL = """
 import_array()
@@ -346,8 +346,10 @@ def of_dimension(node: ast.FunctionDef) -> str:
     x, over, (like, size) = arrays[0], arrays[0] == "out", ("index", -1) if "index" in arrays else (arrays[0], "size")
     fresh = dict.fromkeys(("out", "tops", "sums"), f"made({like}, dim, {size}, kind)")
     fresh |= {"places": f"made({like}, dim, {size}, NPY_INT64)", "slope": f"made({like}, dim, -1, kind)"}
+    fresh |= {"out": fresh["slope"], "means": fresh["tops"], "scales": fresh["tops"]} if "means" in arrays else {}
     fits = {"index": f"not fits(index, {x}, dim, s)", "src": "not has(src, kind, PyArray_SIZE(index))",
-            "t": "not has(t, NPY_INT64, s[0])", "labels": "not has(labels, NPY_INT64, PyArray_SIZE(x))"}
+            "t": "not has(t, NPY_INT64, s[0])", "labels": "not has(labels, NPY_INT64, PyArray_SIZE(x))",
+            **{name: f"({name} is not None and not has({name}, kind, s[1]))" for name in ("weight", "bias")}}
     given = [name for name in arrays if name == x or name in fits]
     settings = [f"{c_type(kind.replace('real', 'double'))} {name}" for name, kind in kinds.items()
                 if name not in arrays and name not in SIZES] + ["bint copied"] * over
@@ -358,7 +360,8 @@ def of_dimension(node: ast.FunctionDef) -> str:
              *["if copied:", "    out = PyArray_NewCopy(out, NPY_CORDER)"] * over]
     for name in arrays:
         lines += [f"{name} = {fresh.get(name, 'room_for(s)')}"] * (name not in given)
-        lines.append(f"cdef void *at_{name} = PyArray_DATA(<ndarray> {name})")
+        array = f"{name} if {name} is not None else {x}" if name in ("weight", "bias") else name
+        lines.append(f"cdef void *at_{name} = PyArray_DATA(<ndarray> ({array}))")
     taken = ", ".join(SIZES.get(name, name) for name in kinds)
     lines += [f"if PyArray_SIZE(<ndarray> {x}) >= WIDE:",
               f"    name = '{node.name}_double' if kind == NPY_DOUBLE else '{node.name}'",

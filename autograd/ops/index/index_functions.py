@@ -16,7 +16,7 @@ from ...core.primitive import value_read
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.scatter import add_along
-from ...kernels.take_along import in_range, limits
+from ...kernels.take_along import INT64, in_range, limits
 from .._kinds import demand_real
 from ..creation.arguments import storable
 from ..shape import broadcast_to, expand, flatten, reshape, unsqueeze, wrap_dim
@@ -63,6 +63,9 @@ def vector(name: str, index: TensorOrArray, error: type[Exception] = IndexError)
     """An index as a vector of integers."""
     if not isinstance(index, (Tensor, np.ndarray)):
         raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
+    array = index.array if isinstance(index, Tensor) else index
+    if array.ndim == 1 and array.dtype is INT64:
+        return index
     if index.ndim > 1:
         raise error(f"{name}(): Index is supposed to be a vector, not of shape {list(index.shape)}")
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
@@ -84,14 +87,15 @@ def check_range(index: Tensor, size: int, error: type[Exception], negative: bool
 @takes_out_apart
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices of input along `dim` that the vector `index` names, in its order."""
-    dim = wrap_dim(dim, input.ndim)
+    shape = input.array.shape
+    dim = wrap_dim(dim, len(shape))
     rows = vector("index_select", index)
-    if not input.ndim:
+    if not shape:
         if rows.shape[0] != 1:
             raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {rows.shape[0]} value(s)")
         check_range(rows, 1, IndexError)
         return reshape(Index.apply(reshape(input, 1), rows, dims=(0,)), ())
-    check_range(rows, input.shape[dim], IndexError)
+    check_range(rows, shape[dim], IndexError)
     return Index.apply(input, rows, dims=(dim,))
 
 

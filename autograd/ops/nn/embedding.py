@@ -136,10 +136,10 @@ def _table(weight: Tensor) -> None:
 
 def _checked(index: Tensor, weight: Tensor, name: str) -> Array:
     """The array of indices, in range."""
-    if not isinstance(index, Tensor) or index.dtype.kind not in "iu":
+    if not isinstance(index, Tensor) or index.array.dtype.kind not in "iu":
         got = index.dtype if isinstance(index, Tensor) else type(index).__name__
         raise RuntimeError(f"{name}: expected indices of dtype int64 or int32; but got {got} instead")
-    _in_range(index.array, weight.shape[0], name)
+    _in_range(index.array, weight.array.shape[0], name)
     return index.array
 
 
@@ -193,11 +193,13 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     """
     warn_dense(sparse)
     _table(weight)
-    padding_idx = checked_padding_idx(padding_idx, weight.shape[0], "embedding")
+    rows = weight.array.shape[0]
+    padding_idx = checked_padding_idx(padding_idx, rows, "embedding")
     index = _checked(input, weight, "embedding")
     if max_norm is not None:
         renorm_rows(weight, index, max_norm, norm_type)
-    return Embedding.apply(weight, input, _shares(index, weight.shape[0], padding_idx, scale_grad_by_freq))
+    counted = padding_idx is not None or scale_grad_by_freq
+    return Embedding.apply(weight, input, _shares(index, rows, padding_idx, scale_grad_by_freq) if counted else None)
 
 
 # --- bags --------------------------------------------------------------------------------------------------------------

@@ -205,24 +205,27 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
 
 class MultilabelMarginLoss(Operation):
     """The sum over labels y and classes j that are no labels of max(0, 1 - x[y] + x[j]), over the number of classes, for
-    each row."""
+    each row; or the mean or sum of these."""
 
     real = True
 
     @staticmethod
-    def forward(ctx: Context, x: Array, labels: Array) -> Array:
+    def forward(ctx: Context, x: Array, labels: Array, *, reduction: str) -> Array:
         """The losses, and with them their derivatives, which are constant between jumps."""
         kernels = loops._library or loops.library()
         made = kernels and kernels.multilabel_margin_of(x, np.ascontiguousarray(labels, np.int64), 1, -2)
         out, slope = made or _of_labels(x, labels)
         ctx.save((slope,))
-        return out  # type: ignore[no-any-return]
+        ctx.reduction = reduction
+        return out if reduction == "none" else quotient_of_sum(out, 1 if reduction == "sum" else len(x) or math.nan)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Its share of each row's gradient."""
         ((slope,),) = ctx.values
-        return reshape(g, (len(slope), 1)) * slope, None
+        n = len(slope)
+        g = reshape(g, (n, 1)) if ctx.reduction == "none" else g / n if n and ctx.reduction == "mean" else g
+        return g * slope, None
 
 
 def _of_labels(x: Array, labels: Array) -> tuple[Array, Array]:
@@ -251,14 +254,16 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     target (n, classes) has the labels of each row first, then -1.
     """
     reduction = chosen(reduction, size_average, reduce)
-    if input.ndim > 2 or (input.array.size == 0 and (input.ndim < 2 or input.shape[1] == 0)):
+    shape = input.array.shape
+    if len(shape) > 2 or (input.array.size == 0 and (len(shape) < 2 or shape[1] == 0)):
         raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
                            f"{list(input.shape)}")
-    if target.shape != input.shape:
+    if target.array.shape != shape:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
-    rows = reshape(input, (1, input.array.size)) if input.ndim < 2 else input
-    losses = MultilabelMarginLoss.apply(rows, reshape(target, rows.shape) if input.ndim < 2 else target)
-    return reduced(reshape(losses, ()) if input.ndim < 2 else losses, reduction)
+    if len(shape) == 2:
+        return MultilabelMarginLoss.apply(input, target, reduction=reduction)
+    row = (1, input.array.size)
+    return reshape(MultilabelMarginLoss.apply(reshape(input, row), reshape(target, row), reduction=reduction), ())
 
 
 __all__: list[str] = []

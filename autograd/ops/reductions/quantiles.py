@@ -13,7 +13,7 @@ from ...core.operation import Operation
 from ...core.primitive import data_dependent
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrNumber
-from ...kernels.sorting import middle
+from ...kernels.sorting import middle, middle_of_all
 from ...kernels.sorting import mode as most_frequent
 from ..pointwise.cast import cast
 from ..shape import movedim, reshape, squeeze
@@ -33,14 +33,7 @@ class MedianOfAll(Operation, name="Median"):
     @staticmethod
     def forward(ctx: Context, x: Array, *, skip_nan: bool) -> Array:
         """By partition; nan if there is one, or only if all are."""
-        flat = x.reshape(-1)
-        if x.dtype.kind in "fV" and (skip_nan or np.isnan(flat).any()):
-            flat = flat[~np.isnan(flat)] if skip_nan else flat[:0]
-        if flat.size:
-            middle = (flat.size - 1) // 2
-            out = np.asarray(np.partition(flat, middle)[middle])
-        else:
-            out = np.array(np.nan if x.dtype.kind in "fV" else np.iinfo(x.dtype).min, x.dtype)
+        out = middle_of_all(x.reshape(-1), skip_nan)
         ctx.save(x, out)
         return out
 
