@@ -1,7 +1,7 @@
 # cython: annotation_typing=True
-"""backward() and grad() as users call them: their arguments, how a backward pass starts, and how it ends.
+"""backward() and grad(): their arguments, and how a backward pass starts and ends.
 
-The pass itself, node after node, is BackwardPass in engine.py.
+BackwardPass in engine.py runs the nodes.
 """
 
 from __future__ import annotations
@@ -90,11 +90,11 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
 def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
          create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,
          is_grads_batched: bool = False, materialize_grads: bool = False) -> Any:
-    """The gradients of the sum of <output, grad_output> with respect to each of inputs, as a tuple; .grad is untouched.
+    """The gradients of the sum of <output, grad_output> with respect to each of `inputs`, as a tuple. .grad is unchanged.
 
-    inputs may be a dict, the gradients then are too. An input that the outputs do not depend on is an error; with
-    allow_unused its gradient is None, with materialize_grads zeros. is_grads_batched: each of grad_outputs is a stack
-    along its first dimension, and so is each gradient; the pass runs once per row. The other arguments are backward()'s."""
+    If inputs is a dict, so is the result. An input on which the outputs do not depend is an error; with allow_unused its
+    gradient is None, with materialize_grads zeros. is_grads_batched: each of grad_outputs, and each gradient, is a stack
+    along its first dimension; the pass runs once per row. For the other arguments see backward()."""
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
                          "allow_unused=False.")
@@ -143,7 +143,7 @@ def listed_inputs(inputs: Any, caller: str) -> list[Any]:
 
 
 def edges_of(inputs: Sequence[Any]) -> list[Edge]:
-    """The edges whose gradient is asked for."""
+    """The edges of the inputs whose gradient is requested."""
     edges: list[Edge] = []
     for number, given in enumerate(inputs):
         if isinstance(given, GradientEdge):
@@ -154,7 +154,7 @@ def edges_of(inputs: Sequence[Any]) -> list[Edge]:
         edge = edge_of(given)
         if type(given.array) is Hidden:
             given.array.refuse("backward() or grad(inputs)")
-        if edge is None and given.requires_grad:     # a view made in inference mode: no gradient ever gets there
+        if edge is None and given.requires_grad:     # a view created in inference mode: never gets a gradient
             edge = AccumulateGrad(given), 0
         if edge is None:
             raise RuntimeError(f"One of the differentiated Tensors does not require grad: inputs[{number}]")
@@ -163,7 +163,7 @@ def edges_of(inputs: Sequence[Any]) -> list[Edge]:
 
 
 def roots_and_seeds(roots: list[Any], grads: Any, batched: bool = False) -> tuple[list[Edge], list[Tensor]]:
-    """Edges of the roots and the gradient to start each from: 1 for a scalar. With `batched`, a stack of gradients."""
+    """The edges of the roots and their initial gradients: 1 for a scalar. With `batched`, stacks of gradients."""
     grads = [None] * len(roots) if grads is None else [grads] if isinstance(grads, Tensor) else list(grads)
     if len(roots) != len(grads):
         raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
@@ -184,7 +184,7 @@ def roots_and_seeds(roots: list[Any], grads: Any, batched: bool = False) -> tupl
 
 
 def check_seed(g: Any, number: int, shape: Any, dtype: Any, batched: bool) -> None:
-    """An error unless g is a Tensor that the gradient of output `number`, of this shape and dtype, can start from."""
+    """Raise an error unless g is a valid initial gradient for output `number` of this shape and dtype."""
     if not isinstance(g, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     if batched and g.ndim == 0:
@@ -238,12 +238,12 @@ class StackGradients(Operation, name="Stack"):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Each array gets its row of g."""
+        """The rows of g."""
         return tuple([g[number] for number in range(ctx.count)])
 
 
 def rows_of(starts: list[Tensor]) -> list[list[Tensor]]:
-    """From one stack of gradients for each root, one list of gradients for each row."""
+    """Turn one stack of gradients per root into one list of gradients per row."""
     sizes = [g.shape[0] for g in starts]
     if len(set(sizes)) > 1:
         raise ValueError("grad(is_grads_batched=True): Expected all tensors to have the same size in the mapped "
@@ -252,7 +252,7 @@ def rows_of(starts: list[Tensor]) -> list[list[Tensor]]:
 
 
 def stacked(rows: list[list[Any]], inputs: Sequence[Any]) -> list[Any]:
-    """The gradients of each input over all rows, None where it got none."""
+    """The gradients of each input, stacked over the rows; None for an input without one."""
     if not rows:
         return [result(np.zeros((0, *i.shape), i.dtype)) if isinstance(i, Tensor) else None for i in inputs]
     return [None if any(g is None for g in column) else StackGradients.apply(*column) for column in zip(*rows, strict=True)]
@@ -262,9 +262,9 @@ def stacked(rows: list[list[Any]], inputs: Sequence[Any]) -> list[Any]:
 
 def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
                  targets: list[Edge] | None, accumulate: bool, since: int = 0) -> list[Any]:
-    """Send `seeds` (Tensors) back from `roots`. With targets and not `accumulate`: the gradients at the targets.
+    """Propagate `seeds` (Tensors) back from `roots`. With targets and not `accumulate`: return the gradients at the targets.
 
-    Nodes numbered below `since` are left out: the targets are known not to be behind them.
+    Nodes numbered below `since` are skipped: the caller knows that they lead to no target.
     """
     if running.passes and _deep():
         return _deeper(lambda: run_backward(roots, seeds, keep, create, targets, accumulate, since))
@@ -273,10 +273,10 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
         joined = running.joining(order, targets, keep, accumulate)
         if joined:
             order, uses = survey([*roots, *joined])
-    tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
+    tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays can't have
     watcher = this_thread.call_watcher if watchers else None
     if watcher is not None and any(type(seed.array) is Hidden for seed in seeds):
-        tensors = True                               # and no arrays of all samples, inside vmap()
+        tensors = True                               # inside vmap() there is no array of all samples
     kind: Any = BackwardPass if watcher is None or watcher.backward_pass is None else watcher.backward_pass
     runner = node_runner() if process.interceptors or modes.interceptors else None
     current: BackwardPass = kind(tensors, keep, uses, runner)
@@ -301,7 +301,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
                 current.add(node, number, seed if tensors else seed.array)
                 continue
             if not tensors and node not in current.pending:
-                current.owned.add(node)              # the copy, which .grad may keep
+                current.owned.add(node)              # .grad may keep the copy
             current.add(node, 0, seed if tensors else seed.array.copy())
             current.count_use(node)
         if modes.lane is None and modes.multithreading and has_lanes(order):
@@ -323,7 +323,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
 
 
 def has_lanes(order: list[Node]) -> bool:
-    """Whether a node was recorded in a parallel section."""
+    """Whether any node was recorded in a parallel section."""
     node: Node
     for node in order:                               # noqa: SIM110 - a generator takes 5 times as long
         if node.lane is not None:
@@ -332,7 +332,7 @@ def has_lanes(order: list[Node]) -> bool:
 
 
 def _deep() -> bool:
-    """Whether a pass inside a pass has used a third of Python's recursion limit."""
+    """Whether nested passes have used a third of Python's recursion limit."""
     frame, left = sys._getframe(), sys.getrecursionlimit() // 3
     while frame.f_back is not None:
         frame = frame.f_back
@@ -343,7 +343,7 @@ def _deep() -> bool:
 
 
 def _deeper(run: Callable[[], Any]) -> Any:
-    """Run a pass on a stack of its own, as the inner one of the passes that this thread is inside."""
+    """Run a pass on a fresh stack, as the innermost of this thread's passes."""
     passes = list(running.passes)
 
     def run_inside() -> Any:
@@ -354,7 +354,7 @@ def _deeper(run: Callable[[], Any]) -> Any:
 
 
 def _capture_ends(current: BackwardPass) -> None:
-    """Targets that did not run themselves: their gradient waits where they would have taken it."""
+    """Capture the gradients of targets that did not run: they are still pending."""
     node: Node
     for node in list(current.captures):
         if node in current.pending:

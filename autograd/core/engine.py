@@ -1,13 +1,13 @@
 # cython: annotation_typing=True
-"""The reverse loop: the order of the nodes, and BackwardPass, which runs them, adds up gradients and hands them on.
+"""The backward loop: survey() orders the nodes; BackwardPass runs them, adds up their gradients and passes these on.
 
-An operation is numbered when it is made, after its inputs, so decreasing numbers are a topological order: nothing is
-counted but the uses of each leaf, which is delivered as soon as its last use has reported. The order is the same on
-all ranks that run the same program, so that each collective's backward meets its partners; it depends on nothing
-else, in particular not on the order of arguments or of losses.
+A node gets its number when it is created, after its inputs, so decreasing numbers are a topological order. Only the uses of
+each leaf are counted, so that a leaf's gradient is delivered as soon as its last use has run. The order is the same on all
+ranks that run the same program, so each collective's backward matches its partners. It depends on nothing else, in
+particular not on the order of arguments or losses.
 
-Not here: what users hang on tensors and nodes (hooks.py), parallel sections (lane_pass.py), where gradients of leaves live
-(grad_buffers.py), how a pass starts and ends (backward.py), and who watches nodes run (interceptors.py).
+Elsewhere: hooks on tensors and nodes (hooks.py), parallel sections (lane_pass.py), storage for gradients of leaves
+(grad_buffers.py), how a pass starts and ends (backward.py), and observers of nodes (interceptors.py).
 """
 
 from __future__ import annotations
@@ -31,24 +31,23 @@ by_number: Callable[[Node], int] = attrgetter("seq")
 
 
 class _Running(threading.local):
-    """The backward passes that this thread is inside, innermost last."""
+    """The backward passes that this thread is running, innermost last."""
 
     def __init__(self) -> None:
         self.passes: list[BackwardPass] = []
-        # (nodes in order, targets, keep, accumulate) -> further edges to begin with: messages that no path leads to
+        # (nodes in order, targets, keep, accumulate) -> more edges to start from: messages that no path reaches
         self.joining: Callable[[list[Node], Any, bool, bool], list[Any]] | None = None
 
 
 running: _Running = _Running()
-accumulating: threading.RLock = threading.RLock()    # threads may share leaves: one adds to .grad at a time
+accumulating: threading.RLock = threading.RLock()    # threads may share leaves: only one adds to .grad at a time
 
 
 # --- order ------------------------------------------------------------------------------------------------------------
 
 def survey(roots: list[Edge], since: int = 0) -> tuple[list[Node], dict[Node, int]]:
-    """All nodes that the roots reach, newest first, without leaves, nor what is numbered below `since`; and how often
-    each leaf is used.
-    """
+    """All nodes that the roots reach, newest first, without leaves and without nodes numbered below `since`; and the number
+    of uses of each leaf."""
     seen = {edge[0] for edge in roots}
     uses: dict[Node, int] = {}
     for root, _ in roots:
@@ -56,7 +55,7 @@ def survey(roots: list[Edge], since: int = 0) -> tuple[list[Node], dict[Node, in
             uses[root] = uses.get(root, 0) + 1
     stack = [node for node in seen if not node.is_leaf]
     order = list(stack)
-    node: Node                                       # types of variables are those of C in a compiled core
+    node: Node                                       # a C type in the compiled core
     while stack:
         node = stack.pop()
         for edge in node.edges:
@@ -74,8 +73,8 @@ def survey(roots: list[Edge], since: int = 0) -> tuple[list[Node], dict[Node, in
 
 
 def on_the_way(order: list[Node], targets: set[Node], themselves: bool) -> list[Node]:
-    """The nodes of `order` that must run so that gradients reach the targets, the targets too where these run `themselves`,
-    as in backward(inputs=); collectives run whatever is asked."""
+    """The nodes of `order` on a path to a target; the targets too if they run `themselves`, as in backward(inputs=).
+    Collectives always run."""
     needed: set[Node] = set()
     for node in reversed(order):                     # oldest first: a node's inputs come before it
         if node.always_runs or (themselves and node in targets) or any(
@@ -85,7 +84,7 @@ def on_the_way(order: list[Node], targets: set[Node], themselves: bool) -> list[
 
 
 def count_uses(order: list[Node], roots: list[Edge]) -> dict[Node, int]:
-    """How often each leaf is used by the roots and by the nodes that will run."""
+    """The number of uses of each leaf by the roots and by the nodes that will run."""
     uses: dict[Node, int] = {}
     for used in [*roots, *(e for node in order for e in node.edges)]:
         if used is not None and used[0].is_leaf:
@@ -96,36 +95,36 @@ def count_uses(order: list[Node], roots: list[Edge]) -> dict[Node, int]:
 # --- the loop ---------------------------------------------------------------------------------------------------------
 
 class BackwardPass:
-    """One backward pass: gradients that wait for their node, and the uses of leaves that have still to report."""
+    """One backward pass: the gradients that wait for their node, and the remaining uses of each leaf."""
 
     fills_buffers = True                             # rules may write gradients into the leaves' buffers
-    replayed = False                                 # of a recorded step: nodes have no graph, gradients their own memory
+    replayed = False                                 # a recorded step: nodes have no graph, gradients have their own memory
 
     def __init__(self, create: bool, keep: bool, uses: dict[Node, int], runner: Any = None) -> None:
         self.create: bool = create
         self.keep: bool = keep
         self.uses: dict[Node, int] = uses
         self.pending: dict[Node, Any] = {}           # node -> gradient of its output, or list of them
-        self.owned: set[Node] = set()                # whose pending gradient is an array that nobody else holds
-        self.captures: dict[Node, dict[int, list[Any]]] = {}     # grad(): node -> output number -> where to put it
-        self.runner = runner                         # called in place of node.run(), see interceptors.py
+        self.owned: set[Node] = set()                # nodes whose pending gradient has no other reference
+        self.captures: dict[Node, dict[int, list[Any]]] = {}     # grad(): node -> output number -> list for the result
+        self.runner = runner                         # called instead of node.run(), see interceptors.py
         self.accumulate = True
         self.callbacks: list[Callable[[], None]] = []
-        self.meanwhile: list[Callable[[], object]] = []      # called after each node: messages go on while nodes run
+        self.meanwhile: list[Callable[[], object]] = []      # called after each node: progresses messages
         self.recording: int = create
-        self.order: Sequence[Node] = ()              # all nodes that run, but leaves
-        self.targets: set[Node] | None = None        # with inputs=: the nodes asked for
-        self.replaced: list[tuple[Any, Node]] = []   # hooks that put another gradient in the place of one, and where
+        self.order: Sequence[Node] = ()              # all nodes that run, without leaves
+        self.targets: set[Node] | None = None        # with inputs=: the requested nodes
+        self.replaced: list[tuple[Any, Node]] = []   # hooks that replaced a gradient, and their nodes
         self._members: set[Node] | None = None
 
     def run(self, order: Sequence[Node]) -> None:
-        """Run the nodes in order: each on the gradients that reached it; its saved values are freed, its results sent on."""
+        """Run the nodes in order: each on the gradients that reached it. Free its saved values and pass its results on."""
         pending, owned, captures, create, runner = self.pending, self.owned, self.captures, self.create, self.runner
-        node: Node                                   # types of variables are those of C in a compiled core
+        node: Node                                   # a C type in the compiled core
         for node in order:
             span = spans.evaluate(node) if spans.fine else 0
             g = pending.pop(node, None)
-            mine = False                             # whether nobody but this pass holds g
+            mine = False                             # whether only this pass holds g
             if owned and node in owned:
                 owned.discard(node)
                 mine = True
@@ -160,8 +159,8 @@ class BackwardPass:
                 self.tend()
 
     def send(self, node: Node, grads: Any, unshared: Any) -> None:
-        """Add the gradients of a node's inputs to those that wait; deliver the leaves whose last use this was. unshared: the
-        places of gradients that nobody else holds, or None."""
+        """Add the gradients of a node's inputs to the pending ones; deliver leaves whose last use this was. unshared: the
+        indices of gradients without another reference, or None."""
         target: Node
         for place, edge in enumerate(node.edges):
             if edge is None:
@@ -176,7 +175,7 @@ class BackwardPass:
                 self.count_use(target)
 
     def add(self, target: Node, number: OutputNumber, value: Any) -> None:
-        """Add a gradient of output `number` of target to what waits for it: in place, where that is `owned`."""
+        """Add a gradient of output `number` of target to the pending one: in place if that is `owned`."""
         pending = self.pending
         if target.outputs != 1:
             slots = pending.get(target)
@@ -194,13 +193,13 @@ class BackwardPass:
                 self.owned.add(target)
 
     def count_use(self, leaf: Node) -> None:
-        """A use of a leaf has reported; after the last one the leaf is delivered."""
+        """Count one use of a leaf as done; deliver the leaf after the last one."""
         left = self.uses[leaf] = self.uses.get(leaf, 0) - 1
         if left == 0:
             self.deliver(leaf)
 
     def deliver(self, leaf: Any) -> None:
-        """A leaf's gradient is complete: add it to .grad, if this pass does that."""
+        """Add a leaf's complete gradient to .grad, if this pass accumulates."""
         if spans.fine:
             span = spans.evaluate(leaf)
             spans.run(leaf, self.pending.get(leaf))
@@ -210,7 +209,7 @@ class BackwardPass:
             self.deliver_now(leaf)
 
     def deliver_now(self, leaf: Any) -> None:
-        """deliver(), without a word to a profiler."""
+        """deliver(), without profiling."""
         owned = leaf in self.owned
         if owned:
             self.owned.discard(leaf)
@@ -220,16 +219,16 @@ class BackwardPass:
             self.add_to_grad(leaf, self.pending.pop(leaf), owned)
 
     def add_to_grad(self, leaf: Any, g: Any, owned: bool) -> None:
-        """Add g to the .grad of a leaf, which may keep the very array if it is `owned`."""
+        """Add g to the .grad of a leaf. If g is `owned`, .grad may keep this array."""
         with accumulating:
             leaf.variable.accumulate_grad(g, self.create, owned)
 
     def unshared(self, node: Node, g: Any, grads: Any, mine: bool) -> Any:
-        """The places of gradients that nobody but this pass holds, for leaves, which may keep them as their .grad, and for
-        nodes that may write over them; None if there are none. It is asked before the saved values are freed.
+        """The indices of gradients that only this pass holds: leaves may keep them as .grad, and nodes may overwrite them.
+        None if there are none. Called before the saved values are freed.
 
-        That is an array that a built-in rule has made, whose memory is its own, and that no user has seen: not g, unless it
-        is `mine`, no saved value, nothing that the node keeps, no other gradient and not what another one is a view of.
+        Such a gradient is an array that a built-in rule created, that owns its memory, and that no user code has seen. It is
+        not g (unless `mine`), a saved value, an attribute of the node, another gradient, or the base of another gradient.
         """
         found: Any = None
         target: Node
@@ -239,44 +238,44 @@ class BackwardPass:
             target = edge[0]
             value = grads[place]
             if type(value) is not ndarray or not (type(target) is AccumulateGrad or target.reuses) or target in self.pending:
-                continue                             # a further gradient is added to the one that waits
+                continue                             # added to the pending gradient
             if (mine if value is g else (value.base is None or owns_memory(value)) and not is_held(value, node, g)) and (
                     len(grads) == 1 or is_alone(value, place, grads)) and node.hooks is None and node.makes_gradients:
                 found = (place,) if found is None else (*found, place)
         return found
 
     def tend(self) -> None:
-        """Call those that want to be called between nodes; one that wants it no more takes itself off the list."""
+        """Run the between-nodes callbacks; a callback removes itself when it is done."""
         for function in tuple(self.meanwhile):
             function()
 
     def count(self, variable: Any) -> None:
-        """Tell a leaf's counter that its gradient is there."""
+        """Notify a leaf's counter that its gradient is complete."""
         variable.hooks.counter.count(self, variable)
 
-    # --- what others ask of a pass ----------------------------------------------------------------------------------
+    # --- queries ----------------------------------------------------------------------------------------------------
 
     def reaches(self, node: Node) -> bool:
-        """Whether a gradient for `node` is computed in this pass."""
+        """Whether this pass computes a gradient for `node`."""
         if self._members is None:
             self._members = {*self.order, *(self.uses if self.targets is None else self.targets)}
         return node in self._members
 
     def asked_for(self, node: Node, grads: Sequence[Any]) -> Sequence[Any]:
-        """What a node's hooks see of the gradients of its inputs: None for those that lead to nothing this pass asks for."""
+        """The gradients of a node's inputs as its hooks see them: None for inputs on no path to a target."""
         if self.targets is None:
             return grads
         return [None if edge is None or not self.reaches(edge[0]) else g
                 for g, edge in zip(grads, node.edges, strict=True)]
 
     def marked(self) -> list[Node]:
-        """The nodes that always run, or whose backward runs a pass of its own: few, and those that reducers ask for."""
+        """The few nodes that always run or run an inner pass; reducers query them."""
         return [node for node in self.order if node.always_runs or node.reenters]
 
 
 def is_held(value: Any, node: Node, g: Any) -> bool:
-    """Whether an array that `node` has made of g is one of its saved values, of its attributes or of what tuples and
-    lists there hold, or one of the gradients g. Elsewhere a built-in rule must not keep what it returns."""
+    """Whether an array that `node` computed from g is a saved value, an attribute or an item of a tuple or list there, or
+    one of the gradients g. A built-in rule must not keep a result anywhere else."""
     if type(node.saved) is tuple:
         for saved in node.saved:
             if saved is value or getattr(saved, "array", None) is value:
@@ -304,15 +303,15 @@ def is_alone(value: Any, place: Position, grads: Any) -> bool:
     return True
 
 
-# --- asked from inside a pass -----------------------------------------------------------------------------------------
+# --- from inside a pass -----------------------------------------------------------------------------------------------
 
 def current_pass() -> BackwardPass | None:
-    """The backward pass that this thread is inside (the innermost), None outside; `.accumulate` is False in grad()."""
+    """The innermost backward pass of this thread; None outside. Its `.accumulate` is False in grad()."""
     return running.passes[-1] if running.passes else None
 
 
 def queue_callback(callback: Callable[[], None]) -> None:
-    """Call `callback` once when the current (innermost) backward pass has ended.
+    """Call `callback` once, at the end of the current (innermost) backward pass.
 
     Args:
         callback (callable): Without arguments.
@@ -333,7 +332,7 @@ def queue_callback(callback: Callable[[], None]) -> None:
 
 
 def is_checkpoint_valid() -> bool:
-    """Whether no pass that this thread is inside asks for certain inputs only: then all leaves get their gradient.
+    """Whether no running pass of this thread is limited to certain inputs, so that all leaves get their gradient.
 
     Example:
         >>> ag.autograd.Variable._execution_engine.is_checkpoint_valid()

@@ -1,8 +1,8 @@
-"""The graph: nodes, numbered as they are made, and the edges from each to the nodes that made its inputs.
+"""The graph: nodes, numbered in order of creation, and edges from each node to the nodes that produced its inputs.
 
-An edge is a tuple (node, output number), or None where nothing needs a gradient. A leaf tensor that requires grad
-stands behind an AccumulateGrad node. Nodes own their edges and tensors own their node, never the other way round,
-so a graph is freed when its last tensor goes, without the cyclic collector.
+An edge is a tuple (node, output number), or None for an input that requires no gradient. A leaf tensor that requires grad
+is represented by an AccumulateGrad node. Nodes own their edges and tensors own their node, never the reverse, so the graph
+is freed with its last tensor, without the cyclic garbage collector.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from .versions import Counter, InferenceCounter
 if TYPE_CHECKING:
     from .grad_buffers import LeafCounter
 
-next_number: Callable[[], int] = itertools.count().__next__  # one count for all threads; taking a number is atomic
+next_number: Callable[[], int] = itertools.count().__next__  # one counter for all threads; next() is atomic
 _hook_number = itertools.count().__next__
-# two threads must not give one leaf two accumulators, or counters
+# keeps two threads from creating two accumulators or counters for one leaf
 once: threading.RLock = threading.RLock()
 
 Edge = tuple["Node", int]
 OutputNumber = int
-Position = int                                      # a name, since a compiled core takes `int` for an object
+Position = int                                      # an alias: in the compiled core `int` would mean a Python object
 
-FREED = ("freed",)                                  # stands for a node's saved values once backward has used them
+FREED = ("freed",)                                  # replaces a node's saved values after backward has used them
 
 MSG_FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
@@ -48,14 +48,14 @@ MSG_CHANGED = (
 
 
 class RemovableHandle:
-    """Takes one hook out of the dict that holds it; `remove()` twice is no error. Works as a `with` block too, at whose end
-    the hook is removed.
+    """Removes one hook from the dict that holds it; calling `remove()` twice is allowed. As a context manager it removes the
+    hook on exit.
 
-    Every method that registers a hook, of a Tensor, a Module or an Optimizer, returns one.
+    Every method of Tensor, Module or Optimizer that registers a hook returns one.
 
     Args:
-        hooks (dict[int, Any]): Where hooks are held; this one is added, under a number that no other hook has.
-        hook: What is to be called.
+        hooks (dict[int, Any]): The hooks by number; the new hook is added under a unique number.
+        hook (callable): The hook.
 
     Example:
         >>> x = ag.ones(2, requires_grad=True)
@@ -88,7 +88,7 @@ class RemovableHandle:
 
 
 class NodeHooks:
-    """What a node's user asked to be told of: gradients of its outputs, its start, its end."""
+    """The hooks on a node: on the gradients of its outputs, before it runs, and after."""
 
     __slots__ = ("counter", "grad_buffer", "post", "pre", "retain", "tensor")
 
@@ -97,12 +97,12 @@ class NodeHooks:
         self.retain: dict[int, weakref.ref[Any]] = {}                   # output number -> tensor whose .grad is kept
         self.pre: dict[int, Callable[..., Any]] = {}
         self.post: dict[int, Callable[..., Any]] = {}
-        self.grad_buffer: Any = None                 # of a leaf: the array where its gradient is to live, if any
-        self.counter: LeafCounter | None = None      # of a leaf: who is told that its gradient is complete
+        self.grad_buffer: Any = None                 # of a leaf: the array in which its gradient is stored, if any
+        self.counter: LeafCounter | None = None      # of a leaf: notified when its gradient is complete
 
 
 class Shown:
-    """An attribute of nodes that a module above computes, by its name in `shown`; compiled classes take no new ones."""
+    """A node attribute computed by a function in `shown`, which a higher module fills: compiled classes accept no others."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -117,9 +117,9 @@ shown: dict[str, Callable[[Any], Any]] = {}         # filled by graph_api.py
 class Node:
     """One recorded call. Its class is named after the operation, `<Name>Backward`.
 
-    `run(g, create)` is the engine's door: `g` is the gradient of the output (a list of them where `outputs` > 1, with
-    None for those that got none), as arrays, or as Tensors when `create` asks for a graph of the backward pass;
-    it returns one gradient or None for each edge. `node(...)` and `node.apply(...)` do the same for users, on Tensors.
+    The engine calls `run(g, create)`. `g` is the gradient of the output, or, if `outputs` > 1, a list with None for outputs
+    without a gradient. Gradients are arrays, or Tensors if `create` is true and the backward pass itself is recorded. run()
+    returns one gradient or None for each edge. For users, `node(...)` and `node.apply(...)` do the same on Tensors.
 
     Example:
         >>> x = ag.ones(2, requires_grad=True)
@@ -139,23 +139,23 @@ class Node:
 
     seq: int
     edges: tuple[Edge | None, ...]
-    saved: Any                                       # None: nothing saved, FREED: used up
-    meta: Any                                        # shapes and dtypes to bring gradients back to, or None
+    saved: Any                                       # None: nothing saved; FREED: already used
+    meta: Any                                        # shapes and dtypes to which gradients are reduced and cast, or None
     hooks: NodeHooks | None
     lane: int | None
-    outputs: int                                     # how many there are
+    outputs: int                                     # the number of outputs
 
-    is_leaf = False                                  # AccumulateGrad says True
-    always_runs = False                              # runs even when no gradient came, or nobody asked for its result
-    makes_gradients = False                          # of built-in operations: what run() returns is in no user's hands
-    keeps_attributes = False                         # arrays may be kept as attributes of the node
-    reuses = False                                   # has run_in_place(g), which may write its result over g
-    reenters = False                                 # backward runs a pass of its own, which may reach further leaves
+    is_leaf = False                                  # True for AccumulateGrad
+    always_runs = False                              # runs without a gradient too, and if its result is not requested
+    makes_gradients = False                          # of built-in operations: no user code has seen what run() returns
+    keeps_attributes = False                         # the node may store arrays in attributes
+    reuses = False                                   # has run_in_place(g), which may overwrite g with its result
+    reenters = False                                 # backward runs an inner pass, which may reach more leaves
     joins: Any = None                                # of built-in operations: see Operation.joins
-    agreed: int | None = None                        # of a collective: for what all ranks record it, GRAD and DUAL bits
-    output_counters: dict[int, Counter] | None = None    # of outputs that got aliases or were written to
+    agreed: int | None = None                        # of a collective: the GRAD and DUAL bits for which all ranks record it
+    output_counters: dict[int, Counter] | None = None    # of outputs with aliases, or written to
     output_duals: tuple[Any, ...] | None = None      # forward mode: (level, tangent) of each output
-    versions: tuple[Any, ...] | None = None          # of saved inputs, where one is not 0: what Counter.saved() gave
+    versions: tuple[Any, ...] | None = None          # Counter.saved() of each saved input; None if all are 0
 
     _saved_self, _saved_other, _saved_result = Shown("_saved_self"), Shown("_saved_other"), Shown("_saved_result")
     _raw_saved_self, _raw_saved_other = Shown("_raw_saved_self"), Shown("_raw_saved_other")
@@ -166,15 +166,15 @@ class Node:
         raise NotImplementedError(f"{self.name()} has no run()")
 
     def run_in_place(self, g: Any) -> Any:
-        """run(g, False) where nobody needs the array g any longer: a node that `reuses` may write its result there."""
+        """run(g, False) when the array g is no longer needed: a node with `reuses` may write its result there."""
         return self.run(g, False)
 
     def joined(self, grads: Any) -> Any:
-        """The gradients of the inputs as functions of what `joins` names."""
+        """The gradients of the inputs as functions of the values that `joins` names."""
         return grads
 
     def custom_push(self, inputs: tuple[Any, ...], outs: tuple[Any, ...], tangents: list[Any]) -> Any:
-        """Tangents of the outputs by a rule of the node's own; None if it has none. See tangent.push."""
+        """Tangents of the outputs by the node's own rule; None if it has none. See forward_mode.push."""
         return None
 
     def name(self) -> str:
@@ -183,23 +183,23 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """(node, output number) for each input; (None, 0) for one that needs no gradient."""
+        """(node, output number) for each input; (None, 0) for an input that requires no gradient."""
         return tuple((None, 0) if edge is None else edge for edge in self.edges)
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        """A dict for the user's own notes, kept with the node."""
+        """A dict for the user's own data, stored with the node."""
         return vars(self).setdefault("_metadata", {})
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call a function each time this node has run.
 
         Args:
-            fn (Callable[[tuple, tuple], Any]): Called with the gradients of the inputs and those of the outputs, tuples of
-                tensors and None; a tuple that it returns replaces those of the inputs.
+            fn (Callable[[tuple, tuple], Any]): Called with the gradients of the inputs and of the outputs, tuples of tensors
+                and None. If it returns a tuple, that replaces the gradients of the inputs.
 
         Returns:
-            A handle, whose remove() takes the function away.
+            A handle whose remove() unregisters the function.
         """
         return RemovableHandle(self.ensure_hooks().post, fn)
 
@@ -207,11 +207,11 @@ class Node:
         """Call a function each time before this node runs.
 
         Args:
-            fn (Callable[[tuple], Any]): Called with the gradients of the outputs, a tuple of tensors and None; a tuple that
-                it returns replaces them.
+            fn (Callable[[tuple], Any]): Called with the gradients of the outputs, a tuple of tensors and None. If it returns
+                a tuple, that replaces them.
 
         Returns:
-            A handle, whose remove() takes the function away.
+            A handle whose remove() unregisters the function.
         """
         return RemovableHandle(self.ensure_hooks().pre, fn)
 
@@ -219,7 +219,7 @@ class Node:
         return self.seq
 
     def ensure_hooks(self) -> NodeHooks:
-        """The node's hooks, made on first use."""
+        """The node's hooks, created on first use."""
         if self.hooks is None:
             self.hooks = NodeHooks()
         return self.hooks
@@ -229,23 +229,23 @@ class Node:
 
 
 def shared_counter(tensor: Any) -> Counter:
-    """The counter of writes to the tensor's memory, made when the first alias or write needs it."""
+    """The counter of writes to the tensor's memory, created for the first alias or write."""
     counter = tensor.counter
     if counter is None:
         with once:
             counter = tensor.counter
             if counter is None:
                 counter = tensor.counter = Counter()
-        if tensor.edge is not None:                  # its node may have saved this very memory
+        if tensor.edge is not None:                  # its node may have saved this memory
             node, number = tensor.edge
             node.output_counters = {**(node.output_counters or {}), number: counter}
     return counter
 
 
 def join_views(view: Any, tensor: Any) -> None:
-    """Make `view`, which shares `tensor`'s memory, a view of it, or of what that is a view of.
+    """Make `view`, which shares `tensor`'s memory, a view of `tensor`, or of the base of `tensor`.
 
-    A view made in inference mode, of a tensor that was not, requires a gradient if its base does, but has no grad_fn.
+    A view created in inference mode of a normal tensor requires grad if its base does, but has no grad_fn.
     """
     counter = view.counter = shared_counter(tensor)
     base = view.base = tensor if tensor.base is None else tensor.base
@@ -262,18 +262,18 @@ def join_views(view: Any, tensor: Any) -> None:
         view.view_from = "one of many"
     views = counter.views
     views.append(weakref.ref(view))
-    if len(views) >= 16 and not len(views) & (len(views) - 1):       # at 16, 32, ...: forget those that are gone
+    if len(views) >= 16 and not len(views) & (len(views) - 1):       # at 16, 32, ...: drop references to freed views
         counter.views = [r for r in views if r() is not None]
 
 
 def demand_fresh(view: Any) -> None:
-    """RuntimeError if the memory of a view made in inference mode was written to since, and its base requires a gradient:
-    what it should come from cannot be told."""
+    """Raise RuntimeError if a view was created in inference mode, its memory was written to since, and its base requires
+    grad: the view's place in the graph is then undefined."""
     if view.base.tracked & GRAD and view.counter.value != view.made_at:
         raise RuntimeError(MSG_STALE_VIEW)
 
 
 def raise_changed(name: str, what: str, counter: Counter, then: Any) -> NoReturn:
-    """A value that the node of this name saved was written to after it was saved."""
+    """Raise the error for a value that was written to after the node `name` saved it."""
     raise RuntimeError(MSG_CHANGED.format(what=what, name=name, now=counter.saved(), then=then,
                                           writer=counter.writer_since(then)))

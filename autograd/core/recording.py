@@ -1,15 +1,15 @@
 # cython: annotation_typing=True
-"""How a call becomes a node of the graph, and what the node keeps for backward.
+"""How a call becomes a node of the graph, and what the node saves for backward.
 
-record() is what every kind of operation calls. Who calls it has run forward, and has set node.saved, node.meta and
-node.hooks: what backward needs differs between declared operations, Operations and Functions. pack() puts tensors into
-node.saved, with the versions that they are at; unpack() gives them back, checked: nobody may have written to them.
+Every kind of operation calls record(), after it has run forward and set node.saved, node.meta and node.hooks: what backward
+needs differs between declared operations, Operations and Functions. pack() stores tensors in node.saved with their current
+versions; unpack() returns them and checks that they were not written to.
 """
 
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..spans import spans
 from .graph import FREED, MSG_FREED, Edge, Node, Position, next_number, raise_changed, shared_counter
@@ -17,15 +17,12 @@ from .interceptors import notify_recorded
 from .modes import DUAL, GRAD
 from .tensor import Tensor, TensorBase, edge_of, result
 
-if TYPE_CHECKING:
-    pass
-
 
 def begin_node(node: Node, state: dict[str, Any], edges: tuple[Edge | None, ...]) -> None:
-    """Number the node of a call with one output (`outputs` can be set after it).
+    """Number the node of a call with one output (callers with more set `outputs` afterwards).
 
-    state: modes.state() of this thread. edges: one for each input, from edge_of(); they are handed in, since a literal tuple
-    costs 0.1 us less than a loop over inputs.
+    state: modes.state() of this thread. edges: edge_of() each input. The caller passes them, because a literal tuple takes
+    0.1 us less than a loop over the inputs.
     """
     node.seq = next_number()
     node.lane = state["lane"]
@@ -37,13 +34,13 @@ def begin_node(node: Node, state: dict[str, Any], edges: tuple[Edge | None, ...]
 
 def record(node: Node, state: dict[str, Any], edges: tuple[Edge | None, ...], inputs: tuple[Any, ...],
            outs: tuple[Any, ...]) -> None:
-    """Make `node` the origin of `outs`, the Tensors that a call on `inputs` has made, and tell the interceptors.
+    """Make `node` the origin of `outs`, the Tensors that a call on `inputs` returned, and notify the interceptors.
 
-    Of several outputs those that are not floating point or complex have no derivative, and stay outside the graph. A caller
-    with a single output asks itself: if that has none, there is nothing to record.
+    Of several outputs, those that are neither floating point nor complex have no derivative and stay outside the graph. A
+    caller with a single output checks this itself: without a derivative it records nothing.
     """
     begin_node(node, state, edges)
-    tensor: TensorBase                               # types of variables are those of C in a compiled core
+    tensor: TensorBase                               # in the compiled core these annotations are C types
     if len(outs) == 1:
         tensor = outs[0]
         tensor.edge = (node, 0)
@@ -59,12 +56,12 @@ def record(node: Node, state: dict[str, Any], edges: tuple[Edge | None, ...], in
         notify_recorded(node, inputs, outs)
 
 
-# --- what a node keeps ------------------------------------------------------------------------------------------------
+# --- saved values -----------------------------------------------------------------------------------------------------
 
 class Output:
-    """Stands among a node's saved values for one of its own outputs: holding the tensor would make a cycle.
+    """Replaces an output of the node among its saved values: holding the tensor would create a reference cycle.
 
-    With PACKED as its number it stands for a value that a user's hook took, and `array` is a Packed.
+    With the number PACKED it replaces a value that a saved-tensors hook packed, and `array` is a Packed.
     """
 
     __slots__ = ("array", "number")
@@ -78,14 +75,14 @@ PACKED = -1
 
 
 def pack(node: Node, values: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-    """Keep `values` (Tensors or anything else) in node.saved, with the versions that they are at."""
+    """Save `values` (Tensors or anything else) in node.saved, with their current versions."""
     written = own = False
     for value in values:
         if isinstance(value, Tensor):
             for number, out in enumerate(outputs):
                 if value is out:
                     own = True
-                    if value.array.dtype.kind not in "fcV":          # it will have no edge by which a write finds the node
+                    if value.array.dtype.kind not in "fcV":          # a write will not find the node through an edge
                         shared_counter(value)
                     if value.counter is not None:    # it had aliases before it became an output
                         node.output_counters = {**(node.output_counters or {}), number: value.counter}
@@ -101,19 +98,19 @@ def pack(node: Node, values: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
 
 
 def unpack(node: Node, create: bool) -> list[Any]:
-    """The saved values, checked: as arrays, or, when `create`, as Tensors joined to the graph."""
+    """The saved values, checked for writes: as arrays, or, if `create`, as Tensors of the graph."""
     if node.saved is FREED:
         raise RuntimeError(MSG_FREED)
     return [unpack_one(node, position, create) for position in range(len(node.saved))]
 
 
 def unpack_one(node: Node, position: Position, create: bool) -> Any:
-    """The saved value at `position`, checked for writes: an array or a number; when `create`, a Tensor of the graph."""
+    """The saved value at `position`, checked for writes: an array or a number; if `create`, a Tensor of the graph."""
     value = node.saved[position]
     if type(value) is Output:
         return output_value(node, value, create, position)
     if isinstance(value, Tensor):
-        tensor: TensorBase = value                   # types of variables are those of C in a compiled core
+        tensor: TensorBase = value                   # a C type in the compiled core
         if tensor.counter is not None:
             then = 0 if node.versions is None else node.versions[position]
             if tensor.counter.saved() != then:
@@ -124,7 +121,7 @@ def unpack_one(node: Node, position: Position, create: bool) -> Any:
 
 
 def output_value(node: Node, value: Output, create: bool, position: Position) -> Any:
-    """A saved output, at `position` in node.saved: its array, or, when `create`, a Tensor that stands where it stood."""
+    """The saved output at `position` in node.saved: its array, or, if `create`, a Tensor at its place in the graph."""
     if value.number == PACKED:
         return value.array.unpack(node, create)
     array, counter = value.array, None
@@ -136,7 +133,7 @@ def output_value(node: Node, value: Output, create: bool, position: Position) ->
     if not create:
         return array
     tensor = result(array)
-    tensor.counter = counter                         # None where the array is a copy of what was overwritten
+    tensor.counter = counter                         # None if the array is a copy made before an overwrite
     if array.dtype.kind not in "fcV":
         return tensor
     tensor.edge, tensor.tracked = (node, value.number), True
@@ -146,8 +143,7 @@ def output_value(node: Node, value: Output, create: bool, position: Position) ->
 
 
 def recalled(name: str, counter: Any, array: Any, then: Any, what: str) -> Any:
-    """The array as the node of this name saved it, where the library has written to it since. RuntimeError where the user
-    has."""
+    """The array as the node `name` saved it, if the library has overwritten it since. RuntimeError if the user has."""
     before = counter.recalled(array, then)
     if before is None:
         raise_changed(name, f"{what} of shape {list(array.shape)}", counter, then)
@@ -155,7 +151,7 @@ def recalled(name: str, counter: Any, array: Any, then: Any, what: str) -> Any:
 
 
 def tensor_at(array: Any, edge: Any) -> Tensor:
-    """A Tensor of this array with this place in the graph: a leaf's place makes it a leaf."""
+    """A Tensor around `array` at the given edge of the graph; at the edge of a leaf it is a leaf."""
     tensor = result(array)
     if edge is not None:
         tensor.tracked = GRAD
