@@ -457,7 +457,7 @@ def test_no_place_in_a_stream_leads_out_of_it(under_way, field, value):
     write_sealed(under_way, forged(content, (*where, *way), value))
     things = resumable()
     try:
-        with pytest.raises(CheckpointError, match=f"{way[0]} does not take back what was saved") if way[-1] not in ("seed", "epoch", "turn", "batches") or \
+        with pytest.raises(CheckpointError, match=f"{way[0]} cannot restore its saved state") if way[-1] not in ("seed", "epoch", "turn", "batches") or \
                 not isinstance(value, int) or value < 0 else nullcontext():
             Checkpointer(under_way.parents[1], **things).restore()
     finally:

@@ -66,10 +66,10 @@ class Checkpointer:
         weights = sum(p.numel() * p.dtype.itemsize for m in _several(model) if isinstance(m, Module) for p in m.parameters())
         probe(self.folder, self.ranks, weights)
         self._memory = MemoryCopies(identity(self.folder, self.ranks), self.ranks, self.folder) if memory else None
-        self._writer: Writer | None = None           # of the save that may still be running
+        self._writer: Writer | None = None           # the save that may still be running
         self._staging = Staging()
-        self._complete: list[Kept] = []              # rank 0's knowledge; others ask it
-        self._number = 0                             # of the newest save, complete or not; rank 0's
+        self._complete: list[Kept] = []              # known to rank 0; others query it
+        self._number = 0                             # of the newest save, complete or not; on rank 0
         with self.ranks.together(f"looking into {self.folder}"):
             if self.ranks.rank == 0:
                 self._complete = files.complete(self.folder)
@@ -77,9 +77,9 @@ class Checkpointer:
         if self._memory is not None:
             self._number = max(self._number, self._memory.newest_number())
         self._due = Due(self.ranks)
-        self.last_error: str = ""                    # of the last save that failed, with on_error="continue"
+        self.last_error: str = ""                    # of the last failed save, with on_error="continue"
 
-    # --- out ------------------------------------------------------------------------------------------------------------
+    # --- saving ---------------------------------------------------------------------------------------------------------
 
     def save(self, step: int, *, metric: float | None = None, disk: bool = True) -> None:
         """Save the state after `step` steps, between two of them. Collective.
@@ -122,7 +122,7 @@ class Checkpointer:
         self._writer.start(self.background)
 
     def _new_folder(self, step: int, disk: bool) -> str:
-        """Make the folder of a checkpoint: another one if there is a complete one of this step."""
+        """Create the folder of a checkpoint; it gets another name if there is a complete one of this step."""
         base = name = f"step-{step:08d}"
         again = 1
         taken = {one.name for one in self._complete}
@@ -160,7 +160,7 @@ class Checkpointer:
             self._failed(error)
 
     def close(self) -> None:
-        """wait(), at the end of a run; copies in memory are given back, if the disk has what they have."""
+        """wait(), at the end of a run; copies in memory are deleted if the disk has the same state."""
         self.wait()
         if self._memory is not None:
             on_disk = self.ranks.from_first(max((one.number for one in self._complete), default=0))
@@ -176,7 +176,7 @@ class Checkpointer:
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        """close(), unless the block failed: then other ranks may not come."""
+        """close(), unless the block failed: then other ranks may not come here."""
         if error is None:
             self.close()
         elif self._writer is not None:
@@ -201,9 +201,9 @@ class Checkpointer:
             raise error
         self.last_error = str(error)
         if self.ranks.rank == 0:
-            warnings.warn(f"{error}; training goes on, with the checkpoints that are complete", stacklevel=4)
+            warnings.warn(f"{error}; training continues with the complete checkpoints", stacklevel=4)
 
-    # --- in -------------------------------------------------------------------------------------------------------------
+    # --- restoring ------------------------------------------------------------------------------------------------------
 
     def steps(self) -> list[int]:
         """The steps of the complete checkpoints on the disk, oldest first; collective."""
@@ -240,7 +240,7 @@ class Checkpointer:
 
 
 def planned(parts: Mapping[str, Part], ranks: Ranks) -> tuple[Plan, dict[str, Any]]:
-    """The state taken apart: who writes what, and this rank's arrays by name. Collective."""
+    """The split state: which rank writes what, and this rank's arrays by name. Collective."""
     taken = Taken()
     own_names: set[str] = set()
     trees: dict[str, Any] = {}
@@ -258,7 +258,7 @@ def planned(parts: Mapping[str, Part], ranks: Ranks) -> tuple[Plan, dict[str, An
 
 
 def take_back(parts: Mapping[str, Part], saved: Saved, ranks: Ranks) -> None:
-    """Read everything, then change everything. Collective."""
+    """Read everything first, then change everything. Collective."""
     states: dict[str, Any] = {}
     with ranks.together(f"restoring {saved.title}"):
         saved.check(range(ranks.rank, saved.ranks, ranks.size))
@@ -270,26 +270,26 @@ def take_back(parts: Mapping[str, Part], saved: Saved, ranks: Ranks) -> None:
         for name, part in parts.items():
             try:
                 states[name] = part.choose(name, saved, ranks.rank, ranks.size)
-            except Exception as error:               # a tree that is none of this kind of part
+            except Exception as error:               # a tree of another kind of part
                 raise CheckpointError(told(error, f"{saved.title}: trees.{name} can't be read")) from error
     with ranks.together(f"restoring {saved.title}"):
         for name, part in parts.items():
             try:
                 part.put(states.pop(name))
             except Exception as error:               # an object's own code
-                raise CheckpointError(told(error, f"{saved.title}: {name} does not take back what was saved")) from error
+                raise CheckpointError(told(error, f"{saved.title}: {name} cannot restore its saved state")) from error
     for part in parts.values():
         part.finish()
 
 
 def check_step(call: str, step: Any) -> None:
-    """ValueError unless step is a number of steps: an integer of 0 or more."""
+    """ValueError unless step is a number of steps: an integer of at least 0."""
     if isinstance(step, bool) or not isinstance(step, int) or step < 0:
         raise ValueError(f"{call}(step={step!r}): a number of steps, 0 or more")
 
 
 def _several(thing: Any) -> Iterable[Any]:
-    """One object, or those of a list, tuple or dict."""
+    """One object, or the elements of a list, tuple or dict."""
     return thing.values() if isinstance(thing, dict) else thing if isinstance(thing, (list, tuple)) else (
         () if thing is None else (thing,))
 

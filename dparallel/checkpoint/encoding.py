@@ -1,4 +1,4 @@
-"""A rank's state taken apart into JSON trees and named arrays, and put together again.
+"""A rank's state split into JSON trees and named arrays, and reassembled.
 
 Trees hold what autograd.save() can. In addition an array may be this rank's slice of a larger one, and complex128, which
 safetensors lacks, is stored as pairs of float64.
@@ -66,7 +66,7 @@ class Taken(Encoder):
         return super().value(value, path)
 
     def tensor(self, value: Any, path: Path) -> Any:
-        """A tensor or NumPy array, under the name that it has already if it occurs a second time."""
+        """A tensor or NumPy array, under its existing name if it occurs a second time."""
         name = self.names.get(id(value))
         if name is None:
             name = self.names[id(value)] = self.name(path)
@@ -79,12 +79,12 @@ class Taken(Encoder):
     def _hold(self, path: Path, held: Held, name: str) -> None:
         if held.array.dtype.name not in CODES and held.array.dtype.name != "complex128":
             refuse(held.array, path, f"its elements are {held.array.dtype}")
-        self.arrays[name] = held.array               # the names that are taken
+        self.arrays[name] = held.array               # names in use
         self.held[name] = held
 
 
 def stored(array: Array) -> Array:
-    """The array as it lies in a file: row by row, little-endian, complex128 as pairs of float64. A view where possible."""
+    """The array as stored in a file: row by row, little-endian, complex128 as pairs of float64. A view where possible."""
     if not array.flags.c_contiguous:
         array = np.asarray(array, order="C")
     if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and sys.byteorder == "big"):
@@ -93,13 +93,13 @@ def stored(array: Array) -> Array:
 
 
 class Rebuilt(Decoder):
-    """The value that a tree stands for; `find(name)` brings what stands for an array, `leaf` makes a value of it."""
+    """Builds the value that a tree represents. find(name) returns the entry of an array; `leaf` makes a value of it."""
 
     def __init__(self, find: Callable[[str], Any]) -> None:
         self.find = find
 
     def tensor(self, tree: dict[str, Any]) -> Any:
-        """A leaf that is not read yet."""
+        """A leaf that has not been read yet."""
         return Leaf(self.find(tree["name"]), tree[KIND], bool(tree.get("requires_grad")))
 
 
@@ -111,7 +111,7 @@ class Leaf(NamedTuple):
     requires_grad: bool
 
     def read(self) -> Any:
-        """The whole, as the Tensor, Parameter or ndarray that it was."""
+        """The whole value, as the original Tensor, Parameter or ndarray."""
         array = self.source.read()
         if self.kind == "ndarray":
             return array
@@ -122,7 +122,7 @@ class Leaf(NamedTuple):
 
 
 def read_leaves(value: Any) -> Any:
-    """A nested state with tensors for leaves."""
+    """A nested state with tensors for its leaves."""
     if isinstance(value, Leaf):
         return value.read()
     if isinstance(value, dict):

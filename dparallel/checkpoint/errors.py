@@ -1,4 +1,4 @@
-"""CheckpointError, and how what one rank finds becomes the same error on all of them."""
+"""CheckpointError, and how a problem of one rank becomes the same error on all ranks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class CheckpointError(RuntimeError):
 
 
 class Ranks:
-    """The processes that save and restore together, whatever the communicator's ranks are. All methods are collective."""
+    """The processes that save and restore together, whichever ranks the communicator has. All methods are collective."""
 
     size: int
     rank: int
@@ -39,11 +39,11 @@ class Ranks:
 
     @contextmanager
     def together(self, what: str) -> Iterator[None]:
-        """Around work of this process alone, without collectives: if it fails on one, CheckpointError on all."""
+        """For work of this process alone, without collectives: if it fails on one process, CheckpointError on all."""
         problem, cause = "", None
         try:
             yield
-        except CollectiveError:                      # all ranks have that already
+        except CollectiveError:                      # already the same on all ranks
             raise
         except Exception as error:
             problem, cause = told(error, what), error
@@ -54,7 +54,7 @@ class Ranks:
 
 
 def joined(problems: list[str]) -> str:
-    """The ranks' messages, each text once, with its ranks; empty if there is no message."""
+    """The ranks' messages, each text once, with its ranks; empty if there are none."""
     ranks: dict[str, list[int]] = {}
     for rank, problem in enumerate(problems):
         if problem:

@@ -42,7 +42,7 @@ SEAL = b'{"crc32":"%08x",'
 
 
 def part_name(rank: int) -> str:
-    """The file that lists a rank's arrays until the manifest does."""
+    """The file that lists a rank's arrays until the manifest exists."""
     return f"rank-{rank:05d}.json"
 
 
@@ -60,7 +60,7 @@ def write_shard(path: str, arrays: Mapping[str, Array], mode: int = 0o666) -> di
 
 
 def write_json(path: str, content: Mapping[str, Any], mode: int = 0o666) -> None:
-    """Write a JSON object with its checksum in front, whole or not at all, and see that it is on the disk."""
+    """Write a JSON object after its checksum, completely or not at all, and sync it."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
     write(path, [SEAL % zlib.crc32(text[1:]), text[1:]], mode)
 
@@ -87,7 +87,7 @@ def read_manifest(folder: str) -> dict[str, Any]:
 
 
 def check_space(folder: str, needed: int, what: str) -> None:
-    """CheckpointError if the disk of a folder has no room for the bytes that `what` takes: before a byte is written."""
+    """CheckpointError if a folder's disk has no room for the bytes of `what`, before a byte is written."""
     if hasattr(os, "statvfs"):
         disk = os.statvfs(folder)
         free = disk.f_bavail * disk.f_frsize
@@ -109,7 +109,7 @@ def merged(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def head(number: int, step: int, ranks: int, metric: float | None) -> dict[str, Any]:
-    """How a list or manifest begins."""
+    """The beginning of a list or manifest."""
     return {"format": FORMAT, "version": VERSION, "library": __version__, "number": number, "step": step, "ranks": ranks,
             "metric": metric}
 
@@ -137,7 +137,7 @@ def complete(folder: str) -> list[Kept]:
 
 
 def remove(path: str) -> None:
-    """Delete a checkpoint: first what makes it complete. Of a link only itself."""
+    """Delete a checkpoint, first the file that makes it complete. Of a link, delete only the link."""
     if os.path.islink(path):
         os.unlink(path)
         return
@@ -147,7 +147,7 @@ def remove(path: str) -> None:
 
 
 def remove_unfinished(folder: str) -> None:
-    """Delete what killed jobs left: half-written checkpoints, and probes."""
+    """Delete what killed jobs left: incomplete checkpoints, and probes."""
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
         if NAME.fullmatch(name) and not os.path.exists(os.path.join(path, MANIFEST)):

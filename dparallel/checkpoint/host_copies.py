@@ -78,7 +78,7 @@ class MemoryCopies:
         return partner(self.ranks.rank), [rank for rank in range(self.ranks.size) if partner(rank) == self.ranks.rank]
 
     def exchanged(self, job: Job) -> list[Job]:
-        """Send this rank's job to its partner; the jobs of those whose partner it is."""
+        """Send this rank's job to its partner; returns the jobs of the ranks whose partner this rank is."""
         to, of = self.partners()
         comm = self.ranks.comm
         if to is not None:
@@ -99,7 +99,8 @@ class MemoryCopies:
         return jobs
 
     def keep(self, job: Job, neighbours: Sequence[Any]) -> None:
-        """Write them into this host's memory, and forget what is older than the state before. Of the writer's thread."""
+        """Write the jobs into this host's memory, and delete states older than the previous one. Called by the writer's
+        thread."""
         number = job.head["number"]
         for one in (job, *neighbours):
             path = os.path.join(self.root, f"{number:08d}")
@@ -109,7 +110,7 @@ class MemoryCopies:
                 shutil.rmtree(os.path.join(self.root, f"{old:08d}"), ignore_errors=True)
 
     def drop(self) -> None:
-        """Give this host's memory back."""
+        """Release this host's memory."""
         shutil.rmtree(self.root, ignore_errors=True)
 
     # --- in -------------------------------------------------------------------------------------------------------------
@@ -120,11 +121,11 @@ class MemoryCopies:
         return []
 
     def newest_number(self) -> int:
-        """The number of the newest save that some host remembers, complete or not."""
+        """The number of the newest save that some host has, complete or not."""
         return max(self.ranks.gather(max(self._numbers(), default=0)))
 
     def _lists(self) -> dict[int, dict[int, dict[str, Any]]]:
-        """{number: {rank: its list}}: what this host has."""
+        """{number: {rank: its list}} of this host."""
         found: dict[int, dict[int, dict[str, Any]]] = {}
         for number in self._numbers():
             path = os.path.join(self.root, f"{number:08d}")
@@ -158,7 +159,7 @@ class MemoryCopies:
         path = os.path.join(self.root, f"{number:08d}")
         sent: dict[str, Array] = {}
         for rank, those in enumerate(holders):
-            if len(those) < self.ranks.size:        # some host lacks it
+            if len(those) < self.ranks.size:        # missing on some host
                 file = os.path.join(path, files.shard_name(rank))
                 here = np.frombuffer(files.content(file, private=True), np.uint8) if self.ranks.rank == those[0] else None
                 found = self.ranks.comm.broadcast(here, those[0])[0]

@@ -1,4 +1,4 @@
-"""Which checkpoints stay: the newest, every n-th step, the best by a metric."""
+"""Which checkpoints are kept: the newest, every n-th step, the best by a metric."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Keep:
         self.mode = mode
 
     def superfluous(self, there: Sequence[Kept]) -> list[Kept]:
-        """Those of the complete checkpoints that are to be deleted, the newest first."""
+        """The complete checkpoints to be deleted, the newest first."""
         by_number = sorted(there, reverse=True)
         stay = set(by_number[:self.newest])
         if self.every is not None:
@@ -42,7 +42,7 @@ class Keep:
 
 
 def keep_of(keep: Any) -> Keep | None:
-    """The rule that keep= stands for: a number of newest ones, a Keep, or None for all."""
+    """The rule of a keep= argument: a number of newest ones, a Keep, or None for all."""
     if keep is None or isinstance(keep, Keep):
         return keep
     if isinstance(keep, int) and not isinstance(keep, bool):

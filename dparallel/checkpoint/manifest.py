@@ -30,11 +30,11 @@ def shard_name(rank: int) -> str:
 
 
 def parsed(path: str, text: bytes) -> dict[str, Any]:
-    """The JSON object of a file of this format. CheckpointError if it is none, or of another version."""
+    """The JSON object of a file of this format. CheckpointError if it is not one, or has another version."""
     try:
         content = json.loads(text.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{path} is no JSON that this library wrote: {type(error).__name__}: {error}") from error
+        raise CheckpointError(f"{path} is not JSON written by this library: {type(error).__name__}: {error}") from error
     if not isinstance(content, dict) or (content.get("format"), content.get("version")) != (FORMAT, VERSION) or (
             type(content["version"]) is not int):
         about = content if isinstance(content, dict) else {}
@@ -88,7 +88,7 @@ class _Checker:
             self.truth(entry["sliced"], f"{where}.sliced")
             self.pieces(entry, where, sizes)
         trees = self.mapping(content["trees"], "trees")
-        shared: set[str] | None = None               # arrays that each rank has, its own
+        shared: set[str] | None = None               # arrays of which each rank has its own
         for rank, own in enumerate(self.several(content["own"], "own", ranks)):
             where = f"own[{rank}]"
             self.fields(own, where, ("tensors", "trees"))
@@ -102,7 +102,7 @@ class _Checker:
                     self.wrong(f"{where}.trees", f"has {part!r:.100}, which is in trees too, or not in own[0].trees")
             if len(own["trees"]) != len(content["own"][0]["trees"]):
                 self.fault(f"{where}.trees", own["trees"], "of the parts that own[0] has")
-        for part, tree in trees.items():             # of arrays of all ranks, equal or each its own
+        for part, tree in trees.items():             # arrays of all ranks, equal or one per rank
             self.tree(tree, f"trees[{part!r:.100}]", tensors.keys() | (shared or set()))
 
     def part_list(self, content: dict[str, Any]) -> None:
@@ -145,7 +145,7 @@ class _Checker:
         return self.number(content["ranks"], f"{where}ranks", 1)
 
     def shard(self, shard: Any, where: str, rank: int) -> None:
-        """A rank's file, which has the name that write_part() gives it: so it lies in the checkpoint's folder."""
+        """A rank's file. It has the name that write_part() gives it, so it is in the checkpoint's folder."""
         self.fields(shard, where, ("file", "bytes", "header_crc32"))
         if shard["file"] != shard_name(rank):
             self.fault(f"{where}.file", shard["file"], f"{shard_name(rank)!r}, a file in the checkpoint's folder")
@@ -153,10 +153,10 @@ class _Checker:
         self.number(shard["header_crc32"], f"{where}.header_crc32", 0, 2**32 - 1)
 
     def array(self, entry: Mapping[str, Any], where: str) -> tuple[int, int]:
-        """dtype and shape of an array: its number of elements, and the bytes of one."""
+        """dtype and shape of an array; returns its number of elements and the bytes of one."""
         try:
             itemsize = named_dtype(entry["dtype"]).itemsize
-        except Exception as error:                   # no dtype's name; a dtype whose package is not installed
+        except Exception as error:                   # not the name of a dtype; a dtype whose package is not installed
             raise CheckpointError(f"{self.path}: {where}.dtype is {_shown(entry['dtype'])}: {error}") from error
         if not isinstance(entry["shape"], list) or len(entry["shape"]) > 64:
             self.fault(f"{where}.shape", entry["shape"], "a list of at most 64 numbers")
@@ -168,7 +168,7 @@ class _Checker:
         return size, itemsize
 
     def own_entry(self, entry: Any, where: str, sizes: Any) -> None:
-        """An array that is one rank's own."""
+        """An array of one rank."""
         self.fields(entry, where, ("dtype", "shape", "pieces"))
         self.pieces(entry, where, sizes)
 
@@ -219,7 +219,7 @@ class _Checker:
             self.fields(tree, where, (KIND, "value"))
             try:
                 BACK[tree[KIND]](tree["value"])
-            except Exception as error:               # of the conversion: whatever the value is
+            except Exception as error:               # of the conversion, for any value
                 raise CheckpointError(f"{self.path}: {where}.value is {_shown(tree['value'])}, which is no {tree[KIND]}: "
                                       f"{type(error).__name__}: {error}") from error
         elif isinstance(tree[KIND], str) and tree[KIND] in CONTAINERS:
@@ -228,7 +228,7 @@ class _Checker:
             self.fault(f"{where}.{KIND}", tree[KIND], "a kind of value that this version knows")
 
     def leaf(self, tree: Mapping[str, Any], where: str, names: Collection[str] | None) -> None:
-        """The place of an array."""
+        """The location of an array."""
         self.fields(tree, where, (KIND, "name"), ("requires_grad",))
         if not isinstance(tree["name"], str) or (names is not None and tree["name"] not in names):
             self.fault(f"{where}.name", tree["name"], "the name of an array that is listed")
@@ -272,11 +272,11 @@ class _Checker:
     # --- values ---------------------------------------------------------------------------------------------------------
 
     def fault(self, where: str, value: Any, wanted: str) -> NoReturn:
-        """Raise the error of a field."""
+        """Raise the error about a field."""
         self.wrong(where, f"is {_shown(value)}, and not {wanted}")
 
     def wrong(self, where: str, what: str) -> NoReturn:
-        """Raise the error of a field, in words."""
+        """Raise the error about a field, in words."""
         raise CheckpointError(f"{self.path}: {where.lstrip('.')} {what}")
 
     def fields(self, value: Any, where: str, names: Collection[str], optional: Collection[str] = ()) -> None:
@@ -297,13 +297,13 @@ class _Checker:
         return value
 
     def several(self, value: Any, where: str, count: int) -> list[Any]:
-        """A list of so many values."""
+        """A list of this many values."""
         if not isinstance(value, list) or len(value) != count:
             self.fault(where, value, f"a list of {count}")
         return value
 
     def number(self, value: Any, where: str, least: int = 0, most: int = LIMIT - 1) -> int:
-        """An integer, and no bool or float."""
+        """An integer that is not a bool."""
         if type(value) is not int or not least <= value <= most:
             self.fault(where, value, f"an integer of {least} or more" + f" and {most} at most" * (most < LIMIT - 1))
         return value
@@ -315,7 +315,7 @@ class _Checker:
 
 
 def _shown(value: Any) -> str:
-    """A value in an error: short, whatever the file holds."""
+    """A value in an error text, shortened."""
     if isinstance(value, (list, dict)):
         return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)}"
     if type(value) is int and value.bit_length() > 300:
@@ -329,7 +329,7 @@ def _finite(value: float) -> bool:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object, if no name is there twice."""
+    """A JSON object without duplicate names."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError(f"of the names {[name for name, _ in pairs]!r:.200} one is there twice")
@@ -337,4 +337,4 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"it holds {name}, which is no JSON")
+    raise ValueError(f"it holds {name}, which is not JSON")

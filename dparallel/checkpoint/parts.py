@@ -1,4 +1,4 @@
-"""The parts of a run's state: how each is taken, which rank's state a rank takes back, and how it is restored.
+"""The parts of a run's state: how each is saved, which rank's state a rank restores, and how.
 
 On as many ranks as saved each rank restores its own. On another number equal parts are everyone's; for others see each part.
 """
@@ -39,7 +39,7 @@ class SavedStates(Protocol):
     ranks: int
 
     def part(self, part: str, rank: int) -> Any:
-        """What a rank saved of a part, as a nested state whose arrays may be Leafs."""
+        """The part of a rank's state, as a nested state whose arrays may be Leafs."""
 
 
 class Part(Protocol):
@@ -51,23 +51,23 @@ class Part(Protocol):
         """The state of this rank, as nested containers of numbers, strings, tensors and Slices; nothing is copied."""
 
     def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
-        """What this rank of `size` takes back, read. Not collective."""
+        """Read what this rank of `size` restores. Not collective."""
 
     def put(self, state: Any) -> None:
-        """Take back what choose() chose. Not collective."""
+        """Restore what choose() returned. Not collective."""
 
     def finish(self) -> None:
-        """After all parts were put back. Collective."""
+        """Called after all parts were restored. Collective."""
 
     def small(self) -> Any:
-        """A copy of what may change without optimizer.step(): all but weights and an optimiser's arrays."""
+        """A copy of all that may change without optimizer.step(): all but weights and an optimizer's arrays."""
 
     def whole(self, small: Any) -> Any:
-        """What take() would have given when small() was called, if no optimiser has taken a step since."""
+        """The result of take() at the time of small(), if no optimizer has taken a step since."""
 
 
 class Plain:
-    """What has state_dict() and load_state_dict(): a scheduler, a GradScaler, an object of the user's."""
+    """An object with state_dict() and load_state_dict(): a scheduler, a GradScaler, a user's object."""
 
     own = False
 
@@ -87,19 +87,19 @@ class Plain:
         self.thing.load_state_dict(state)
 
     def finish(self) -> None:
-        """Nothing is left to do."""
+        """Nothing remains to be done."""
 
     def small(self) -> Any:
         """All of it."""
         return copied(self.take())
 
     def whole(self, small: Any) -> Any:
-        """What small() has copied."""
+        """The copy that small() made."""
         return small
 
 
 class Container(Plain):
-    """A dict or list of the user's, whose contents are replaced in place."""
+    """A user's dict or list, whose contents are replaced in place."""
 
     def take(self) -> Any:
         """The container, not a copy."""
@@ -116,7 +116,7 @@ class Container(Plain):
 
 
 class Values(Plain):
-    """A Tensor or an array of the user's, overwritten in place."""
+    """A user's Tensor or array, overwritten in place."""
 
     def take(self) -> Any:
         """The values, under a name."""
@@ -142,14 +142,14 @@ def _in_place(old: Any, new: Any) -> Any:
 
 
 class Stream(Plain):
-    """A Generator of the user's, or one of NumPy's or Python's."""
+    """A user's Generator, or one of NumPy or Python."""
 
     def take(self) -> Any:
-        """Where the stream stands."""
+        """The position of the stream."""
         return portable(states({"stream": self.thing}))
 
     def put(self, state: Any) -> None:
-        """Go on from there."""
+        """Continue from this position."""
         restore({"stream": self.thing}, state)
 
 
@@ -166,7 +166,7 @@ class SharedStreams:
         self._states = SharedStates()
 
     def take(self) -> Any:
-        """Where the streams stand."""
+        """The positions of the streams."""
         return portable(states(shared_streams()))
 
     def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
@@ -188,14 +188,14 @@ class SharedStreams:
         restore(shared_streams(), state)
 
     def finish(self) -> None:
-        """Nothing is left to do."""
+        """Nothing remains to be done."""
 
     def small(self) -> Any:
-        """Where the streams stand."""
+        """The positions of the streams."""
         return self._states.read()
 
     def whole(self, small: Any) -> Any:
-        """As take() has it."""
+        """As take() returned them."""
         return portable(small)
 
 
@@ -229,7 +229,7 @@ class Model:
         self._buffers: list[tuple[str, dict[str, Any], str]] | None = None     # name, whose, by which key; see small()
 
     def take(self) -> Any:
-        """The module's state as it lies on this rank."""
+        """The module's state as stored on this rank."""
         held = self.model.local_state() if isinstance(self.model, DataParallel) else self.model.state_dict(keep_vars=True)
         state: Any = OrderedDict((name, _sliced(value)) for name, value in held.items())
         if hasattr(held, "_metadata"):
@@ -239,7 +239,7 @@ class Model:
 
     @property
     def _hook(self) -> Any:
-        """The state of the comm hook, if it has one to be saved."""
+        """The state of the comm hook, if it can be saved."""
         hook = self.model.comm_hook if isinstance(self.model, DataParallel) else None
         state = None if hook is None else hook.state
         return state if hasattr(state, "state_dict") and hasattr(state, "load_state_dict") else None
@@ -249,7 +249,7 @@ class Model:
         return {name: getattr(model, name) for name in COUNTERS} if isinstance(model, DataParallel) else {}
 
     def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
-        """The values that belong here: this rank's slices of what is sharded now, the whole of the rest."""
+        """This rank's values: its slices of sharded parameters, and the whole of the others."""
         same = size == saved.ranks
         given = saved.part(name, rank if same else 0)
         slices = {} if not isinstance(self.model, DataParallel) else {
@@ -259,7 +259,7 @@ class Model:
         for key, value in given["module"].items():
             if isinstance(value, Leaf) and value.source.own and not same and key in parameters:
                 raise CheckpointError(f"{saved.title}: the {saved.ranks} ranks saved different values of parameter {key!r}, "
-                                      f"so {size} ranks can't go on with it: average it before save(), or restore on "
+                                      f"so {size} ranks cannot continue from it: average it before save(), or restore on "
                                       f"{saved.ranks} ranks")
             if isinstance(value, Leaf) and key in slices:
                 shard = slices[key]
@@ -283,7 +283,7 @@ class Model:
             own = self.model.local_state()
             missing, unexpected = sorted(own.keys() - given.keys()), sorted(given.keys() - own.keys())
             if missing or unexpected:
-                raise ValueError(f"the model's names are others than the saved ones: missing {missing}, unexpected "
+                raise ValueError(f"the model's names differ from the saved ones: missing {missing}, unexpected "
                                  f"{unexpected}")
             for key in [key for key, value in own.items() if isinstance(value, ParameterSlice)]:
                 piece, new = own[key], given.pop(key)
@@ -299,7 +299,7 @@ class Model:
                 setattr(self.model, name, state["counters"][name])
 
     def finish(self) -> None:
-        """Slices were written: values that stay on every rank are gathered again."""
+        """Slices were written: gather again the values that stay on every rank."""
         if isinstance(self.model, DataParallel):
             self.model.slices_changed()
 
@@ -313,7 +313,7 @@ class Model:
         return buffers, None if hook is None else copied(hook.state_dict()), self._counters()
 
     def whole(self, small: Any) -> Any:
-        """The parameters as they are, and what small() has copied."""
+        """The present parameters, and the copy that small() made."""
         buffers, hook, counters = small
         state = self.take()
         for name in buffers.keys() & state["module"].keys():
@@ -322,7 +322,7 @@ class Model:
 
 
 def _sliced(value: Any) -> Any:
-    """The Slice that a ParameterSlice is; anything else as it is."""
+    """The Slice for a ParameterSlice; anything else unchanged."""
     return _slice(value.array, value) if isinstance(value, ParameterSlice) else value
 
 
@@ -332,7 +332,7 @@ def _slice(array: Any, p: ParameterSlice) -> Slice:
 
 
 class OptimizerState:
-    """An optimiser; if its parameters lie in slices, its state does, too, and is saved and read in slices."""
+    """An optimizer. If its parameters are slices, its state is saved and read in slices too."""
 
     own = False
 
@@ -342,7 +342,7 @@ class OptimizerState:
         self.inner: Any = inner
 
     def take(self) -> Any:
-        """Its state as it lies on this rank."""
+        """Its state as stored on this rank."""
         optimizer = self.optimizer
         packed = optimizer.local_state() if isinstance(optimizer, ZeroRedundancyOptimizer) else local_state(optimizer)
         owners = self._owners(packed)
@@ -361,7 +361,8 @@ class OptimizerState:
         return {number: p for number, p in pairs if isinstance(p, ParameterSlice)}
 
     def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
-        """This rank's slices of what is sharded, the whole of the rest. State that differed needs as many ranks."""
+        """This rank's slices of sharded state, and the whole of the rest. State that differed between ranks needs as many
+        ranks."""
         same = size == saved.ranks
         given = saved.part(name, rank if same else 0)
         owners = self._owners(given)
@@ -376,7 +377,7 @@ class OptimizerState:
                 source = value.source if isinstance(value, Leaf) else None
                 if source is not None and source.own and not same:
                     raise CheckpointError(f"{saved.title}: the {saved.ranks} ranks saved different states {key!r} of "
-                                          f"parameter {number}, so {size} ranks can't go on with it; restore on "
+                                          f"parameter {number}, so {size} ranks cannot continue from it; restore on "
                                           f"{saved.ranks} ranks")
                 if p is not None and source is not None and source.sliced and source.shape == tuple(p.shard.shape):
                     state[number][key] = result(source.elements(p.shard.start, p.shard.stop).reshape(p.array.shape))
@@ -385,11 +386,11 @@ class OptimizerState:
         return {key: state if key == "state" else read_leaves(value) for key, value in given.items()}
 
     def put(self, state: Any) -> None:
-        """Its load_state_dict(), which leaves slices as they are."""
+        """Its load_state_dict(), which does not change slices."""
         self.optimizer.load_state_dict(state)
 
     def finish(self) -> None:
-        """Nothing is left to do."""
+        """Nothing remains to be done."""
 
     def small(self) -> Any:
         """The options of the groups, which schedules change."""
@@ -397,15 +398,14 @@ class OptimizerState:
                  if key not in ("params", "param_names")} for group in self.optimizer.param_groups]
 
     def whole(self, small: Any) -> Any:
-        """The optimiser's arrays as they are, with the options that small() has copied."""
+        """The optimizer's present arrays, with the options that small() copied."""
         state = self.take()
         groups = [{**group, **options} for group, options in zip(state["param_groups"], small, strict=True)]
         return {**state, "param_groups": groups}
 
 
 class Loader(Plain):
-    """The position of a DataLoader or sampler. On another number of ranks: one that counts all ranks' samples, or was
-    equal."""
+    """The position of a DataLoader or sampler. On another number of ranks it must count all ranks' samples, or be equal."""
 
     own = True
 
@@ -417,7 +417,7 @@ class Loader(Plain):
         return for_rank(everyone, rank, size, saved.title)
 
     def small(self) -> Any:
-        """All of it. A DataLoader's state is made anew at each call, and so is a sampler's of ours."""
+        """All of it. A DataLoader's state is created anew at each call, and so is that of our samplers."""
         return self.take() if isinstance(self.thing, DataLoader) else copied(self.take())
 
 
@@ -435,24 +435,24 @@ def for_rank(everyone: list[dict[str, Any]], rank: int, size: int, title: str) -
             return {**mine, **furthest}
         mine["place"] = {**mine["place"], "sampler": {**mine["place"]["sampler"], **furthest}}
     elif not all(_same(everyone[0], other) for other in everyone[1:]):
-        raise CheckpointError(f"{title}: the loader stood at another place on each of {len(everyone)} ranks, in an order of "
-                              f"its own, so {size} ranks can't divide what is left; use a GlobalBatchSampler or "
-                              f"DistributedSampler, or restore on {len(everyone)} ranks")
-    if rank >= len(everyone) and "base_seed" in mine:                      # random numbers of its own for its workers
+        raise CheckpointError(f"{title}: the loaders were at different positions on the {len(everyone)} ranks, each in its "
+                              f"own order, so {size} ranks cannot redistribute the remaining samples; use a GlobalBatchSampler "
+                              f"or DistributedSampler, or restore on {len(everyone)} ranks")
+    if rank >= len(everyone) and "base_seed" in mine:                      # separate random numbers for its workers
         mine["workers"] = None
         mine["base_seed"] = None if mine["base_seed"] is None else (mine["base_seed"] + rank) % 2**63
     return mine
 
 
 def position(state: dict[str, Any]) -> dict[str, int] | None:
-    """{"epoch", "sample", ...} of a loader or sampler that counts the samples of all ranks; None for another."""
+    """{"epoch", "sample", ...} of a loader or sampler that counts the samples of all ranks; None for others."""
     place = state.get("place") if "place" in state else {"sampler": state}
     sampler = place.get("sampler") if isinstance(place, dict) else None
     return sampler if isinstance(sampler, dict) and {"epoch", "sample"} <= sampler.keys() else None
 
 
 def copied(value: Any) -> Any:
-    """A copy of a nested state that shares nothing that can change."""
+    """A copy of a nested state that shares nothing mutable."""
     if type(value) in SCALARS:
         return value
     if isinstance(value, Tensor):
@@ -471,7 +471,7 @@ def copied(value: Any) -> Any:
 
 
 def part_of(name: str, thing: Any) -> Part:
-    """The part of the state that an object given to a Checkpointer is. TypeError for what can't be put back."""
+    """The part of the state for an object given to a Checkpointer. TypeError if it cannot be restored."""
     if isinstance(thing, Module):
         return Model(thing)
     if isinstance(thing, Optimizer):

@@ -1,4 +1,4 @@
-"""Which rank writes what: arrays that are equal on all ranks are divided, slices and different arrays are their rank's."""
+"""Which rank writes what: arrays equal on all ranks are divided; each rank writes its slices and different arrays."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .errors import Ranks
 
 
 class Plan(NamedTuple):
-    """What this rank writes (`mine`, names of arrays), and its entries in the list."""
+    """The names of the arrays that this rank writes (`mine`), and its entries in the list."""
 
     rank: int
     mine: list[str]
-    own: set[str]                                    # of these: each rank's own
+    own: set[str]                                    # of these, each rank's own
     held: Mapping[str, Held]
     checksums: Mapping[str, int]
-    trees: dict[str, Any]                            # of parts that are equal on all ranks; empty except on rank 0
+    trees: dict[str, Any]                            # of parts equal on all ranks; empty except on rank 0
     own_trees: dict[str, Any]
-    total_bytes: int                                 # that all ranks write
+    total_bytes: int                                 # written by all ranks
 
     def listed(self) -> dict[str, Any]:
         """The list of this rank."""
@@ -76,7 +76,7 @@ class Staging:
         self.arrays: dict[str, Array] = {}
 
     def copies(self, arrays: Mapping[str, Array]) -> dict[str, Array]:
-        """Copies of the arrays, row by row. Those of the last call are overwritten."""
+        """Copies of the arrays, row by row. They overwrite those of the last call."""
         made = {}
         for name, array in arrays.items():
             before = self.arrays.get(name)

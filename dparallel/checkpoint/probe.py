@@ -1,4 +1,4 @@
-"""Before the first step: can all ranks write into the folder, and is it the same folder for all of them?"""
+"""Before the first step: check that all ranks can write into the folder, and that it is the same one for all of them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def probe(folder: str, ranks: Ranks, least: int) -> None:
     def mark(rank: int) -> str:
         return os.path.join(folder, f"{PROBE}{token}-{rank}")
 
-    with ranks.together(f"the folder {folder} can't be made"):
+    with ranks.together(f"the folder {folder} cannot be created"):
         if ranks.rank == 0:
             os.makedirs(folder, exist_ok=True)
     try:
         with ranks.together(f"can't write into {folder}"):
             if not os.path.isdir(folder):
-                raise CheckpointError(f"the folder {folder} is not there: it has to be shared by all ranks")
+                raise CheckpointError(f"the folder {folder} does not exist on every rank: all ranks must share it")
             with open(mark(ranks.rank), "xb") as file:
                 file.write(bytes(4096))              # a full disk has room for a name, but not for a block
                 file.flush()
@@ -41,16 +41,17 @@ def probe(folder: str, ranks: Ranks, least: int) -> None:
             unseen = [rank for rank in range(ranks.size) if not os.path.exists(mark(rank))]
             if unseen:
                 raise CheckpointError(f"the folder {folder} does not show the files of rank {', '.join(map(str, unseen))}: "
-                                      "it has to be one that all ranks share")
+                                      "all ranks must share it")
             check_space(folder, least, "the weights alone take")
-        ranks.agree("")                              # all have looked
+        ranks.agree("")                              # all have checked
     finally:
         with contextlib.suppress(OSError):
             os.unlink(mark(ranks.rank))
 
 
 def identity(folder: str, ranks: Ranks) -> str:
-    """A random word that this folder keeps, and a later one of its name lacks; readable by this user only. Collective."""
+    """A random word stored in this folder, which a later folder of this name lacks; only this user can read it.
+    Collective."""
     found = ""
     with ranks.together(f"memory=True keeps a random word in {folder}"):
         if ranks.rank == 0:

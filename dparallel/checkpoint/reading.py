@@ -1,4 +1,4 @@
-"""A saved state: its manifest, its shards, and the values in them, each compared with its checksum when it is read."""
+"""A saved state: its manifest, its shards, and their values, each compared with its checksum when it is read."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class Shard:
         return Source(self.place, opener=lambda path, flags: regular(path, flags, private=self.private))
 
     def read(self, name: str, nbytes: int, crc32: int) -> Array:
-        """The bytes of one array. CheckpointError if they are not those that were written."""
+        """The bytes of one array. CheckpointError if they differ from those written."""
         entry = self.entries.get(name)
         if entry is None or entry.nbytes != nbytes:
             size = "" if entry is None else f" of {nbytes} bytes"
-            raise CheckpointError(f"{self.name} does not hold {name!r}{size}, which its manifest says it does")
+            raise CheckpointError(f"{self.name} does not hold {name!r}{size}, which its manifest lists")
         if isinstance(self.place, str):
             with self._source() as source:
                 found: Array = source.vector(entry.start, entry.nbytes)
@@ -66,7 +66,7 @@ class Shard:
 
 
 class StoredArray:
-    """An array of a saved state, in one piece or several. own: whose ranks saved different ones under this name."""
+    """An array of a saved state, in one or several pieces. own: the ranks that saved different ones under this name."""
 
     def __init__(self, name: str, entry: Mapping[str, Any], shards: Callable[[int], Shard], own: bool) -> None:
         self.name: str = name
@@ -131,15 +131,15 @@ class Saved:
         return self._open[number]
 
     def parts(self) -> list[str]:
-        """The names of what was saved: "model", "optimizer", ..."""
+        """The names of the saved parts: "model", "optimizer", ..."""
         return [*self.manifest["trees"], *(part for part in self.manifest["own"][0]["trees"])]
 
     def common(self, part: str) -> bool:
-        """Whether all ranks saved the same of a part, but for values of arrays."""
+        """Whether all ranks saved the same tree of a part; values of arrays may differ."""
         return part in self.manifest["trees"]
 
     def part(self, part: str, rank: int) -> Any:
-        """What a rank saved of a part, as a nested state whose arrays are Leafs. KeyError if it saved none."""
+        """The part saved by a rank, as a nested state whose arrays are Leafs. KeyError if it saved none."""
         own = self.manifest["own"][rank]["trees"]
         tree = own[part] if part in own else self.manifest["trees"][part]
 

@@ -9,7 +9,9 @@ from .errors import Ranks
 
 
 class Due:
-    """Whether so many seconds have passed since the last save: the same answer on all ranks, at the same call.
+    """Whether this many seconds have passed since the last save: the same answer on all ranks, at the same call. Ranks read
+    rank 0's clock together, and again after half of the remaining calls by their estimate: about 2 log2(calls) messages
+    between two saves.
 
     Ranks read rank 0's clock together, and again after half of the calls that are left by their estimate: about 2
     log2(calls) messages between two saves.
@@ -23,7 +25,7 @@ class Due:
         self.saved()
 
     def saved(self) -> None:
-        """A save was made, or a run begins: count from here."""
+        """A save was made, or a run has begun: start counting."""
         self.start: float = self.clock()
         self.calls = 0
         self.next: int = 1

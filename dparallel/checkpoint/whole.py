@@ -1,4 +1,4 @@
-"""save_all() and load_all(): a checkpoint written, or read, in one call. A Checkpointer does the work."""
+"""save_all() and load_all(): write or read a checkpoint in one call, by a Checkpointer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def load_all(folder: str | os.PathLike[str], model: Any = None, optimizer: Any =
              **extra: Any) -> int:
     """Restore what save_all() or a Checkpointer saved, also on another number of ranks. Collective."""
     ranks = Ranks(communicator(comm if comm is not None else getattr(model, "comm", None)))
-    if not ranks.from_first(os.path.isdir(folder)):  # a Checkpointer would make it
+    if not ranks.from_first(os.path.isdir(folder)):  # a Checkpointer would create it
         raise CheckpointError(f"load_all: there is no folder {os.path.abspath(os.fsdecode(folder))}")
     with Checkpointer(folder, model, optimizer, scheduler, loader, scaler, comm=comm, keep=None, **extra) as checkpoint:
         steps = checkpoint.steps()

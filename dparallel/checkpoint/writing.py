@@ -19,12 +19,12 @@ from .errors import CheckpointError, told
 from .keeping import Keep, Kept
 from .manifest import checked_list, checked_manifest
 
-FIRST_LOOK, LAST_LOOK = 0.005, 0.5   # seconds between two looks for the lists of other ranks
+FIRST_LOOK, LAST_LOOK = 0.005, 0.5   # seconds between two checks for the lists of other ranks
 LEFT_ALONE = 60.0                    # seconds that rank 0 waits for them after its program has ended
 
 
 class Job(NamedTuple):
-    """What a rank writes: the head of the checkpoint, its folder's name, and this rank's arrays and list."""
+    """The job of a rank: the head of the checkpoint, its folder's name, and this rank's arrays and list."""
 
     head: dict[str, Any]
     name: str
@@ -34,10 +34,10 @@ class Job(NamedTuple):
 
 
 class Memory(Protocol):
-    """Where copies in memory are kept: MemoryCopies."""
+    """The interface for copies in memory: MemoryCopies."""
 
     def keep(self, job: Job, neighbours: Sequence[Any]) -> None:
-        """Write a rank's job, and what its neighbours sent, into the memory of this host."""
+        """Write a rank's job, and those that its neighbours sent, into this host's memory."""
 
 
 class Writer:
@@ -56,7 +56,7 @@ class Writer:
         self._thread: threading.Thread | None = None
 
     def start(self, background: bool) -> None:
-        """Write, in a thread of its own or now. The thread ends the process only when it is done: not a daemon."""
+        """Write, in a separate thread or now. The process ends only after the thread: it is not a daemon."""
         if background:
             self._thread = threading.Thread(target=self._run, name=f"checkpoint {self.job.name}")
             self._thread.start()
@@ -64,12 +64,12 @@ class Writer:
             self._write_shard()
 
     def shard_written(self) -> str:
-        """Wait until this rank's shard is written; why it is not, or ""."""
+        """Wait until this rank's shard is written; returns the problem, or ""."""
         self._shard_done.wait()
         return self._problem
 
     def completed(self) -> str:
-        """Wait until the checkpoint is complete, on rank 0; why it is not, or ""."""
+        """Wait until the checkpoint is complete, on rank 0; returns the problem, or ""."""
         if self._thread is None:
             self._complete()
         else:
@@ -77,7 +77,8 @@ class Writer:
         return self._late_problem
 
     def give_up(self, wait: bool = False) -> None:
-        """Stop waiting for other ranks after a failure; the next save removes the folder. wait: unless all is there."""
+        """Stop waiting for other ranks after a failure; the next save removes the folder. wait: only if a part is
+        missing."""
         if wait and self._thread is not None:
             self._thread.join(1.0)
         self._given_up.set()
@@ -112,7 +113,7 @@ class Writer:
             self._late_problem = told(error, f"completing {os.path.join(self.folder, self.job.name)}")
 
     def _parts(self) -> list[dict[str, Any]] | None:
-        """The lists of all ranks, as soon as they are there; None if it was given up."""
+        """The lists of all ranks, as soon as they exist; None if the save was given up."""
         assert self.folder is not None
         path = os.path.join(self.folder, self.job.name)
         pause, alone = FIRST_LOOK, None
@@ -139,14 +140,14 @@ class Writer:
             os.unlink(os.path.join(path, files.part_name(rank)))
         head = self.job.head
         self.there.append(Kept(head["number"], head["step"], head["metric"], self.job.name))
-        with contextlib.suppress(OSError):           # the checkpoint is complete: what blocks it can stay
+        with contextlib.suppress(OSError):           # the checkpoint is complete: obstacles may stay
             for old in self.keep.superfluous(self.there) if self.keep is not None else ():
                 files.remove(os.path.join(self.folder, old.name))
                 self.there.remove(old)
 
 
 def write_part(path: str, job: Job, mode: int = 0o666) -> None:
-    """Write a rank's shard, then its list. mode: of the files, without what the umask takes away."""
+    """Write a rank's shard, then its list. mode: of the files, without the bits that the umask removes."""
     shard = files.write_shard(os.path.join(path, files.shard_name(job.rank)), job.arrays, mode)
     files.sync_folder(path)
     listed = {**job.head, "head": job.head, "rank": job.rank, "shard": shard, **job.listed}

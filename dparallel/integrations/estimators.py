@@ -34,7 +34,7 @@ else:
     try:
         base = import_module("sklearn.base")
         BaseEstimator, ClassifierMixin, RegressorMixin = base.BaseEstimator, base.ClassifierMixin, base.RegressorMixin
-    except ModuleNotFoundError:                      # `from dparallel import *` works without it, an estimator does not
+    except ModuleNotFoundError:                      # `from dparallel import *` works without it, estimators do not
         BaseEstimator, ClassifierMixin, RegressorMixin = (type(name, (), {}) for name in ("Base", "Classifier", "Regressor"))
 
 Array = np.ndarray[Any, Any]
@@ -57,7 +57,7 @@ class NeuralNet(BaseEstimator):
         for name, value in kwargs.items():
             if not name.startswith(PREFIXES):
                 raise TypeError(f"{type(self).__name__}() got an unexpected keyword argument {name!r}; arguments of the "
-                                f"module, the optimiser and the criterion begin with {', '.join(PREFIXES)}")
+                                f"module, the optimizer and the criterion begin with {', '.join(PREFIXES)}")
             setattr(self, name, value)
 
     # --- parameters: those of the constructor, and module__..., optimizer__..., criterion__... --------------------------
@@ -91,14 +91,14 @@ class NeuralNet(BaseEstimator):
             settings = self._settings("module__")
             if settings:
                 names = ", ".join("module__" + name for name in settings)
-                raise TypeError(f"{names}: pass the class of the module, not a module that is made")
+                raise TypeError(f"{names}: pass the class of the module, not an instance")
             net = copy.deepcopy(self.module)
         else:
             net = self.module(**self._settings("module__"))
         if isinstance(self.criterion, Module):
             if settings := self._settings("criterion__"):
                 names = ", ".join("criterion__" + name for name in settings)
-                raise TypeError(f"{names}: pass the class of the criterion, not a criterion that is made")
+                raise TypeError(f"{names}: pass the class of the criterion, not an instance")
             self.criterion_ = copy.deepcopy(self.criterion)
         else:
             self.criterion_ = (self.criterion or self._criterion)(**self._settings("criterion__"))
@@ -118,7 +118,7 @@ class NeuralNet(BaseEstimator):
         return int(import_module("sklearn.utils").check_random_state(state).randint(2**31))
 
     def _check(self, epochs: int) -> None:
-        """Whether there are rows in a batch."""
+        """Check the arguments that fit() uses."""
         for name, value, least in (("batch_size", self.batch_size, 1), ("max_epochs", epochs, 0)):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
                 raise ValueError(f"{type(self).__name__}: {name}={value!r}; a whole number from {least} on is expected")
@@ -137,7 +137,7 @@ class NeuralNet(BaseEstimator):
         return [ag.tensor((weights / weights.mean()).astype(np.float32))]
 
     def _loss(self, output: ag.Tensor, targets: ag.Tensor, weights: list[ag.Tensor]) -> ag.Tensor:
-        """The mean loss of rows, each times its weight."""
+        """The mean loss of rows, each multiplied by its weight."""
         if not weights:
             return self.criterion_(output, targets)  # type: ignore[no-any-return]
         each = copy.copy(self.criterion_)
@@ -146,7 +146,7 @@ class NeuralNet(BaseEstimator):
         return ((losses.flatten(1).mean(1) if losses.ndim > 1 else losses) * weights[0]).mean()
 
     def _epochs(self, x: ag.Tensor, y: ag.Tensor, sample_weight: Any, epochs: int) -> None:
-        """Train; history_ gets each epoch's mean loss over this rank's rows."""
+        """Train; appends each epoch's mean loss over this rank's rows to history_."""
         comm = communicator(self.comm)
         rows = max(min(self.batch_size, len(x)), comm.size)
         seed = int(np.random.randint(2**31)) if self.random_state is None else self._seed()
@@ -174,7 +174,7 @@ class NeuralNet(BaseEstimator):
         return output
 
     def _rows(self, X: Any, reset: bool) -> ag.Tensor:
-        """X, checked by scikit-learn, as float32 (what is another float stays)."""
+        """X, checked by scikit-learn, as float32; other floating dtypes are kept."""
         validation = import_module("sklearn.utils.validation")
         if not hasattr(validation, "validate_data"):
             version = import_module("sklearn").__version__
@@ -202,7 +202,7 @@ class NeuralNet(BaseEstimator):
             return ag.cat([then(self.module_(rows)) for rows in ag.split(x, size)])[:n]
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy, for pickle and joblib, has the module, and not the ranks' buckets."""
+        """The state for pickle and joblib, with the module and without the ranks' buckets."""
         state = super().__getstate__() if hasattr(BaseEstimator, "__getstate__") else dict(vars(self))
         return {**state, "model_": state["module_"]} if "module_" in state else state
 
@@ -218,7 +218,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Train one epoch more. Returns self."""
+        """Train one more epoch. Returns self."""
         self._train(X, y, classes, sample_weight, 1, go_on=True)
         return self
 
@@ -245,7 +245,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         self._epochs(x, ag.tensor(place), sample_weight, epochs)
 
     def _shaped(self, output: ag.Tensor, targets: ag.Tensor) -> ag.Tensor:
-        """The outputs, of which there is one for each class at least."""
+        """The outputs, at least one for each class."""
         if output.ndim > 1 and output.shape[1] < len(self.classes_):
             raise ValueError(MSG_FEW.format(outputs=output.shape[1], classes=len(self.classes_)))
         return output
@@ -255,7 +255,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
         def probabilities(outputs: ag.Tensor) -> ag.Tensor:
             if outputs.shape[-1] < len(self.classes_):
                 raise ValueError(MSG_FEW.format(outputs=outputs.shape[-1], classes=len(self.classes_)))
-            outputs = outputs[..., :len(self.classes_)]  # a last layer may be larger: what is never right is no class
+            outputs = outputs[..., :len(self.classes_)]  # a last layer may be larger: the rest are no classes
             return outputs.exp() if isinstance(self.criterion_, NLLLoss) else F.softmax(outputs, -1)
 
         return self._outputs(X, probabilities).numpy()
@@ -267,7 +267,7 @@ class NeuralNetClassifier(ClassifierMixin, NeuralNet):
 
 
 class NeuralNetRegressor(RegressorMixin, NeuralNet):
-    """A module whose outputs are numbers, as scikit-learn's regressor. Attributes and errors are NeuralNetClassifier's."""
+    """A module with numeric outputs, as scikit-learn's regressor. Attributes and errors are NeuralNetClassifier's."""
 
     _criterion = MSELoss
 
@@ -277,7 +277,7 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train one epoch more. Returns self."""
+        """Train one more epoch. Returns self."""
         self._train(X, y, sample_weight, 1, go_on=True)
         return self
 
@@ -297,7 +297,7 @@ class NeuralNetRegressor(RegressorMixin, NeuralNet):
         self._epochs(x, ag.tensor(y), sample_weight, epochs)
 
     def _shaped(self, output: ag.Tensor, targets: ag.Tensor) -> ag.Tensor:
-        """One output as a vector where the targets are one."""
+        """One output as a vector if the targets are one."""
         output = output.squeeze(-1) if output.ndim == targets.ndim + 1 and output.shape[-1] == 1 else output
         by_element = isinstance(self.criterion_, (MSELoss, L1Loss, SmoothL1Loss, HuberLoss))
         if output.shape != targets.shape and (by_element or output.ndim == targets.ndim):             # which would broadcast

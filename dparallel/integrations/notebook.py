@@ -39,7 +39,7 @@ TIMED_OUT = 124                                      # dprun's
 
 
 class RankTraceback(Exception):
-    """The traceback of an exception on a rank: the cause of the one that is raised here."""
+    """The traceback of an exception on a rank: the cause of the exception raised here."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -64,7 +64,7 @@ def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] 
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise TypeError(f"notebook_launcher(function, n={n!r}): n is the number of ranks; arguments are given as args=(...)")
     if not callable(function):
-        raise TypeError(f"notebook_launcher({function!r}): a function is needed")
+        raise TypeError(f"notebook_launcher({function!r}): the first argument must be a function")
     if isinstance(args, str) or not isinstance(args, Sequence):
         raise TypeError(f"notebook_launcher(function, n, args={args!r}): args is a tuple of arguments, as in (0.1,)")
     try:
@@ -77,7 +77,7 @@ def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] 
     except Exception as error:
         name = getattr(function, "__name__", function)
         raise TypeError(f"notebook_launcher: {name!r}, its arguments or what it uses can't be pickled "
-                        f"({type(error).__name__}: {error}); make such things inside the function") from error
+                        f"({type(error).__name__}: {error}); create such objects inside the function") from error
     with tempfile.TemporaryDirectory(prefix="dparallel-notebook-") as folder:
         Path(folder, "call").write_bytes(pickle.dumps((list(sys.path), sources())) + call)
         line = [sys.executable, "-c", DPRUN, "-q", "-n", str(n), *(["--threads", str(threads)] if threads else []),
@@ -97,17 +97,17 @@ def notebook_launcher(function: Callable[..., Any], n: int, args: Sequence[Any] 
 
 
 def sources() -> dict[str, Any]:
-    """The lines of cells, by the names of the files that there are not: for tracebacks on the ranks."""
+    """The lines of cells, by their file names, which do not exist: for tracebacks on the ranks."""
     return {name: (len("".join(entry[2])), None, entry[2], name) for name, entry in list(linecache.cache.items())
             if len(entry) == 4 and not os.path.exists(name)}
 
 
 def reraise(rank: int, pickled: bytes) -> None:
-    """Raise what a rank has raised."""
+    """Raise the exception of a rank."""
     text, error = pickle.loads(pickled)
     try:
         found = pickle.loads(error)
-    except Exception:                                # not pickled, or it can't be made again here
+    except Exception:                                # not pickled, or it cannot be constructed here
         found = None
     if isinstance(found, Exception):
         raise found from RankTraceback(f"rank {rank}: {text}")
@@ -115,7 +115,7 @@ def reraise(rank: int, pickled: bytes) -> None:
 
 
 def run(line: list[str], changes: dict[str, str]) -> tuple[int, str]:
-    """Run a command and show its output here as it comes; its exit code, and the end of what it wrote to stderr."""
+    """Run a command and show its output as it arrives; returns its exit code and the end of its stderr."""
     process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env={**environment.without_pytest(), **changes}, preexec_fn=dies_with_parent())
     queue: SimpleQueue[tuple[str, str] | None] = SimpleQueue()
@@ -149,7 +149,7 @@ def run(line: list[str], changes: dict[str, str]) -> tuple[int, str]:
 
 
 def read(name: str, pipe: IO[bytes] | None, queue: SimpleQueue[tuple[str, str] | None]) -> None:
-    """Put what comes through a pipe into the queue, and None at its end."""
+    """Put the data of a pipe into the queue, and None at its end."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     if pipe is not None:
         while data := os.read(pipe.fileno(), 65536):

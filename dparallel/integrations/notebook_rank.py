@@ -1,6 +1,4 @@
-"""On each rank: runs the function that notebook_launcher() was given. dprun runs this module, with the folder as
-argument.
-"""
+"""On each rank: runs the function of notebook_launcher(). dprun runs this module, with the folder as argument."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from ..comm.environment import environment
 
 
 def main(folder: Path) -> None:
-    """Call the function; leave rank 0's result, or what this rank raises, in the folder."""
+    """Call the function; write rank 0's result, or this rank's exception, to the folder."""
     rank = max(0, environment.number("RANK"))
     file = io.BytesIO((folder / "call").read_bytes())
     paths, sources = pickle.load(file)

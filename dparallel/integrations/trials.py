@@ -9,7 +9,7 @@ from autograd.base.docstrings import attach_to_modules
 
 from ..comm import CollectiveError, Communicator, communicator
 
-LOCAL = ("report", "set_user_attr")                  # what rank 0 does alone, and the others wait for
+LOCAL = ("report", "set_user_attr")                  # what rank 0 does alone while the others wait
 MSG_FAILED = "DistributedTrial.{name}: {text} on rank 0"
 
 
@@ -28,7 +28,7 @@ class DistributedTrial:
             raise TypeError("DistributedTrial: rank 0 passes Optuna's trial, the others None")
 
     def _answer(self, name: str, ask: Callable[[], Any]) -> Any:
-        """What rank 0 gets, on all ranks."""
+        """The result of a call on rank 0, on all ranks."""
         answer, error = None, None
         if self.main:
             try:
@@ -53,7 +53,7 @@ class DistributedTrial:
         return self._call("suggest_float", name, low, high, step=step, log=log)
 
     def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int:
-        """A whole number between low and high, the same on all ranks."""
+        """An integer between low and high, the same on all ranks."""
         return self._call("suggest_int", name, low, high, step=step, log=log)
 
     def suggest_categorical(self, name: str, choices: Any) -> Any:
@@ -61,15 +61,16 @@ class DistributedTrial:
         return self._call("suggest_categorical", name, choices)
 
     def report(self, value: float, step: int) -> None:
-        """Tell the study an intermediate value, rank 0's: give the mean over ranks (metrics.Mean) where they differ."""
+        """Report an intermediate value to the study, rank 0's. If values differ, pass the mean over ranks
+        (metrics.Mean)."""
         self._call("report", float(value), int(step))
 
     def should_prune(self) -> bool:
-        """Whether to give this trial up; all ranks then raise optuna.TrialPruned."""
+        """Whether to stop this trial; all ranks then raise optuna.TrialPruned."""
         return self._call("should_prune")
 
     def set_user_attr(self, key: str, value: Any) -> None:
-        """Note something with the trial, rank 0's."""
+        """Set a user attribute of the trial, with rank 0's value."""
         self._call("set_user_attr", key, value)
 
     def __getattr__(self, name: str) -> Any:
@@ -105,19 +106,19 @@ class DistributedTrial:
 
 
 class _Trials:
-    """The trials of one optimize(): each ends on all ranks with an exchange of what has failed where."""
+    """The trials of one optimize(). Each ends on all ranks with an exchange of failures."""
 
     def __init__(self, objective: Callable[[Any], Any], caught: tuple[type[BaseException], ...], comm: Communicator) -> None:
         self.objective, self.caught, self.comm = objective, caught, comm
-        self.over = False                            # rank 0's exception leaves study.optimize(): all ranks know
+        self.over = False                            # rank 0's exception leaves study.optimize(): all ranks know it
 
     def begin(self, trial: Any) -> Any:
-        """On rank 0: a trial, which the others begin too."""
+        """Start a trial on rank 0; the others start it too."""
         self.comm.broadcast_object("trial", 0)
         return self.run(trial)
 
     def run(self, trial: Any) -> Any:
-        """One trial. Raises what the objective has raised here, or a CollectiveError if it has on other ranks only."""
+        """Run one trial. Raises the objective's exception, or a CollectiveError if only other ranks raised one."""
         value, error = None, None
         try:
             value = self.objective(DistributedTrial(trial, self.comm))
@@ -135,7 +136,7 @@ class _Trials:
         return value
 
     def _exchange(self, text: str, goes_on: bool) -> list[tuple[str, bool]]:
-        """Every rank's. A rank that has failed meets the collectives of others that have not, and lets them fail too."""
+        """The failures of all ranks. A failed rank takes part in the collectives of the others, and lets them fail too."""
         while True:
             try:
                 return self.comm.allgather_object([(text, goes_on)])

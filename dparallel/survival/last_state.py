@@ -36,18 +36,18 @@ HEAD = struct.Struct("=qqq")                         # of a slot: 1 + steps, 0 w
 RANKS = struct.Struct("=q")                          # at the beginning of the file
 ALIGN = 64
 TAG = 2**20 - 2                                      # of messages to another host
-ROOM, SPARE = 20, 64 * 2**20                         # bytes of a slot: so many times the weights', and so many more. Pages
-                                                     # that are not written take no room
+ROOM, SPARE = 20, 64 * 2**20                         # bytes of a slot: a multiple of the weights', plus a constant. Pages
+                                                     # that are not written use no memory
 
 
 def lies_in_slices(parts: Iterable[Part]) -> bool:
-    """Whether some state lies in slices over ranks."""
+    """Whether some state is sliced over ranks."""
     return any(isinstance(part, OptimizerState) and (isinstance(part.optimizer, ZeroRedundancyOptimizer) or any(
         isinstance(p, ParameterSlice) for group in part.optimizer.param_groups for p in group["params"])) for part in parts)
 
 
 class LiveState:
-    """The small parts of a state, copied; the rest as it is, or copied, too, while `whole` is set."""
+    """The small parts of a state, copied; the rest is current, or also copied while `whole` is set."""
 
     steps: int
     clock: int
@@ -55,32 +55,33 @@ class LiveState:
     def __init__(self, parts: Mapping[str, Part], whole: bool) -> None:
         self.parts: Mapping[str, Part] = parts
         self.whole: bool = whole
-        self.steps = self.clock = -1                 # finished steps; by how many collectives of all ranks
+        self.steps = self.clock = -1                 # completed steps; by how many collectives of all ranks
         self._small: dict[str, Any] = {}
         self._copy: State | None = None              # of the whole state
 
     def commit(self, steps: int, clock: int) -> None:
-        """Remember the state: a step is finished."""
+        """Record the state: a step is complete."""
         self.steps, self.clock = steps, clock
         self._copy = _copied_into(self._copy, self.state_now()) if self.whole else None
         self._small = {} if self.whole else {name: part.small() for name, part in self.parts.items()}
 
     @property
     def is_whole(self) -> bool:
-        """Whether the last commit() copied all."""
+        """Whether the last commit() copied everything."""
         return self._copy is not None
 
     def state(self) -> State:
-        """The state after the last finished step; if that was not copied whole, only while no optimiser has taken a step."""
+        """The state after the last completed step. If it was not copied as a whole, this is valid only until an optimizer
+        steps."""
         return self._copy or {name: part.whole(self._small[name]) for name, part in self.parts.items()}
 
     def state_now(self) -> State:
-        """The state as it is."""
+        """The current state."""
         return {name: part.take() for name, part in self.parts.items()}
 
 
 def _copied_into(old: Any, new: Any) -> Any:
-    """A copy of a nested state that shares nothing which can change, in the memory of an older one where that fits."""
+    """A copy of a nested state that shares nothing mutable, in the memory of an older one where that fits."""
     if isinstance(new, Tensor):
         if isinstance(old, Tensor) and (old.shape, old.dtype) == (new.shape, new.dtype):
             np.copyto(old.array, new.array)
@@ -108,12 +109,12 @@ class CopiedState:
         self.rank: int | None = None if comm is None else comm.rank
         self._memory = memoryview(memory)
         self._room = (len(memory) - ALIGN) // (2 * ranks)
-        self._to: int | None = None                  # who gets a copy of this rank's state
-        self._of: list[int] = []                     # whose state this rank keeps a copy of
+        self._to: int | None = None                  # the rank that gets a copy of this rank's state
+        self._of: list[int] = []                     # ranks whose state this rank keeps a copy of
 
     @classmethod
     def shared(cls, parts: Mapping[str, Part], comm: Any) -> CopiedState | None:
-        """Memory for the states of the ranks of an MpiComm; None if those of a host can't share any. Collective."""
+        """Memory for the states of an MpiComm's ranks; None if those of a host cannot share any. Collective."""
         held = [pickle.PickleBuffer(b"")]
         pickle.dumps({name: _arrays(part.take()) for name, part in parts.items()}, protocol=5, buffer_callback=held.append)
         room = max(comm.allgather_object([ROOM * sum(len(buffer.raw()) for buffer in held) // ALIGN * ALIGN + SPARE]))
@@ -130,18 +131,18 @@ class CopiedState:
 
     @classmethod
     def opened(cls, path: str) -> CopiedState:
-        """The memory of others on this host, by the path of one of them that lives."""
+        """The memory of others on this host, by the path of one of them that is alive."""
         file = opened(path)
         memory = mmap.mmap(file, os.fstat(file).st_size // ALIGN * ALIGN)    # without shared_file()'s token
         return cls(file, memory, RANKS.unpack_from(memory)[0])
 
     def close(self) -> None:
-        """Let go of the file; what was read of it is not used any more."""
+        """Release the file; data read from it may not be used any more."""
         os.close(self.file)
 
     @property
     def path(self) -> str:
-        """Where other processes of the host open the file, as long as this one lives."""
+        """The path by which other processes of the host open the file, while this one is alive."""
         return f"/proc/{os.getpid()}/fd/{self.file}"
 
     def commit(self, parts: Mapping[str, Part], steps: int) -> None:
@@ -169,19 +170,19 @@ class CopiedState:
             self._write(rank, steps, self.comm.recv(rank, TAG))
 
     def steps(self) -> dict[int, set[int]]:
-        """For each rank, the numbers of finished steps after which its state is here, complete."""
+        """For each rank, the numbers of completed steps whose state is here, complete."""
         return {rank: {number - 1 for which in (0, 1) if (number := HEAD.unpack_from(self._slot(rank, which))[0])}
                 for rank in range(self.ranks)}
 
     def packed(self, rank: int, steps: int) -> memoryview:
-        """The state of a rank after so many steps, for unpacked()."""
+        """The state of a rank after a number of steps, for unpacked()."""
         slot = self._slot(rank, steps)
         _, length, count = HEAD.unpack_from(slot)
         return slot[:self._layout(length, np.frombuffer(slot, np.int64, count, HEAD.size))[1]]
 
     @classmethod
     def unpacked(cls, slot: memoryview) -> State:
-        """The state that packed() gave. Its arrays are views of that memory."""
+        """The state in the result of packed(). Its arrays are views of that memory."""
         _, length, count = HEAD.unpack_from(slot)
         sizes = np.frombuffer(slot, np.int64, count, HEAD.size)
         first = HEAD.size + sizes.nbytes
@@ -191,7 +192,7 @@ class CopiedState:
         return state
 
     def _write(self, rank: int, steps: int, data: np.ndarray[Any, Any]) -> None:
-        """Write another rank's state; its number last."""
+        """Write another rank's state; the slot's number is written last."""
         slot, given = self._slot(rank, steps), data.data
         HEAD.pack_into(slot, 0, 0, 0, 0)
         slot[HEAD.size:len(given)] = given[HEAD.size:]
@@ -203,7 +204,7 @@ class CopiedState:
 
     @staticmethod
     def _layout(tree: int, sizes: np.ndarray[Any, Any]) -> tuple[list[int], int]:
-        """Where each buffer begins in a slot, and where the last one ends."""
+        """The start of each buffer in a slot, and the end of the last one."""
         padded = -(-sizes // ALIGN) * ALIGN
         first = -(-(HEAD.size + sizes.nbytes + tree) // ALIGN) * ALIGN
         ends = first + np.cumsum(padded)
@@ -211,7 +212,7 @@ class CopiedState:
 
 
 def _arrays(value: Any) -> Any:
-    """A state with arrays for tensors, which are pickled without being copied."""
+    """A state with arrays for tensors, which are pickled without copies."""
     if isinstance(value, Tensor):
         return TensorArray(np.asarray(value.array, order="C"))
     if type(value) is Slice:
@@ -243,7 +244,7 @@ class TensorArray(NamedTuple):
 
 
 class Pieces:
-    """An array that ranks have in slices, as a Leaf's source."""
+    """An array sliced over ranks, as the source of a Leaf."""
 
     own: bool = False
     sliced: bool = True
@@ -281,7 +282,7 @@ class Survived:
         self.title = "the state in memory"
 
     def part(self, part: str, rank: int) -> Any:
-        """A rank's state of a part, with Leafs for what lies in slices."""
+        """A rank's state of a part, with Leafs for sliced arrays."""
         return self._read(self.states[rank][part], (part,))
 
     def _read(self, value: Any, path: tuple[Any, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""Restoring a state on the ranks of a new membership: which one, and from which rank.
+"""Restoring a state on the ranks of a new membership: which state, and from which rank.
 
 Within a job a state travels in shared memory and in messages. Between jobs it is a checkpoint in the memory of the hosts
 (checkpoint/host_copies.py), in a folder whose random name dprun gives to both jobs.
@@ -47,8 +47,8 @@ class Offer(NamedTuple):
 
 
 class Left(NamedTuple):
-    """With what a process left a membership: its own state, or the copies of all. streams: its random streams, if it is to
-    continue with another rank's state."""
+    """What a process had when it left a membership: its own state, or the copies of all ranks. streams: its random streams,
+    if it is to continue with another rank's state."""
 
     offer: Offer
     state: State | None = None
@@ -57,14 +57,14 @@ class Left(NamedTuple):
 
     @classmethod
     def in_memory(cls, live: LiveState, exact: bool) -> Left:
-        """Its own state: that after the last finished step, or, not exact, as it is within the next one."""
+        """Its own state: that after the last completed step, or, if not exact, within the next one."""
         before, now = live.state(), live.state_now()
         streams = {name: (now if exact else before)[name] for name, part in live.parts.items() if _is_stream(part)}
         return cls(Offer(live.steps + (not exact), exact, live.clock), before if exact else now, streams)
 
     @classmethod
     def copied(cls, copies: CopiedState, steps: int) -> Left:
-        """The copies of all."""
+        """The copies of all ranks."""
         return cls(Offer(steps, True, path=copies.path, host=host_identity(), ranks=copies.ranks), copies=copies)
 
 
@@ -72,7 +72,7 @@ NOTHING = Left(Offer())
 
 
 def left_by_the_job_before(parts: Mapping[str, Part]) -> tuple[int, MemoryCopies] | None:
-    """Restore the state that hand_over() left in the job before: its number of steps, and its location. Collective."""
+    """Restore the state that hand_over() stored in the previous job: its number of steps, and its location. Collective."""
     if not environment.text("DPARALLEL_SURVIVE_FROM"):
         return None
     ranks = Ranks(world())
@@ -85,7 +85,7 @@ def left_by_the_job_before(parts: Mapping[str, Part]) -> tuple[int, MemoryCopies
 
 
 def check_parts(parts: Mapping[str, Part]) -> None:
-    """CheckpointError, on all ranks, if the state can't be left to another job. Collective."""
+    """CheckpointError, on all ranks, if the state cannot be passed to another job. Collective."""
     with Ranks(world()).together("run.keep(): under --grow another job may continue from the state, so it must be data"):
         taken = Taken()
         for name, part in parts.items():
@@ -93,7 +93,7 @@ def check_parts(parts: Mapping[str, Part]) -> None:
 
 
 def hand_over(parts: Mapping[str, Part], steps: int) -> bool:
-    """Leave the state to the next job, in memory of the hosts; whether all ranks have. Collective."""
+    """Store the state for the next job, in memory of the hosts; returns whether all ranks have. Collective."""
     ranks = Ranks(world())
     copies = None
     try:
@@ -108,7 +108,7 @@ def hand_over(parts: Mapping[str, Part], steps: int) -> bool:
         if copies is not None:
             copies.drop()
         if ranks.rank == 0:
-            sys.stderr.write(f"dparallel: no other job continues, and {ranks.size} ranks go on: {error}\n")
+            sys.stderr.write(f"dparallel: no other job continues it; {ranks.size} ranks continue: {error}\n")
         return False
     return True
 
@@ -120,7 +120,7 @@ def put_back(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> in
 
 
 def _from_memory(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> int:
-    """Ranks with the newest state keep it; the first of them sends it to older ones and newcomers, but for random
+    """Ranks with the newest state keep it. The first of them sends it to older ones and newcomers, without random
     streams."""
     comm = world()
     exact, clock = max((offer.exact, offer.clock) for offer in everyone if offer.steps >= 0)
@@ -147,7 +147,8 @@ def _is_stream(part: Part) -> bool:
 
 
 def _from_copies(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> int:
-    """All read what all have copied, the dead too: from the memory of their host, or, what that lacks, from a message."""
+    """Every rank reads the newest state that all have copied, dead ones included: from its host's memory, else from a
+    message."""
     comm, copies = world(), left.copies
     paths = [offer.path for offer in everyone if offer.path and offer.host == host_identity()]
     if copies is None and paths:
@@ -157,7 +158,7 @@ def _from_copies(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -
     known = [set().union(*(of_one.get(rank, ()) for of_one in there)) for rank in range(count)]
     common = set.intersection(*known)
     if not common:
-        raise RuntimeError(f"survive(): of the {count} ranks' states no common one is left: rank(s) "
+        raise RuntimeError(f"survive(): no state common to all {count} ranks is left: rank(s) "
                            f"{[rank for rank in range(count) if not known[rank]]} died with their host")
     steps = max(common)
     states = []
@@ -188,7 +189,7 @@ def _opened(paths: list[str]) -> CopiedState:
 
 
 def _put(parts: Mapping[str, Part], survived: Survived, places: Mapping[str, list[Any]]) -> None:
-    """Choose what belongs here of each part, then put it back. places: of loaders, where the ranks stood."""
+    """Choose this rank's share of each part, then restore it. places: the positions of loaders on all ranks."""
     comm = world()
     states = {name: for_rank(places[name], comm.rank, comm.size, survived.title) if name in places
               else part.choose(name, survived, comm.rank, comm.size) for name, part in parts.items()}

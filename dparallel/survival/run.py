@@ -1,4 +1,4 @@
-"""survive(): a training function that is run again, on the ranks that are left, when a rank has died."""
+"""survive(): a training function that is called again, on the surviving ranks, when a rank has died."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from .watch import MSG_APART, Earlier, Watch, misplaced, shares, untrained, warn
 
 T = TypeVar("T")
 RENEWED = 76                                         # the exit code with which dprun starts another job
-ORDER = ("model", "optimizer", "scheduler", "scaler")           # in which parts are put back; then others, the loader last
+ORDER = ("model", "optimizer", "scheduler", "scaler")           # restored first; then others, the loader last
 
 
 class Renewed(Preempted):
-    """What leaves the script on all ranks of a job that another one is to continue."""
+    """Ends the script on all ranks of a job that another job continues."""
 
 
 class Run:
-    """The first argument of a function under survive(), which declares its state, and the end of each step."""
+    """The first argument of a function under survive(), which declares its state and the end of each step."""
 
     steps: int
     attempt: int
@@ -41,23 +41,23 @@ class Run:
         self.steps = self.attempt = 0
         self._parts: Mapping[str, Part] = {}
         self._checkpoint: Checkpointer | None = None
-        self._kept = False                           # keep() was called, on this membership
+        self._kept = False                           # keep() was called in this membership
         self._live: LiveState | None = None          # from keep() on, in a job that outlives its ranks
-        self._copies: CopiedState | None = None      # where the state is copied after each step, if it lies in slices
-        self._left = NOTHING                         # with what this process left the membership before
-        self._stepping = False                       # an optimiser has begun a step since the last finished step
-        self._entered = 0                            # collectives, when it began it
+        self._copies: CopiedState | None = None      # where the state is copied after each step, if it is sliced
+        self._left = NOTHING                         # the state with which this process left the previous membership
+        self._stepping = False                       # an optimizer has begun a step since the last completed step
+        self._entered = 0                            # number of collectives when it began
         self._window = False                         # ranks communicate between that and the end of a step
         self._hooks: list[Any] = []
         self._lost_at = 0.0
-        self._lost: set[int] = set()                 # ranks whose deaths were not reported yet
-        self._begun_at: int | None = None            # steps, when this process came into the job
-        self._earlier: Earlier | None = None         # what was there before the first call, until keep() has looked
+        self._lost: set[int] = set()                 # dead ranks not reported yet
+        self._begun_at: int | None = None            # steps when this process joined the job
+        self._earlier: Earlier | None = None         # objects from before the first call, until keep() has checked
         self._rank_and_size: tuple[int, int] | None = None   # in the first membership, or the newest that keep() saw
         self._apart: list[str] = []                  # loaders in which the ranks of the newest membership have other samples
         self._watch: Watch | None = None             # from keep() on, in a job that outlives its ranks
 
-    # --- for the function -----------------------------------------------------------------------------------------------
+    # --- called by the function ------------------------------------------------------------------------------------------
 
     def keep(self, checkpoint: Checkpointer | None = None, **parts: Any) -> int:
         """Define the state, before the loop; returns the number of finished steps. Collective.
@@ -65,16 +65,16 @@ class Run:
         The survivors' state is restored, else what the Checkpointer finds on disk.
         """
         if checkpoint is not None and parts:
-            raise TypeError(f"keep() takes a Checkpointer, which has its parts, or parts ({', '.join(parts)}), not both")
+            raise TypeError(f"keep() takes a Checkpointer, which defines the parts, or parts ({', '.join(parts)}), not both")
         self._checkpoint = checkpoint
         self._parts = checkpoint.parts if checkpoint is not None else parts_of(_in_order(parts))
         if self._kept:
-            raise RuntimeError("keep() is called once, with all that is the state; two trainings, one after the other, are "
+            raise RuntimeError("keep() is called once, with the whole state; two trainings, one after the other, are "
                                "two functions under survive()")
         self._kept = True
         membership = this_job.membership
         everyone = [NOTHING.offer] if membership is None else self._exchanged()
-        before = None                                # of the job before
+        before = None                                # of the previous job
         if any(offer.steps >= 0 for offer in everyone):
             self.steps = put_back(self._parts, self._left, everyone)
         elif membership is not None and (before := left_by_the_job_before(self._parts)) is not None:
@@ -103,10 +103,10 @@ class Run:
             self._stepping = False
         return self.steps
 
-    # --- for survive() --------------------------------------------------------------------------------------------------
+    # --- called by survive() ---------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """A membership begins; survive() calls it."""
+        """Begin a membership; survive() calls it."""
         self.steps, self._kept = 0, False
         if this_job.membership is not None:
             if self._rank_and_size is None:
@@ -115,7 +115,7 @@ class Run:
             self._lost.update(this_job.membership.lost)
 
     def leave(self) -> None:
-        """A rank was lost: remember what the function leaves behind; survive() calls it."""
+        """A rank was lost: record the state that the function leaves behind; survive() calls it."""
         self._lost_at = time.perf_counter()
         if self._checkpoint is not None:
             self._checkpoint.give_up()
@@ -123,7 +123,7 @@ class Run:
         for handle in self._hooks:
             handle.remove()
         live, self._live, self._hooks = self._live, None, []
-        if live is None:                             # keep() has not ended: what the membership before left is still true
+        if live is None:                             # keep() has not ended: the previous membership's state is valid
             return
         if self._copies is not None:
             self._left = Left.copied(self._copies, live.steps)
@@ -134,17 +134,17 @@ class Run:
         self._parts, self._copies = {}, None
 
     def end(self, returned: bool = False) -> None:
-        """Stop watching the function, which has ended. survive() calls this."""
+        """Stop watching the function, which has ended; survive() calls this."""
         watch, self._watch = self._watch, None
         if watch is not None:
             (watch.finish if returned else watch.end)()
 
     def _exchanged(self) -> list[Offer]:
-        """The offers of all ranks, once none has found a mistake in what keep() was given. Collective."""
+        """The offers of all ranks, if none has found a mistake in the arguments of keep(). Collective."""
         comm = world()
         problem = misplaced(self._parts, self._earlier, comm, self._rank_and_size) or untrained(self._parts)
         apart = [name for name in self._apart if name in self._parts]
-        if apart:                                    # found when all ranks were there
+        if apart:                                    # found when all ranks are here
             problem = problem or MSG_APART.format(name=apart[0], what="training can't continue")
         found = comm.allgather_object([(self._left.offer, problem, shares(self._parts))])
         texts: dict[str, list[int]] = {}
@@ -162,7 +162,7 @@ class Run:
         return [offer for offer, _, _ in found]
 
     def _begin_to_remember(self) -> None:
-        """Remember the state from here on. Collective."""
+        """Record the state from here on. Collective."""
         membership = this_job.membership
         if environment.text("DPARALLEL_SURVIVE_STATE"):
             check_parts(self._parts)
@@ -176,10 +176,10 @@ class Run:
                                "and dprun --restarts")
         live = LiveState(self._parts, whole=copies is None)      # until a step has shown whether that is needed
         live.commit(self.steps, membership.clock())
-        if not membership.agreed():                  # what was left may go where all have what is new
+        if not membership.agreed():                  # the old state may be dropped once all have the new one
             if copies is not None:
                 copies.close()
-            raise RankLost("a rank died while the ranks put their state back")
+            raise RankLost("a rank died while the ranks restored their state")
         if self._left.copies is not None:
             self._left.copies.close()
         self._live, self._copies, self._left = live, copies, NOTHING
@@ -198,21 +198,21 @@ class Run:
             self._ask_for_another_job()
 
     def _ask_for_another_job(self) -> None:
-        """Leave the state to another job of full strength, and exit, if this one has come further than it began."""
+        """Pass the state to another job of full strength, and exit, if this job has completed a step."""
         if world().broadcast_object(self.steps > (self._begun_at or 0)) and hand_over(self._parts, self.steps):
             world().barrier()
             leave_mark("stopped", str(RENEWED))
             raise Renewed(RENEWED)
 
     def _before_step(self, *_: Any) -> None:
-        if not self._stepping:                       # else it is not the first optimiser of the step
+        if not self._stepping:                       # otherwise it is not the first optimizer of the step
             self._stepping, self._entered = True, this_job.membership.entered()
 
     def _tell(self, lost: list[int]) -> None:
         count, seconds = world().size, time.perf_counter() - self._lost_at
         later = f", {seconds:.2f} s later" if self._lost_at else ""
         sys.stderr.write(f"dparallel: rank{'s' * (len(lost) > 1)} {', '.join(map(str, lost))} died; {count} "
-                         f"rank{'s go' if count > 1 else ' goes'} on after step {self.steps}{later}\n")
+                         f"rank{'s continue' if count > 1 else ' continues'} after step {self.steps}{later}\n")
         sys.stderr.flush()
 
 
@@ -233,8 +233,8 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
     """
     @functools.wraps(function)
     def call(*args: Any, **settings: Any) -> T:
-        world()                                      # where a spare waits until it is needed
-        run = Run()                                  # later: a spare must not look for what is put back by then
+        world()                                      # a spare waits here until it is needed
+        run = Run()                                  # later, because a spare must not search for the state restored by then
         membership = this_job.membership
         while True:
             run.begin()
@@ -253,7 +253,7 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
                     run.end()
                     raise
             run.leave()
-            gc.collect()                             # else the model that was is still there when the next one is made
+            gc.collect()                             # otherwise the old model still exists when the next one is created
             with record_function("dparallel::recover", None, MESSAGE):
                 this_job.comm = membership.recover()
 

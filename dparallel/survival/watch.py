@@ -31,7 +31,7 @@ from ..model.data_parallel import DataParallel
 from ..sharding import ParameterSlice
 
 FUNCTIONS = (FunctionType, BuiltinFunctionType)
-MANY, MOST = 64, 4000                # a container of more items, and what comes after so many objects, is not looked into
+MANY, MOST = 64, 4000                # larger containers are not searched, nor anything after this many objects
 LONG = 16                            # optimizer steps and batches without a run.step()
 SAMPLE = 64                          # elements at each end of an array or list that are compared over ranks
 HEAP_TYPE = 1 << 9                   # Py_TPFLAGS_HEAPTYPE
@@ -62,14 +62,14 @@ MSG_SHARE = ("{name} has the share of rank {rank} of {size}, and this is rank {n
 
 
 def contents(thing: Any) -> Iterator[Any]:
-    """What an object holds that may hold a communicator in turn. What is likely to comes last, and is looked into first."""
-    if isinstance(thing, DataParallel):             # all else in it is made of these two
+    """The objects that an object holds and that may hold a communicator. Likely ones come last, and are searched first."""
+    if isinstance(thing, DataParallel):             # everything else in it consists of these two
         yield from (thing.module, thing.comm)
     elif isinstance(thing, DataLoader):
         yield from (thing.collate_fn, thing.dataset, thing.sampler, thing.batch_sampler)
-    elif isinstance(thing, Optimizer):               # not the parameters, which it does not keep
+    elif isinstance(thing, Optimizer):               # not the parameters, which it does not hold
         yield from (value for name, value in vars(thing).items() if name not in ("param_groups", "state"))
-    elif isinstance(thing, LRScheduler):             # whose optimizer is a part of its own
+    elif isinstance(thing, LRScheduler):             # whose optimizer is a separate part
         yield from (value for name, value in vars(thing).items() if name != "optimizer")
     elif isinstance(thing, dict):
         yield from thing.values() if len(thing) <= MANY else ()
@@ -86,7 +86,7 @@ def contents(thing: Any) -> Iterator[Any]:
 
 
 def reachable(things: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """These objects and what they hold, each once, with the one that holds it; a communicator with each that holds it."""
+    """These objects and all that they hold, each once, with its holder; a communicator with each of its holders."""
     seen: set[int] = set()
     waiting = [(thing, None) for thing in things][::-1]
     while waiting and len(seen) < MOST:
@@ -112,31 +112,32 @@ def share_of(thing: Any) -> tuple[int, int] | None:
 
 
 def communicator_in(thing: Any) -> Any:
-    """The communicator that an object is, or stands for."""
+    """The communicator that an object is, or represents."""
     found = getattr(thing, "__dict__", {}).get("communicator")
     return thing if isinstance(thing, Communicator) else found if isinstance(found, Communicator) else None
 
 
 class Earlier:
-    """All objects of classes written in Python, or made at run time, that exist now, kept alive: the garbage collector lists
-    them (50 ms)."""
+    """All objects of classes written in Python, or created at run time, that exist now, kept alive: the garbage collector
+    lists them (50 ms)."""
 
     def __init__(self) -> None:
         self._there: dict[int, Any] = {id(thing): thing for thing in gc.get_objects() if type(thing).__flags__ & HEAP_TYPE}
 
     def has(self, thing: Any) -> bool:
-        """Whether it was there."""
+        """Whether it existed then."""
         return self._there.get(id(thing)) is thing
 
 
 def things_of(parts: Mapping[str, Part]) -> dict[str, Any]:
-    """The objects that parts stand for."""
+    """The objects of parts."""
     return {name: getattr(part, field) for name, part in parts.items() for field in ("model", "optimizer", "thing")
             if hasattr(part, field)}
 
 
 def misplaced(parts: Mapping[str, Part], earlier: Earlier | None, comm: Communicator, before: tuple[int, int] | None) -> str:
-    """What is wrong with the ranks that the parts were made for; "" if nothing is.
+    """What is wrong with the ranks for which the parts were created; "" if nothing. earlier: the objects before the
+    function's first call (None: no part is among them); before: this process's rank and size then.
 
     earlier: the objects before the function's first call (None: no part is of these); before: this process's rank and size
     then.
@@ -174,14 +175,14 @@ def shares(parts: Mapping[str, Part]) -> dict[str, int]:
 
 
 def counts_all(loader: Any) -> bool:
-    """Whether the state of a loader, or of a sampler, has the number of samples that all ranks together were given."""
+    """Whether the state of a loader or sampler contains the number of samples of all ranks together."""
     loaders = [thing for thing, _ in reachable([loader]) if isinstance(thing, DataLoader)]
     chains = [chain(one._index_sampler) for one in loaders] or [[loader]]
     return all(any(stateful(one) and position(one.state_dict()) is not None for one in samplers) for samplers in chains)
 
 
 def numbers_in(thing: Any) -> Any:
-    """Some of the numbers that an object holds itself: attributes, but for seeds, or elements at both ends."""
+    """Some of the numbers that an object holds itself: attributes except seeds, or elements at both ends."""
     if isinstance(thing, (Communicator, DataLoader)):
         return None
     array = thing.array if isinstance(thing, Tensor) else thing
@@ -194,7 +195,7 @@ def numbers_in(thing: Any) -> Any:
 
 
 def untrained(parts: Mapping[str, Part]) -> str:
-    """An optimizer whose parameters are not kept; "" without one."""
+    """An optimizer whose parameters are not kept; "" if there is none."""
     things = list(things_of(parts).values())
     kept = {id(p) for p in _tensors([*(thing for thing, _ in reachable(things)), *_items(things)])}
     optimizers = [part.optimizer for part in parts.values() if isinstance(part, OptimizerState)]
@@ -207,23 +208,23 @@ def untrained(parts: Mapping[str, Part]) -> str:
 
 
 class Watch:
-    """Follows the steps of a run from run.keep() on. run.step() calls finish_step(), which raises what was found."""
+    """Follows the steps of a run from run.keep() on. run.step() calls finish_step(), which raises the recorded errors."""
 
     def __init__(self, parts: Mapping[str, Part], steps: int) -> None:
         things = list(things_of(parts).values())
         self.optimizers: list[Any] = [part.optimizer for part in parts.values() if isinstance(part, OptimizerState)]
         self.loaders: list[Any] = [thing for thing in things if isinstance(thing, DataLoader)]
-        self._held = {id(thing): thing for thing, _ in reachable(things)}        # what is kept, or in what is kept
+        self._held = {id(thing): thing for thing, _ in reachable(things)}        # kept objects, and the objects in them
         self._params = {id(p) for p in _tensors([*self._held.values(), *_items(things)])}
-        self.steps: int = steps                      # finished ones
+        self.steps: int = steps                      # completed ones
         self._first = steps
-        self._taken: dict[int, int] = {}             # by the kept optimizers since the last finished step
+        self._taken: dict[int, int] = {}             # by the kept optimizers since the last completed step
         self._batches = 0                            # of kept loaders, since then
         self._passes: dict[int, Any] = {}            # over kept loaders, of their newest batches
-        self._new_pass = False                       # one has begun since the last finished step
-        self._late: Any = None                       # a schedule that has stepped since the last finished step, too early
-        self._was_late = False                       # so in the step before
-        self._leads = False                          # it begins each step, the first too
+        self._new_pass = False                       # one has begun since the last completed step
+        self._late: Any = None                       # a schedule that has stepped since the last completed step, too early
+        self._was_late = False                       # likewise in the previous step
+        self._leads = False                          # it begins each step, including the first
         self._foreign: dict[int, tuple[Any, int]] = {}       # passes over other loaders, and the step of their newest batch
         self._strangers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()   # other optimizers, and when
         self._problem = ""
@@ -238,7 +239,7 @@ class Watch:
             listeners.remove(self._hear)
 
     def finish_step(self) -> None:
-        """run.step() is called. RuntimeError for what was found."""
+        """Called by run.step(). RuntimeError for the recorded errors."""
         if self._late is not None and self._batches and not self._new_pass:
             self._problem = self._problem or MSG_LATE.format(who=type(self._late).__name__)
         elif self._late is not None and self._was_late and not self.loaders and not self._leads:  # each step may be a pass
@@ -253,12 +254,12 @@ class Watch:
         self._batches, self._new_pass = 0, False
 
     def finish(self) -> None:
-        """The function has returned."""
+        """Called when the function has returned."""
         self.end()
         if self._taken:
             self._warn_of_no_step()
 
-    # --- what happens -----------------------------------------------------------------------------------------------------
+    # --- events ---------------------------------------------------------------------------------------------------------
 
     def _optimizer_steps(self, optimizer: Any, *_: Any) -> None:
         if id(optimizer) in self._held:
@@ -266,7 +267,7 @@ class Watch:
                 self._taken[id(optimizer)] = self._taken.get(id(optimizer), 0) + 1
                 if len(self._taken) == len(self.optimizers) and min(self._batches, *self._taken.values()) >= LONG:
                     self._warn_of_no_step()
-        elif not any(one._stepping for one in self.optimizers):              # else it is one within a kept one
+        elif not any(one._stepping for one in self.optimizers):              # otherwise it is inside a kept one
             if any(id(p) in self._params for group in optimizer.param_groups for p in group["params"]):
                 self._missing("optimizer", optimizer)
                 return
@@ -304,7 +305,7 @@ class Watch:
     def _missing(self, what: str, thing: Any) -> None:
         does, lost = LOST[what]
         text = MSG_MISSING.format(who=type(thing).__name__, does=does, lost=lost, name=what)
-        if what == "average":                        # which may be made for an evaluation only
+        if what == "average":                        # which may be created only for an evaluation
             self._warn(text)
         else:
             self._problem = self._problem or text
@@ -322,14 +323,14 @@ class Watch:
 
 
 def _items(things: Iterable[Any]) -> Iterator[Any]:
-    """What containers hold, however many."""
+    """The items of containers, however many."""
     for thing in things:
         if isinstance(thing, (list, dict)):
             yield from thing.values() if isinstance(thing, dict) else thing
 
 
 def _tensors(things: Iterable[Any]) -> Iterator[Tensor]:
-    """These objects that are tensors, and the parameters of those that are modules."""
+    """The tensors among these objects, and the parameters of the modules among them."""
     for thing in things:
         if isinstance(thing, Tensor):
             yield thing
@@ -338,7 +339,7 @@ def _tensors(things: Iterable[Any]) -> Iterator[Tensor]:
 
 
 def warn(text: str) -> None:
-    """A warning at the line of the user's that called."""
+    """Warn at the line of the user's call."""
     site = user_site()
     file, line = ("survive()", 1) if site is None else (site.file, site.line)
     warnings.warn_explicit("survive(): " + text, UserWarning, file, line)

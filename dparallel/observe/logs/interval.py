@@ -13,19 +13,19 @@ from ...comm import CollectiveError
 Array = np.ndarray[Any, Any]
 Totals = Mapping[str, Sequence[float]]
 KINDS = ("mean", "sum", "last")                      # mean over rows; sum over calls; rank 0's latest value
-ROOM = 64                                            # names in one interval; a sum always has room for so many
+ROOM = 64                                            # names in one interval; a sum always has room for this many
 DIGEST = 6                                           # bytes of a digest: a float64 holds 6 exactly
 
 
 class Interval:
-    """For each name the sum of weight times value, and the sum of weights; in the order in which the names came."""
+    """For each name the sum of weight times value, and the sum of weights, in order of first use."""
 
     def __init__(self) -> None:
         self.totals: dict[str, list[float]] = {}
         self.latest: dict[str, float] = {}           # of the names of kind "last"
 
     def add(self, name: str, kind: str, value: float, rows: float) -> None:
-        """Add a value. A mean of no rows may be nan: it does not count, but its name does."""
+        """Add a value. A mean over no rows may be NaN: its value is ignored, its name is kept."""
         total = self.totals.get(name)
         if total is None:
             if len(self.totals) == ROOM:
@@ -58,7 +58,7 @@ def digest(names: Mapping[str, Any]) -> float:
 
 
 def common(digests: Sequence[float], own: Sequence[str]) -> float:
-    """The digest that all ranks with values have sent, 0 if there are none. CollectiveError if digests differ."""
+    """The digest sent by all ranks that have values, 0 if there are none. CollectiveError if digests differ."""
     found = {number for number in digests if number}
     if len(found) > 1:
         groups = [[rank for rank, number in enumerate(digests) if number == one] for one in sorted(found)]
@@ -70,7 +70,7 @@ def common(digests: Sequence[float], own: Sequence[str]) -> float:
 
 
 def values_of(totals: Totals, kinds: Mapping[str, str], latest: Mapping[str, float]) -> dict[str, float]:
-    """Means, sums and latest values from totals over all ranks; nan for a mean of no rows."""
+    """Means, sums and latest values from totals over all ranks; NaN for a mean over no rows."""
     values = {}
     for name, (total, weight) in totals.items():
         kind = kinds.get(name, "mean")

@@ -29,13 +29,13 @@ from ...model.join import Joinable, JoinHook
 from .interval import KINDS, Array, Interval, common, digest, values_of
 from .outputs import Console, JsonLines, MLflow, Output, TensorBoard, WandB
 
-RESERVED = ("step", "time")                          # names that each line has
-FAREWELL = 0.2                                       # seconds to wait for sums that are under way when the script fails
+RESERVED = ("step", "time")                          # names used by every line
+FAREWELL = 0.2                                       # seconds to wait for pending sums when the script fails
 Value: TypeAlias = Tensor | Array | float
 
 
 class Sent(NamedTuple):
-    """An exchange that has begun: the step that it is for, when it began, what this rank has sent, and the sum."""
+    """A pending exchange: its step, its start time, the values sent by this rank, and the sum."""
 
     step: int
     time: float
@@ -80,12 +80,12 @@ class Logger(Joinable):
                 raise CollectiveError(f"Logger(): rank {rank} has every, step, reduce = {other}, rank 0 {everywhere[0]}")
         flat: Any = self.comm.comm if isinstance(self.comm, Hierarchical) else self.comm     # its sums do not wait
         self._sums = flat.duplicate()
-        if getattr(self._sums, "check", False):      # in check mode a sum begins by waiting for all; these have one length
+        if getattr(self._sums, "check", False):      # in check mode a sum first waits for all ranks
             self._sums.check = False
         self._interval, self._sent = Interval(), deque[Sent]()
-        self._names: dict[float, list[str]] = {}             # that this rank has sent, in its order, by digest
+        self._names: dict[float, list[str]] = {}             # names sent by this rank, in its order, by digest
         self._latest: dict[str, float] = {}                  # rank 0's values of kind "last"
-        self._unnamed: list[tuple[int, float, float, list[float]]] = []    # lines of names that rank 0 has not met
+        self._unnamed: list[tuple[int, float, float, list[float]]] = []    # lines of names that rank 0 has never logged
         self._mistake: CollectiveError | None = None         # other names on other ranks
         self._closed, self._process = False, os.getpid()
         self.outputs: list[Output] = []
@@ -97,7 +97,7 @@ class Logger(Joinable):
 
     def _open(self, console: bool, jsonl: Any, tensorboard: Any, wandb: Any, mlflow: Any,
               outputs: Sequence[Output]) -> Exception | None:
-        """Open the outputs; the exception of one that can't be opened, and then none is open."""
+        """Open the outputs. If one cannot be opened, close the others and return its exception."""
         try:
             if console:
                 self.outputs.append(Console(frozenset(name for name, kind in self.reduce.items() if kind == "sum")))
@@ -115,7 +115,7 @@ class Logger(Joinable):
         self.outputs += outputs
         return None
 
-    # --- values come ----------------------------------------------------------------------------------------------------
+    # --- adding values --------------------------------------------------------------------------------------------------
 
     def __call__(self, values: Mapping[str, Value] | None = None, /, *, rows: float = 1, **named: Value) -> None:
         """End a step. Values are keywords or a dict; rows: the number of rows they average."""
@@ -123,12 +123,12 @@ class Logger(Joinable):
         self.step += 1
         if self.step % self.every == 0:
             self._send()
-            self._raise_mistake()                    # by now the other ranks have found it, too, and raise here
+            self._raise_mistake()                    # by now the other ranks have found the mistake too, and raise here
         if self._sent:
             self._receive(wait=False)
 
     def add(self, values: Mapping[str, Value] | None = None, /, *, rows: float = 1, **named: Value) -> None:
-        """Values of the step that is under way; the next log() ends it."""
+        """Add values to the current step, which the next log() ends."""
         if self._closed:
             raise RuntimeError("this Logger is closed")
         named = merged(values, named)
@@ -139,11 +139,11 @@ class Logger(Joinable):
         """Add values to an interval."""
         weight = number("rows", rows)
         if not 0 <= weight < math.inf:
-            raise ValueError(f"log(rows={rows}): rows are a number of at least 0")
+            raise ValueError(f"log(rows={rows}): rows must be a number of at least 0")
         numbers = []
-        for name, value in values.items():           # all of them are checked before one counts
+        for name, value in values.items():           # all are checked before any is added
             if not isinstance(name, str) or not name or name in RESERVED:
-                raise ValueError(f"log(): {name!r} is no name for a value; a text other than {', '.join(RESERVED)}")
+                raise ValueError(f"log(): {name!r} cannot name a value; use a string other than {', '.join(RESERVED)}")
             numbers.append((name, number(name, value)))
         for name, x in numbers:
             kind = self.reduce.get(name, "mean")
@@ -153,10 +153,10 @@ class Logger(Joinable):
             if name.endswith("loss") and weight:
                 vitals.loss = x
 
-    # --- and go out -----------------------------------------------------------------------------------------------------
+    # --- exchanging and writing them --------------------------------------------------------------------------------------
 
     def _send(self) -> None:
-        """End the interval: begin its sum over ranks."""
+        """End the interval: start its sum over ranks."""
         interval, self._interval = self._interval, Interval()
         vector = interval.vector(self.comm.rank, self.comm.size)
         if interval.totals:
@@ -166,7 +166,7 @@ class Logger(Joinable):
         self._sent.append(Sent(self.step, time.time(), interval, vector, handle))
 
     def _receive(self, wait: bool) -> None:
-        """Write the lines whose sums are complete; wait: of all that have begun."""
+        """Write the lines whose sums are complete. wait: wait for all pending sums."""
         while self._sent and (wait or self._sent[0].handle.done()):
             sent = self._sent.popleft()
             sent.handle.wait()
@@ -179,7 +179,7 @@ class Logger(Joinable):
                 numbers = sent.vector[size:].tolist()
                 if key in self._names:
                     self._write(sent.step, sent.time, self._names[key], numbers, sent.interval.latest)
-                else:                                # of other ranks only: they are asked when all are here
+                else:                                # names of other ranks only: queried when all ranks are here
                     self._unnamed.append((sent.step, sent.time, key, numbers))
 
     def _write(self, step: int, when: float, names: Sequence[str], numbers: list[float],
@@ -193,7 +193,7 @@ class Logger(Joinable):
             output.write(step, when, values)
 
     def _settle(self) -> None:
-        """Let all ranks come to the same step, with the same exchanges, and wait for these. Collective."""
+        """Bring all ranks to the same step, with the same exchanges, and wait for these. Collective."""
         if not self.comm.alone:
             steps = [np.array([self.step], np.int64)] * len(self.comm.held)
             last = int(self.comm.allreduce(steps, "max")[0][0])
@@ -211,7 +211,7 @@ class Logger(Joinable):
             self._unnamed.clear()
 
     def _raise_mistake(self) -> None:
-        """Raise the error that was found, once."""
+        """Raise the recorded error, once."""
         mistake, self._mistake = self._mistake, None
         if mistake is not None:
             raise mistake
@@ -239,7 +239,7 @@ class Logger(Joinable):
         return result
 
     def flush(self) -> None:
-        """Write what was logged since the last line. Collective. A rank that has made fewer steps catches up."""
+        """Write everything logged since the last line. Collective. A rank that has made fewer steps catches up."""
         if self._closed:
             raise RuntimeError("this Logger is closed")
         self._settle()
@@ -262,7 +262,7 @@ class Logger(Joinable):
             output.close()
 
     def _leave(self) -> None:
-        """At the end of the script, or after an error, when other ranks may not come: write the lines that are complete."""
+        """At the end of the script, or after an error, other ranks may not come: write the complete lines."""
         if not self._closed and os.getpid() == self._process:          # not a forked child's end
             mpi = sys.modules.get("mpi4py.MPI")
             with contextlib.suppress(Exception):     # another error is being raised, or the script has ended
@@ -280,10 +280,10 @@ class Logger(Joinable):
         else:
             self._leave()
 
-    # --- in Join([model, log]): a rank that has run out of batches goes on with the others' steps -------------------------
+    # --- in Join([model, log]): a rank without further batches takes part in the others' steps -----------------------------
 
     def join_hook(self, **kwargs: Any) -> JoinHook:
-        """Makes an empty step for each of the others; called by Join."""
+        """Return a hook that makes an empty step for each step of the others; Join calls this."""
         return EmptySteps(self)
 
     @property
@@ -293,12 +293,12 @@ class Logger(Joinable):
 
     @property
     def join_process_group(self) -> Communicator:
-        """The communicator that it was given."""
+        """The communicator of this Logger."""
         return self.comm
 
 
 class EmptySteps(JoinHook):
-    """What a rank without batches logs."""
+    """The steps of a rank without batches."""
 
     def __init__(self, log: Logger) -> None:
         self.log = log
@@ -309,13 +309,13 @@ class EmptySteps(JoinHook):
 
 
 def merged(values: Mapping[str, Value] | None, named: dict[str, Value]) -> dict[str, Value]:
-    """The values of a dict and of keywords; TypeError if it is no dict, or has one of these names too."""
+    """The values of a dict and of keywords. TypeError if it is not a dict, or shares a name with the keywords."""
     if values is None:
         return named
     if not isinstance(values, Mapping):
         raise TypeError(f"log() takes values by keyword, or a dict of them, not {type(values).__name__}")
     if both := values.keys() & named.keys():
-        raise TypeError(f"log(): {', '.join(sorted(both))} both in the dict and as a keyword")
+        raise TypeError(f"log(): {', '.join(sorted(both))} is both in the dict and a keyword")
     return {**values, **named}
 
 

@@ -1,4 +1,4 @@
-"""Where lines of a log go. Each output is opened on rank 0 alone, and writes a line with write(step, time, values)."""
+"""Outputs of a log. Only rank 0 opens them; each writes a line with write(step, time, values)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Values = Mapping[str, float]
 
 
 class Output(Protocol):
-    """What a Logger writes to: one of these classes, or an object of the user's."""
+    """An output of a Logger: one of these classes, or a user's object with these methods."""
 
     def write(self, step: int, time: float, values: Values) -> None:
         """Write the values of a step; time is in seconds, as time.time() gives it."""
 
     def close(self) -> None:
-        """Called once, after the last write()."""
+        """Close the output; called once, after the last write()."""
 
 
 class Console:
@@ -79,7 +79,7 @@ class JsonLines:
         shown = {name: value if math.isfinite(value) else str(value) for name, value in values.items()}
         line = (json.dumps({"step": step, "time": round(time, 3), **shown}) + "\n").encode()
         try:
-            if self._file.write(line) < len(line):   # a disk that is full takes a part first
+            if self._file.write(line) < len(line):   # a full disk writes a part first
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             error.filename = self._path
@@ -95,7 +95,7 @@ class TensorBoard:
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.writer: Any = needed("autograd.utils.tensorboard", "tensorboard").SummaryWriter(directory)
-        self.writer.enabled = True                   # also where this is not the launcher's rank 0
+        self.writer.enabled = True                   # also on ranks other than the launcher's rank 0
 
     def write(self, step: int, time: float, values: Values) -> None:
         """Write a scalar for each value."""
@@ -108,7 +108,7 @@ class TensorBoard:
 
 
 class WandB:
-    """A run of Weights & Biases: the one that there is (wandb.run), or one that wandb.init(**settings) begins."""
+    """A run of Weights & Biases: the active one (wandb.run), or one started by wandb.init(**settings)."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         wandb = needed("wandb", "wandb")
@@ -120,13 +120,13 @@ class WandB:
         self.run.log(dict(values), step=step)
 
     def close(self) -> None:
-        """Finish the run, if it was begun here."""
+        """Finish the run if it was started here."""
         if self._owned:
             self.run.finish()
 
 
 class MLflow:
-    """A run of MLflow: the active one, or one that mlflow.start_run(**settings) begins."""
+    """A run of MLflow: the active one, or one started by mlflow.start_run(**settings)."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self.mlflow: Any = needed("mlflow", "mlflow")
@@ -139,7 +139,7 @@ class MLflow:
         self.mlflow.log_metrics(dict(values), step=step, run_id=self.run.info.run_id)
 
     def close(self) -> None:
-        """End the run, if it was begun here."""
+        """End the run if it was started here."""
         if self._owned:
             self.mlflow.end_run()
 
@@ -149,5 +149,5 @@ def needed(module: str, package: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise ImportError(f"Logger({package}=...) needs a package that is not here ({error}). Run: pip install {package}") \
-            from error
+        raise ImportError(f"Logger({package}=...) requires a package that is not installed ({error}). Run: "
+                          f"pip install {package}") from error

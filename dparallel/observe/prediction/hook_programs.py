@@ -31,13 +31,14 @@ MOST_ROWS = 48                       # largest dimension of parameters where ran
 
 
 class Event(NamedTuple):
-    """What a hook did: "start" or "wait" for its number-th collective, or "returned"; and how long it computed before."""
+    """An action of a hook: "start" or "wait" for its number-th collective, or "returned"; and the seconds of computation
+    before it."""
 
     kind: str
     computed: float
     number: int = -1
     collective: str = ""
-    nbytes: int = 0                  # that this rank passed
+    nbytes: int = 0                  # passed by this rank
 
 
 class FakeBucket:
@@ -52,7 +53,7 @@ class FakeBucket:
 
 
 class LoggedComm:
-    """A communicator that notes which collectives are started and waited for, and passes all calls on to another one."""
+    """A communicator that records which collectives are started and awaited, and passes all calls to another one."""
 
     def __init__(self, comm: Any) -> None:
         self._comm = comm
@@ -90,7 +91,7 @@ class LoggedComm:
 
 
 def events_of(comm: Any, hook: CommHook, group: Sequence[ParameterTrace], repeats: int) -> list[Event]:
-    """What the hook does with a bucket of these parameters; of several repetitions, each event's median."""
+    """The actions of the hook for a bucket of these parameters; each event is the median over several repetitions."""
     rng, bucket, others = np.random.default_rng(0), FakeBucket(group), np.zeros(SWEEP, np.float32)
     found: list[list[Event]] = []
     for _ in range(WARMUP + repeats):
@@ -111,7 +112,7 @@ def events_of(comm: Any, hook: CommHook, group: Sequence[ParameterTrace], repeat
 
 
 class HookProgram:
-    """What a comm hook does with a bucket, for predict(hooks={name: HookProgram})."""
+    """The actions of a comm hook for a bucket, for predict(hooks={name: HookProgram})."""
 
     def __init__(self, hook: Callable[..., Any], make_state: Callable[[], Any] | None = None) -> None:
         self.hook: Callable[..., Any] = hook
@@ -122,7 +123,7 @@ class HookProgram:
         return CommHook(self.make_state(), self.hook)
 
     def _events(self, group: Sequence[ParameterTrace]) -> tuple[list[Event], list[int]]:
-        """What the hook does on one rank, and for each event the power of ranks by which its bytes shrink."""
+        """The hook's actions on one rank, and for each event the power of the number of ranks by which its bytes shrink."""
         key = tuple((p.shape, p.dtype) for p in group)       # as of equal blocks of a transformer
         if key not in self._known:
             alone = events_of(Devices(1), self._new(), group, REPEATS if sum(p.nbytes for p in group) < LARGE else 1)
@@ -131,7 +132,7 @@ class HookProgram:
             if not len(alone) == len(two) == len(four):
                 two, four = (run_ranks(size, lambda comm: events_of(comm, self._new(), group, 1))[0] for size in (2, 4))
             if not [e.collective for e in alone] == [e.collective for e in two] == [e.collective for e in four]:
-                raise NotImplementedError(f"the comm hook {self._new().name} does other things on other numbers of ranks: "
+                raise NotImplementedError(f"the comm hook {self._new().name} behaves differently on other numbers of ranks: "
                                           "its time can't be predicted from calls on one, two and four")
             powers = [round(math.log2(b.nbytes / c.nbytes)) if b.nbytes and c.nbytes else 0
                       for b, c in zip(two, four, strict=True)]
@@ -139,7 +140,7 @@ class HookProgram:
         return self._known[key]
 
     def tasks(self, group: Sequence[ParameterTrace], ranks: int, label: str) -> tuple[list[Task], list[Task]]:
-        """The tasks of a bucket when it leaves, and when it is waited for: two lists of Task."""
+        """Two lists of Task for a bucket: those at its launch, and those at the wait for it."""
         parts: tuple[list[Task], list[Task]] = ([], [])
         part = 0
         for event, power in zip(*self._events(group), strict=True):
@@ -158,7 +159,7 @@ class HookProgram:
 
 
 def builtin_programs() -> dict[str, HookProgram]:
-    """The hooks that are compared by default, and others of the library, by name."""
+    """The library's hooks by name, including those that are compared by default."""
     return {"fp16": HookProgram(hooks.fp16_compress_hook), "bf16": HookProgram(hooks.bf16_compress_hook),
             "powerSGD": HookProgram(hooks.powerSGD_hook, lambda: hooks.PowerSGDState(start_powerSGD_iter=2)),
             "quantization": HookProgram(hooks.quantization_hook, hooks.QuantizationState),

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 WARMUP, STEPS, MOST_STEPS = 4, 24, 200
 ENOUGH = 1.0                         # seconds: short steps are recorded more often, up to MOST_STEPS
-PATIENCE = 10.0                      # seconds after which what there is has to do, quiet or not
+PATIENCE = 10.0                      # seconds after which recording ends, whether steps were disturbed or not
 
 
 class TimedDeparture(Departure):
@@ -65,7 +65,7 @@ class TimedDeparture(Departure):
 
 
 class Sample:
-    """One step as it was recorded: seconds."""
+    """One recorded step, in seconds."""
 
     def __init__(self) -> None:
         self.start: float = time.perf_counter()
@@ -85,16 +85,16 @@ class Sample:
 
     @property
     def lost(self) -> float:
-        """The time in which another process had the core while this one had to compute."""
+        """The time in which another process had the core while this rank had to compute."""
         return sum(self.losses.values())
 
     def lose(self, part: str) -> None:
-        """Count that time since the last look to a part of the step."""
+        """Count the time lost since the last check towards a part of the step."""
         before, self.stolen = self.stolen, stolen()
         self.losses[part] = (self.stolen - before) / 1e9
 
     def without_loss(self) -> Sample:
-        """The same step without the time in which another process had the core, taken evenly from each part of the step."""
+        """The step without the time in which another process had the core, subtracted evenly from each part."""
         left = {part: max(0.1, 1 - lost / max(getattr(self, part), 1e-12)) for part, lost in self.losses.items()}
         out = copy.copy(self)
         for name, part in (("forward", "forward"), ("backward", "backward"), ("after", "after"), ("optimizer", "after")):
@@ -154,17 +154,17 @@ class StepRecorder:
         return len(self.samples) >= self.limit
 
     def stop(self) -> None:
-        """Leave the model as it was."""
+        """Restore the model as it was."""
         for handle in self._handles:
             handle.remove()
         departure = Departure(self._departure.buckets, self._departure.transport, self._departure.stats)
         departure.__dict__.update({k: v for k, v in self._departure.__dict__.items() if k != "spent"})
         self.reducer.watch, self.reducer.departure = None, departure
 
-    # --- what happens -------------------------------------------------------------------------------------------------
+    # --- events ---------------------------------------------------------------------------------------------------------
 
     def _called_outside(self, module: Any, args: Any) -> None:
-        """The DataParallel is called: a step begins, if the last one has had its summed pass."""
+        """The DataParallel is called: a step begins if the last one has had its summed pass."""
         if not is_grad_enabled() or self.done:
             return
         if self._summed or self._sample is None:
@@ -194,7 +194,7 @@ class StepRecorder:
             self._on_done()
 
     def _quiet_everywhere(self) -> bool:
-        """Whether each rank has enough undisturbed steps of both kinds, or time is up. Collective."""
+        """Whether each rank has enough undisturbed steps of both kinds, or the time limit is reached. Collective."""
         samples = self.samples
         kept, quiet = quietest([s.compute for s in samples], [s.lost for s in samples])
         both = quiet and min(sum(bool(samples[i].ready) == fine for i in kept) for fine in (False, True)) >= FEWEST
@@ -202,7 +202,7 @@ class StepRecorder:
         return bool(self.comm.allreduce([np.array([float(both or over)])] * len(self.comm.held), op="min")[0].item())
 
     def _use_of(self, held: Sequence[int], synchronises: bool) -> Any:
-        """A hook that notes the first use of parameters, and each call of a SyncBatchNorm."""
+        """A hook that records the first use of parameters, and each call of a SyncBatchNorm."""
         def hook(module: Any, args: Any) -> None:
             sample = self._sample
             if self.each_gradient and sample is not None and not self._summed:
@@ -215,7 +215,7 @@ class StepRecorder:
         return hook
 
     def begins(self, summed: bool) -> None:
-        """A backward pass begins."""
+        """Called when a backward pass begins."""
         if summed and self._sample is not None:
             now, self._spent, self._waited = time.perf_counter(), self._departure.spent, waiting.ns
             self._sample.forward = now - self._sample.start - (self._waited - self._sample.waited_before) / 1e9
@@ -223,7 +223,7 @@ class StepRecorder:
             self._begun = time.perf_counter()
 
     def arrived(self, p: Tensor) -> None:
-        """A gradient is there."""
+        """Called when a gradient has arrived."""
         sample = self._sample
         if sample is not None and p in self.numbers:
             sample.ready[self.numbers[p]] = self._elapsed()
@@ -234,21 +234,21 @@ class StepRecorder:
                 - (waiting.ns - self._waited) / 1e9)
 
     def computed(self) -> None:
-        """The last gradient is there."""
+        """Called when the last gradient has arrived."""
         if self._sample is not None:
             self._sample.backward = self._elapsed()
             self._sample.lose("backward")
 
     def collected(self) -> None:
-        """All sums are there."""
+        """Called when all sums are complete."""
         self._collected = time.perf_counter()
 
     def ends(self) -> None:
-        """The backward pass ends."""
+        """Called when the backward pass ends."""
         now = time.perf_counter()
         if self._sample is not None:
             self._sample.finish = now - self._collected
-            self._sample.stolen = stolen()           # what was lost while this rank waited for others does not count
+            self._sample.stolen = stolen()           # time lost while this rank waited for others does not count
             self._summed = True
         self._ended, self._waited_end = time.perf_counter(), waiting.ns
 
@@ -258,11 +258,11 @@ class StepRecorder:
             self.optimizers.append(optimizer)
 
     def _concerns(self, optimizer: Any) -> bool:
-        """Whether an optimiser changes the model: hooks are called for all there are."""
+        """Whether an optimizer updates the model: its hook is called for every optimizer."""
         return bool(self._numbers_of(optimizer))
 
     def _numbers_of(self, optimizer: Any) -> set[int]:
-        """The model's parameters that an optimiser changes; of slices those that they are of."""
+        """The numbers of the model's parameters that an optimizer updates; for slices, of the whole parameters."""
         found = (getattr(p, "whole", p) for group in optimizer.param_groups for p in group["params"])
         return {self.numbers[p] for p in found if p in self.numbers}
 
@@ -270,12 +270,12 @@ class StepRecorder:
         if self._sample is not None and self._summed and self._concerns(optimizer):
             self._sample.optimizer += time.perf_counter() - self._stepping
 
-    # --- what it comes to -----------------------------------------------------------------------------------------------
+    # --- the result -----------------------------------------------------------------------------------------------------
 
     def trace(self) -> StepTrace:
-        """The typical step over the ranks of the model. Collective. RuntimeError if too few steps were recorded."""
+        """The typical step over the model's ranks. Collective. RuntimeError if too few steps were recorded."""
         if len(self.samples) < 2:
-            raise RuntimeError(f"{self.count} training steps were seen from their beginning to that of the next one, and "
+            raise RuntimeError(f"{self.count} complete training steps were recorded, but a prediction needs "
                                f"{self.warmup + 2} are the least that a step is predicted from: train on more batches "
                                "(steps that trace_step() replays are not seen)")
         here = host_ranks(self.comm)
@@ -335,13 +335,13 @@ class StepRecorder:
         return [group for group in groups if group]
 
     def _other_bytes(self) -> int:
-        """The largest resident memory so far, without parameters, gradients, optimiser state and buffers."""
+        """The largest resident memory so far, without parameters, gradients, optimizer state and buffers."""
         most = system_memory.peak() or 0
         known = sum(p.array.nbytes * (1 + p.requires_grad) for p in self.model.module.parameters())
         return int(max(0, most - known - sum(state_bytes(optimizer) for optimizer in self.optimizers)))
 
     def _notes(self, quiet: bool) -> list[str]:
-        """What makes the trace less than it should be."""
+        """Notes on what the trace lacks."""
         notes = [] if quiet else [f"other processes disturbed most steps: fewer than {FEWEST} of {len(self.samples)} were "
                                   "quiet; what others took of the core was subtracted from the quietest third"]
         if len(self.samples) < FEWEST:
@@ -350,15 +350,15 @@ class StepRecorder:
             notes.append("SyncBatchNorm was traced on one rank, where it computes as BatchNorm does, and quicker: trace on "
                          "two for its own arithmetic")
         if self.model.comm_hook is not None:
-            notes.append(f"the traced model has the comm hook {self.model.comm_hook.name}: rows without a hook are not what "
-                         "it does now")
+            notes.append(f"the traced model has the comm hook {self.model.comm_hook.name}: rows without a hook differ "
+                         "from its present behaviour")
         if not self.optimizers:
-            notes.append("no optimiser of autograd.optim was seen: its state is not counted in memory")
+            notes.append("no optimizer of autograd.optim was found: its state is not counted in memory")
         return notes
 
 
 def refuse(model: Any) -> None:
-    """TypeError or NotImplementedError for what can't be traced."""
+    """TypeError or NotImplementedError for models that cannot be traced."""
     if not isinstance(model, DataParallel):
         raise TypeError(f"predict() takes a DataParallel, a StepTrace or the path of one, not {type(model).__name__}")
     if model.batch != "own" or (model.devices is not None and model.devices.size > 1):
@@ -375,7 +375,7 @@ def refuse(model: Any) -> None:
 
 
 def synchronised(samples: Sequence[Sample], factor: float) -> list[SyncTrace]:
-    """The calls of SyncBatchNorm of a typical sample; times are medians over those that called the same."""
+    """The calls of SyncBatchNorm in a typical sample; times are medians over samples with the same calls."""
     if not samples:
         return []
     calls = [[call[:2] for call in sample.synced] for sample in samples]
@@ -385,7 +385,7 @@ def synchronised(samples: Sequence[Sample], factor: float) -> list[SyncTrace]:
 
 
 def averaged(traces: Sequence[StepTrace]) -> StepTrace:
-    """The mean over ranks of times, the largest of spreads."""
+    """Times averaged over ranks, spreads as the largest over ranks."""
     first = traces[0]
 
     def mean(name: str) -> float:
@@ -405,6 +405,6 @@ def averaged(traces: Sequence[StepTrace]) -> StepTrace:
 
 
 def host_ranks(comm: Communicator) -> int:
-    """How many ranks a host has at most."""
+    """The largest number of ranks on a host."""
     identities = comm.allgather_object([host_identity()] * len(comm.held))
     return max(map(identities.count, identities))

@@ -25,9 +25,9 @@ from .quiet import quietest, stolen
 SMALLEST, LARGEST = 256, 32 << 20
 ENOUGH = 0.12                        # seconds for each size
 MOST, LEAST_TIMES, FEWEST_TIMES = 60, 12, 8      # measurements of each size; in a step, the fewest
-PATIENCE = 0.5                       # seconds in which a size is measured again until enough was undisturbed
+PATIENCE = 0.5                       # seconds in which a size is measured again until enough repetitions were undisturbed
 CHECKED = ("allgather", "reduce_scatter", "alltoall", "allreduce", "broadcast")
-ROWS, WIDE, LONG = 16, 784, 512      # of the matrices that computation multiplies: weights of 1.6 MB, some 0.2 ms
+ROWS, WIDE, LONG = 16, 784, 512      # of the matrices that are multiplied: weights of 1.6 MB, about 0.2 ms
 BEFORE, AFTER = 2, 4                 # such products before and after a collective
 SWEEP = 1 << 20                      # float32 elements that empty the second-level cache
 
@@ -70,12 +70,12 @@ def measure_network(comm: Communicator, largest: int = LARGEST, base: Network | 
     if hosts > 1 or not described:
         return network
     network = replace(network, ranks_per_host=base.ranks_per_host)
-    together = network.hosts(comm.size) == 1         # else the description has other links than those measured
+    together = network.hosts(comm.size) == 1         # otherwise the description has other links than the measured ones
     return network if together else replace(network, measured=base.measured)
 
 
 def collectives(comm: Communicator, sizes: list[int], disturbed: list[bool]) -> dict[str, list[Point]]:
-    """The tables of the library's collectives (of sums, if ranks are threads). disturbed: see in_a_step()."""
+    """The tables of the library's collectives (only of sums if ranks are threads). disturbed: see in_a_step()."""
     def meet() -> Handle:
         comm.total(1.0)
         return Handle(None)
@@ -118,7 +118,7 @@ def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any
                 handle = None
 
     def taken(mode: int, after: int) -> tuple[float, float, float]:
-        """Seconds of the whole, of the collective if it is waited for, and those in which other processes had the core."""
+        """Seconds of the whole, of the collective if it is awaited, and of other processes on this core."""
         comm.barrier()
         before, begin, inside = stolen(), time.perf_counter(), 0.0
         compute(BEFORE)
@@ -140,7 +140,7 @@ def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any
     plain, whole = comm.allreduce([probed], op="max")[0].tolist()
     after = int(min(50, max(AFTER, 2 * (whole - plain) / max(plain, 1e-9) * (BEFORE + AFTER))))
     times = int(min(MOST, max(FEWEST_TIMES, ENOUGH / max(3 * whole, 1e-7))))
-    rows: list[Any] = []                             # times, modes, and what: the same on all ranks
+    rows: list[Any] = []                             # times, modes and collective: the same on all ranks
     quiet, begin = False, time.perf_counter()
     while not quiet:
         own_rows = np.array([[taken(mode, after) for mode in range(3)] for _ in range(times)])
@@ -155,7 +155,7 @@ def in_a_step(comm: Communicator, start: Callable[[], Handle], x: np.ndarray[Any
         kept = np.argsort(seconds[:, 1])[:max(2, len(seconds) // 10)]
     bounds = [25, 50, 75] if quiet else [0, 10, 100]             # a disturbance only makes times longer
     own = np.percentile(inside[kept, 1], bounds)
-    more = np.median(seconds[kept][:, 1:] - seconds[kept, :1], 0)                # of steps that follow each other
+    more = np.median(seconds[kept][:, 1:] - seconds[kept, :1], 0)                # of consecutive steps
     afterwards = min(max(0.0, float(more[0]) - own[1]), 2 * own[1])
     low, exposed, high = (float(value) + afterwards for value in own)
     disturbed.append(not quiet)
@@ -174,12 +174,12 @@ def rising(points: list[Point]) -> list[Point]:
 
 
 def mean_seconds(points: list[Point]) -> float:
-    """Of the points' times."""
+    """The mean of the points' times."""
     return float(np.mean([p.seconds for p in points]))
 
 
 def exchange(comm: Any, other: int, nbytes: int) -> float:
-    """The median of the seconds in which rank 0 and another rank exchange nbytes; the others wait. Collective."""
+    """The median time in seconds in which rank 0 and another rank exchange nbytes; the others wait. Collective."""
     raw, mine, theirs = comm.comm, np.zeros(nbytes, np.uint8), np.empty(nbytes, np.uint8)
     taken: list[float] = []
     if comm.rank in (0, other):
@@ -194,14 +194,14 @@ def exchange(comm: Any, other: int, nbytes: int) -> float:
 
 
 def reduction_rate() -> float:
-    """Bytes a second at which this processor adds vectors that are larger than its second-level cache."""
+    """The rate in bytes per second at which this processor adds vectors larger than its second-level cache."""
     x, y = np.zeros(SWEEP, np.float32), np.zeros(SWEEP, np.float32)
     best = min(_seconds(lambda: np.add(x, y, out=x)) for _ in range(5))
     return float(x.nbytes / best)
 
 
 def copy_rate() -> float:
-    """Bytes a second at which this processor copies memory that was just allocated and written."""
+    """The rate in bytes per second at which this processor copies memory that was just allocated and written."""
     def copied() -> float:
         x, y = np.ones(SWEEP, np.float32), np.zeros(SWEEP, np.float32)
         np.add(y, 1.0, out=y)

@@ -1,4 +1,4 @@
-"""Bytes of one rank by category, for a number of ranks and a stage of sharding."""
+"""The bytes of one rank by category, for a number of ranks and a stage of sharding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Network: what is known of a cluster's links, and what a collective costs on them.
+"""Network: the links of a cluster, and the cost of a collective on them.
 
 A network is described (latency and bandwidth, Hockney 1994; optionally LogGP's overhead, hosts, a topology), measured as
 tables of seconds by bytes (measuring.py), or both. A collective's table holds for the number of ranks it was measured on;
@@ -24,7 +24,7 @@ from ...comm.header import HEADER
 from .schedules import ALGORITHMS, IMPLEMENTATIONS, Round, chosen, schedule
 
 TOPOLOGIES = ("fat-tree", "torus", "unknown")
-FORMULA_HOLDS = 0.05                 # the formula is named as the source where simulation agrees within this
+FORMULA_HOLDS = 0.05                 # the formula is named as the source if simulation agrees within this
 UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9,
          "B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9,
          "bit/s": 0.125, "kbit/s": 125.0, "Mbit/s": 125e3, "Gbit/s": 125e6}
@@ -33,8 +33,8 @@ KNOWN = {"measured": 0.25, "formula": FORMULA_HOLDS, "simulated": 0.10, "extrapo
 
 
 class Point(NamedTuple):
-    """A measured collective: seconds (median) and quartiles by which a step that waits for it is longer; cpu: by how much
-    one that computes meanwhile is longer, as a share of `seconds` (above 1 if the collective also takes the cache)."""
+    """A measured collective: the median and quartiles of the seconds that it adds to a step that waits for it. cpu: the
+    share of `seconds` that it adds to a step that computes meanwhile (above 1 if the collective also evicts the cache)."""
 
     nbytes: float
     seconds: float
@@ -44,7 +44,7 @@ class Point(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a collective takes, with bounds; the share of it that computation loses (Point.cpu); source: a key of KNOWN."""
+    """The cost of a collective, with bounds; the share of it that computation loses (Point.cpu); source: a key of KNOWN."""
 
     seconds: float
     low: float
@@ -81,7 +81,7 @@ class Network:
                 unit = "seconds" if name in TIMES else "bytes a second"
                 raise ValueError(f"network: {name}={value!r} must be a number of {unit}")
             if name in RATES and not value:
-                raise ValueError(f"network: {name}=0: nothing would ever arrive")
+                raise ValueError(f"network: {name}=0: no message would ever arrive")
         for name in ("ranks_per_host", "cores_per_host"):
             count = getattr(self, name)
             if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
@@ -91,10 +91,10 @@ class Network:
         if self.mpi not in IMPLEMENTATIONS:
             raise ValueError(f"network: mpi={self.mpi!r} must be one of {', '.join(IMPLEMENTATIONS)}")
 
-    # --- what is written ------------------------------------------------------------------------------------------------
+    # --- formats --------------------------------------------------------------------------------------------------------
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, as a dict for JSON."""
+        """The network as a dict for JSON."""
         tables = {collective: {str(ranks): [list(p) for p in points] for ranks, points in table.items()}
                   for collective, table in self.measured.items()}
         return {**asdict(self), "measured": tables}
@@ -131,20 +131,20 @@ class Network:
         for item in filter(None, (part.strip() for part in text.split(","))):
             name, equals, value = item.partition("=")
             if not equals:
-                raise ValueError(f"network: {item!r} is no NAME=VALUE, nor the path of a .json file")
+                raise ValueError(f"network: {item!r} is neither NAME=VALUE nor the path of a .json file")
             if name.strip() in data:
                 raise ValueError(f"network: {name.strip()} is there twice")
             data[name.strip()] = int(value) if value.strip().isdigit() and name.endswith("_host") else value.strip()
         return cls.from_dict(data)
 
-    # --- what collectives cost ------------------------------------------------------------------------------------------
+    # --- costs ----------------------------------------------------------------------------------------------------------
 
     def hosts(self, ranks: int) -> int:
-        """How many hosts so many ranks are on."""
+        """The number of hosts for a number of ranks."""
         return -(-ranks // self.ranks_per_host)
 
     def cost(self, collective: str, ranks: int, nbytes: float, algorithm: str | None = None) -> Cost:
-        """A collective's (seconds, low, high, cpu, source), from the table of that many ranks or its schedule."""
+        """A collective's (seconds, low, high, cpu, source), from the table of this number of ranks or from its schedule."""
         if collective == "copy":
             return Cost(nbytes / self.copy, nbytes / self.copy, nbytes / self.copy, 1.0, "measured")
         if ranks == 1:
@@ -170,7 +170,7 @@ class Network:
                     seconds * (1 + error) * (found.high / found.seconds) + call, (share * seconds + call) / whole, source)
 
     def _scheduled(self, collective: str, ranks: int, nbytes: float, algorithm: str | None) -> Cost:
-        """What a collective's messages take by its schedule. low, high: the bounds of contention()."""
+        """The time of a collective's messages by its schedule. low, high: the bounds of contention()."""
         name = algorithm or chosen(collective, ranks, nbytes, self.mpi)
         rounds = schedule(collective, ranks, nbytes, name)
         seconds = sum(self.round_seconds(r, ranks) for r in rounds)
@@ -184,11 +184,11 @@ class Network:
         return Cost(seconds, seconds * low, seconds * high, min(1.0, busy / seconds), source)
 
     def _call(self, collective: str) -> float:
-        """Seconds of the library's own work for a collective, beside its messages."""
+        """The seconds of a collective's work in the library, beside its messages."""
         return self.calls.get(collective, self.call)
 
     def calls_of(self, tables: Mapping[str, Sequence[Point]], ranks: int) -> dict[str, float]:
-        """`calls` from tables of so many ranks: the time of the shortest vectors less that of the schedule."""
+        """`calls` from tables for a number of ranks: the time of the shortest vectors minus that of the schedule."""
         found = {}
         for collective, table in tables.items():
             least = table[0]
@@ -198,7 +198,7 @@ class Network:
         return found
 
     def round_seconds(self, r: Round, ranks: int) -> float:
-        """Seconds of one kind of round, without contention between hosts."""
+        """The seconds of one kind of round, without contention between hosts."""
         per_host = min(self.ranks_per_host, ranks)
         if ranks <= per_host or (r.xor and per_host % (2 * r.distance) == 0):
             crossing = 0
@@ -213,7 +213,7 @@ class Network:
         return r.times * (max(far, local if crossing < per_host else 0.0) + reduction)
 
     def pair_exchange(self, nbytes: float) -> float:
-        """Seconds in which two ranks of different hosts send each other nbytes."""
+        """The seconds in which two ranks of different hosts exchange nbytes."""
         if self.exchange:
             return interpolated(self.exchange, nbytes)
         return self.latency + nbytes / self.bandwidth
@@ -221,14 +221,14 @@ class Network:
     def _measured(self, points: Sequence[Point], nbytes: float) -> Cost:
         """The time from a table."""
         seconds, low, high, cpu = (interpolated([(p.nbytes, p[i]) for p in points], nbytes) for i in range(1, 5))
-        if points[-1].nbytes < nbytes:               # beyond the table the share is that of its last point
+        if points[-1].nbytes < nbytes:               # beyond the table the share is that of the last point
             cpu = points[-1].cpu
         error = KNOWN["measured"]                    # jobs differ by more than the quartiles of one job
         return Cost(seconds, min(low, seconds * (1 - error)), max(high, seconds * (1 + error)), max(0.0, cpu), "measured")
 
 
 def quantity(value: Any, name: str = "") -> float:
-    """A number, or a text of a number and a unit, in seconds or bytes a second."""
+    """A number, or a text of a number and a unit, in seconds or bytes per second."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
     found = re.fullmatch(r"\s*([\d.]+(?:[eE][+-]?\d+)?)\s*([a-zA-Zµ/]*)\s*", str(value))
@@ -251,7 +251,7 @@ def interpolated(points: Sequence[tuple[float, float]], at: float) -> float:
 
 
 def read_points(table: Any) -> tuple[tuple[float, float], ...]:
-    """(bytes, seconds) of rising bytes."""
+    """(bytes, seconds) in increasing order of bytes."""
     points = tuple((positive(n), positive(s)) for n, s in table)
     if list(points) != sorted(points):
         raise ValueError("bytes must rise")
@@ -275,18 +275,18 @@ def read_measured(tables: Any) -> dict[str, dict[int, list[Point]]]:
 def positive(value: Any) -> float:
     """A number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
-        raise ValueError(f"{value!r} is no number of at least 0")
+        raise ValueError(f"{value!r} is not a number of at least 0")
     return float(value)
 
 
 def read_texts(lines: Any) -> tuple[str, ...]:
-    """A list of sentences."""
+    """A list of texts."""
     if isinstance(lines, str) or not all(isinstance(line, str) for line in lines):
         raise TypeError("no list of texts")
     return tuple(lines)
 
 
-TABLES: dict[str, tuple[Callable[[Any], Any], str]] = {          # how fields are read that are not a single number
+TABLES: dict[str, tuple[Callable[[Any], Any], str]] = {          # how to read fields that are not a single number
     "exchange": (read_points, "a list of [bytes, seconds]"), "assumed": (read_texts, "a list of texts"),
     "measured": (read_measured, "{collective: {ranks: [[bytes, seconds, low, high, share], ...]}}"),
     "calls": (lambda calls: {str(name): positive(value) for name, value in calls.items()}, "{collective: seconds}")}
@@ -295,12 +295,12 @@ TABLES: dict[str, tuple[Callable[[Any], Any], str]] = {          # how fields ar
 # --- contention -----------------------------------------------------------------------------------------------------------
 
 ALIKE = {"recursive halving": "rabenseifner", "pairwise": "ring", "tree and scatter": "recursive doubling",
-         "binomial": "recursive doubling"}             # of those not simulated: whose ratios they take
+         "binomial": "recursive doubling"}             # for topologies without a simulation: whose ratios they use
 
 
 @functools.cache
 def simulated() -> dict[str, Any]:
-    """What is in contention.json."""
+    """The content of contention.json."""
     data: dict[str, Any] = json.loads((Path(__file__).parent / "contention.json").read_text())
     return data
 
@@ -320,7 +320,7 @@ def contention(topology: str, algorithm: str, hosts: int, size: float) -> tuple[
     by_hosts = []
     for count, points in sorted((int(h), p) for h, p in table[name].items()):
         by_size = [(math.log(x), math.log(ratio)) for x, ratio in points]
-        alike = size * count / hosts if name == "ring" else size         # its ratio is that of the messages' size
+        alike = size * count / hosts if name == "ring" else size         # this ratio depends on the size of the messages
         edge = min(max(math.log(max(alike, 1e-3)), by_size[0][0]), by_size[-1][0])
         by_hosts.append((math.log(count), interpolated(by_size, edge)))
     log_ratio = interpolated(by_hosts, min(max(math.log(hosts), by_hosts[0][0]), by_hosts[-1][0]))

@@ -1,4 +1,4 @@
-"""predict(): the step at other numbers of ranks, for each choice of buckets, comm hook and sharding, with error bars."""
+"""predict(): the step on other numbers of ranks, for each choice of buckets, comm hook and sharding, with error bars."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .steps import StepTrace
 
 HOOKS = ("", "fp16", "bf16")
 MODEL_ERROR = 0.05                   # relative error of the replay itself: the median in docs/benchmarks.md
-RESOLVED = 5e-5                      # seconds: the error of a trace, however short the step
-CROWDED = 0.10                       # of computation with more ranks on a host than traced, which share caches
-ALIKE = 0.02                         # of options that are slower than the fastest by this share, the simplest is taken
+RESOLVED = 5e-5                      # seconds: the error of a trace, even for short steps
+CROWDED = 0.10                       # of computation on a host with more ranks than traced, which share caches
+ALIKE = 0.02                         # among options within this share of the fastest, the simplest is chosen
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What predict() returns; print() shows it as a table with advice."""
+    """The result of predict(); print() shows it as a table with advice."""
 
     trace: StepTrace
     network: Network
@@ -64,7 +64,7 @@ class Prediction:
     refused: Mapping[str, str]
 
     def best(self, ranks: int) -> Point:
-        """The fastest choice at so many ranks; of those within 2 % of it the one that changes least."""
+        """The fastest choice for a number of ranks; among those within 2 % of it, the one that changes least."""
         here = [p for p in self.points if p.option.ranks == ranks]
         if not here:
             raise ValueError(f"ranks={ranks!r} was not predicted; it was for {', '.join(map(str, self.sizes))}")
@@ -72,21 +72,21 @@ class Prediction:
         return min((p for p in here if p.seconds <= fastest * (1 + ALIKE)), key=lambda p: simplicity(p.option))
 
     def default(self, ranks: int) -> Point:
-        """The choice that changes least, at so many ranks: the model as it was traced, if that was predicted."""
+        """The choice that changes least for a number of ranks: the model as traced, if that was predicted."""
         here = [p for p in self.points if p.option.ranks == ranks]
         return min(here, key=lambda p: simplicity(p.option))
 
     @property
     def sizes(self) -> list[int]:
-        """The numbers of ranks that were predicted, in order."""
+        """The predicted numbers of ranks, in order."""
         return sorted({p.option.ranks for p in self.points})
 
     def recommendation(self) -> list[str]:
-        """What to do, a sentence each."""
+        """The advice, one sentence per item."""
         return report.advice(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, as a dict for JSON."""
+        """The prediction as a dict for JSON."""
         return {"trace": self.trace.as_dict(), "network": self.network.as_dict(),
                 "points": [{**asdict(p), "option": asdict(p.option)} for p in self.points],
                 "recommendation": self.recommendation(), "refused": dict(self.refused)}
@@ -106,7 +106,7 @@ class Prediction:
 
 
 def simplicity(option: Option) -> tuple[int, int, int]:
-    """The smaller, the less an option changes."""
+    """A key that is smaller for options that change less."""
     return STAGES.index(option.shard), int(option.hook != ""), int(option.bucket_cap_mb is not None)
 
 
@@ -115,7 +115,7 @@ def predict(source: DataParallel | StepTrace | str | Path, step: Callable[[], ob
             bucket_cap_mb: Sequence[float | None] = (None, 1.0, 25.0),
             hooks: Sequence[str] | Mapping[str, HookProgram] = HOOKS, shards: Sequence[str | None] = STAGES,
             steps: int = STEPS, warmup: int = WARMUP, least_efficiency: float = 0.8) -> Prediction:
-    """What a training step would take on other numbers of ranks, with the rows of a rank as they are."""
+    """Predict a training step on other numbers of ranks, with the present rows per rank."""
     check(sizes, least_efficiency)
     given = Network.parse(network) if isinstance(network, str) else network
     if given is not None and not isinstance(given, Network):
@@ -134,7 +134,7 @@ def predict(source: DataParallel | StepTrace | str | Path, step: Callable[[], ob
 
 
 def check(sizes: Sequence[int], least_efficiency: float) -> None:
-    """TypeError or ValueError for sizes that are none."""
+    """TypeError or ValueError for sizes that are not numbers of ranks."""
     if not isinstance(sizes, Collection) or isinstance(sizes, str) or not all(
             isinstance(n, int) and not isinstance(n, bool) for n in sizes):
         raise TypeError(f"sizes={sizes!r} must be a list of numbers of ranks")
@@ -186,7 +186,7 @@ def predicted(trace: StepTrace, network: Network, sizes: Sequence[int], caps: Se
 
 
 def predict_one(trace: StepTrace, network: Network, option: Option, programs: Mapping[str, HookProgram]) -> Point:
-    """One point with its error bar: the root of the sum of squares of what each cause alone would change."""
+    """One point with its error bar: the root of the sum of squares of the changes by each cause."""
     ranks = option.ranks
     factor = slowdown(trace, network, ranks)
     costs: dict[tuple[str, float], Cost] = {}
@@ -198,7 +198,7 @@ def predict_one(trace: StepTrace, network: Network, option: Option, programs: Ma
         return costs[key]
 
     def played(slower: float, bound: int = 0) -> Played:
-        """bound: 0 the middle of costs, 1 the lower bounds, 2 the upper ones."""
+        """The played step. bound: 0 for middle costs, 1 for the lower bounds, 2 for the upper ones."""
         tasks = graph_of(trace, option, programs, slower)
         return play(tasks, lambda c, n: cost(c, n)._replace(seconds=cost(c, n)[:3][bound]))
 

@@ -15,24 +15,24 @@ import numpy.typing as npt
 
 from ...comm.run_delay import RunDelay
 
-LEAST = 1e-4                         # seconds that a quiet step may have waited for a core
+LEAST = 1e-4                         # seconds that an undisturbed step may have waited for a core
 SHARE = 0.01                         # or this share of it
-FEWEST = 5                           # quiet samples that are enough
+FEWEST = 5                           # number of undisturbed samples that suffices
 
 
 def stolen() -> int:
-    """Nanoseconds so far that the main thread was ready to run and did not; 0 where the system does not tell."""
+    """Nanoseconds so far in which the main thread was ready but did not run; 0 if the system does not report it."""
     return _counter(os.getpid()).read()[0]
 
 
 @functools.cache
 def _counter(process: int) -> RunDelay:
-    """The counter of this process, which stays open. process: its number, another one in a forked child."""
+    """This process's counter, which stays open. process: its number, which differs in a forked child."""
     return RunDelay()
 
 
 def quietest(seconds: npt.ArrayLike, lost: npt.ArrayLike) -> tuple[np.ndarray[Any, Any], bool]:
-    """The indices of the samples that lost almost nothing (at least the quietest third), and whether they were quiet."""
+    """The indices of the least disturbed samples (at least a third), and whether they were undisturbed."""
     taken, stole = np.asarray(seconds, float), np.asarray(lost, float)
     quiet = np.flatnonzero(stole <= np.maximum(SHARE * taken, min(LEAST, 0.1 * float(np.median(taken)))))
     if len(quiet) >= min(FEWEST, len(taken)):

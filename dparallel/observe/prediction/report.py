@@ -1,4 +1,4 @@
-"""A Prediction for people: a table with advice, and a plot."""
+"""A Prediction as text: a table with advice; and as a plot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLOURS = ("#1f5fa8", "#c2571a")
 
 
 def text(prediction: Prediction) -> str:
-    """The table, what it rests on, and the advice."""
+    """The table, its sources, and the advice."""
     trace = prediction.trace
     quiet = f"{trace.quiet} of {trace.steps} steps were quiet" if trace.quiet else f"none of {trace.steps} steps was quiet"
     parts = ", ".join(f"{name} {milliseconds(getattr(trace, name))}" for name in ("forward", "backward", "optimizer"))
@@ -46,7 +46,7 @@ def text(prediction: Prediction) -> str:
 
 
 def shown(prediction: Prediction, ranks: int) -> list[Point]:
-    """The rows of one size: the default, the best, and the best buckets of each hook and stage."""
+    """The rows of one number of ranks: the default, the best, and the best buckets of each hook and stage."""
     here = [p for p in prediction.points if p.option.ranks == ranks]
     rows = [prediction.default(ranks)]
     for hook, shard in dict.fromkeys((p.option.hook, p.option.shard) for p in here):
@@ -56,16 +56,16 @@ def shown(prediction: Prediction, ranks: int) -> list[Point]:
 
 
 def advice(prediction: Prediction) -> list[str]:
-    """What follows from the numbers, a sentence each."""
+    """The advice that follows from the numbers, one sentence per item."""
     out, sizes, least = [], [n for n in prediction.sizes if n > 1], prediction.least_efficiency
     if not sizes:
-        return ["One rank communicates with nobody: ask for more."]
+        return ["One rank does not communicate: predict more ranks."]
     good = [n for n in sizes if prediction.best(n).efficiency >= least]
     if good:
         best = prediction.best(good[-1])
         gain = good[-1] * best.efficiency
         out.append(f"Up to {good[-1]} ranks pay: {gain:.3g} times the rows a second of one rank, efficiency "
-                   f"{best.efficiency:.0%} (at least {least:.0%} was asked for), by {best.option}.")
+                   f"{best.efficiency:.0%} (at least {least:.0%} was requested), by {best.option}.")
     first = next((n for n in sizes if n not in good), None)
     if first is not None:
         best = prediction.best(first)
@@ -97,7 +97,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def size(nbytes: float) -> str:
-    """With a unit."""
+    """A number of bytes with a unit."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if nbytes < 1024 or unit == "GiB":
             break
@@ -108,7 +108,7 @@ def size(nbytes: float) -> str:
 # --- the plot -------------------------------------------------------------------------------------------------------------
 
 def svg(prediction: Prediction) -> str:
-    """Two panels over the number of ranks, as it is and recommended: the step's time with error bars, and the efficiency."""
+    """Two panels over the number of ranks, default and recommended: the step's time with error bars, and the efficiency."""
     sizes = prediction.sizes
     lines = [("by default", [prediction.default(n) for n in sizes]), ("recommended", [prediction.best(n) for n in sizes])]
     top = max(p.high for _, points in lines for p in points) * 1e3 * 1.08
@@ -129,7 +129,7 @@ def svg(prediction: Prediction) -> str:
 
 def panel(left: float, title: str, sizes: Sequence[int], top: float, lines: Sequence[tuple[str, Sequence[Point]]],
           value: object) -> str:
-    """One panel: axes, a line with error bars for each choice. value(point): the middle, the low and the high end."""
+    """One panel: axes, and a line with error bars for each choice. value(point): (middle, low, high)."""
     low, high = math.log2(sizes[0]), math.log2(sizes[-1])
 
     def x(ranks: int) -> float:
@@ -159,13 +159,13 @@ def panel(left: float, title: str, sizes: Sequence[int], top: float, lines: Sequ
 
 
 def nice(step: float) -> float:
-    """The next of 1, 2, 5 times a power of ten."""
+    """The next 1, 2 or 5 times a power of ten."""
     power = 10 ** math.floor(math.log10(max(step, 1e-9)))
     return next(power * m for m in (1, 2, 5, 10) if power * m >= step)
 
 
 def html(prediction: Prediction) -> str:
-    """A page that needs nothing else: the plot, and the text under it."""
+    """A self-contained page: the plot, with the text below it."""
     return ("<!doctype html><meta charset='utf-8'><title>What more ranks would bring</title>"
             "<style>body{font-family:sans-serif;max-width:980px;margin:2em auto}pre{overflow-x:auto;font-size:13px}</style>"
             f"<h1>What more ranks would bring</h1>{svg(prediction)}<pre>{escaping.escape(text(prediction))}</pre>\n")

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 SHORT_ALLREDUCE = 2048               # bytes up to which MPICH's allreduce is recursive doubling
-SHORT_REDUCE_SCATTER = 512 << 10     # up to which its reduce-scatter of commutative operations is recursive halving
-SHORT_ALLGATHER = 512 << 10          # of the result, up to which its allgather is recursive doubling
+SHORT_REDUCE_SCATTER = 512 << 10     # the limit of recursive halving in its reduce-scatter of commutative operations
+SHORT_ALLGATHER = 512 << 10          # of the result: the limit below which its allgather is recursive doubling
 
 
 IMPLEMENTATIONS = ("openmpi", "mpich", "nccl")
@@ -37,12 +37,12 @@ Schedule = list[Round]
 
 
 def powers_below(ranks: int) -> list[int]:
-    """1, 2, 4, ... below the largest power of two that is at most `ranks`."""
+    """The powers of two below the largest power of two that is at most `ranks`."""
     return [1 << k for k in range(ranks.bit_length() - 1)]
 
 
 def folded(ranks: int, nbytes: float, inner: Schedule) -> Schedule:
-    """A schedule for a power of two. Ranks beyond it send to a neighbour before, and get the result from it afterwards."""
+    """A schedule for a power of two. Ranks beyond it first send to a neighbour, and get the result from it at the end."""
     if ranks & (ranks - 1) == 0:
         return inner
     return [Round(1, nbytes, nbytes), *inner, Round(1, nbytes)]
@@ -66,7 +66,7 @@ def ring(ranks: int, nbytes: float) -> Schedule:
 
 
 def recursive_halving(ranks: int, nbytes: float) -> Schedule:
-    """Reduce-scatter of vectors of nbytes; ranks beyond a power of two are folded, and get their share."""
+    """Reduce-scatter of vectors of nbytes; ranks beyond a power of two are folded and get their share at the end."""
     inner = [Round(d, nbytes / (2 * d), nbytes / (2 * d), xor=True) for d in powers_below(ranks)]
     if ranks & (ranks - 1) == 0:
         return inner
@@ -106,7 +106,7 @@ def pairwise_alltoall(ranks: int, nbytes: float) -> Schedule:
 
 
 def linear(ranks: int, nbytes: float) -> Schedule:
-    """Allgather or alltoall of Open MPI's non-blocking collectives: each rank sends every other its share, all at once."""
+    """Allgather or alltoall of Open MPI's non-blocking collectives: each rank sends all others their shares at once."""
     return [Round(ranks // 2, nbytes / ranks, at_once=ranks - 1)]
 
 
@@ -147,7 +147,7 @@ def chosen(collective: str, ranks: int, nbytes: float, mpi: str = "openmpi") -> 
 
 
 def schedule(collective: str, ranks: int, nbytes: float, algorithm: str) -> Schedule:
-    """The rounds of a collective. ValueError for a collective or an algorithm that is not there."""
+    """The rounds of a collective. ValueError for an unknown collective or algorithm."""
     if collective not in ALGORITHMS:
         raise ValueError(f"collective={collective!r} must be one of {', '.join(ALGORITHMS)}")
     if algorithm not in ALGORITHMS[collective]:

@@ -27,11 +27,11 @@ from .network import Network
 if TYPE_CHECKING:
     from autograd.core.graph import RemovableHandle
 
-LEAST, MOST = 1 << 16, 64 << 20      # bytes up to which the network is measured: the gradients, within these
+LEAST, MOST = 1 << 16, 64 << 20      # bytes up to which the network is measured: those of the gradients, within these limits
 
 
 class Recorded(SystemExit):
-    """Enough steps are recorded, and the script ends with exit code 0."""
+    """Raised when enough steps are recorded: the script ends with exit code 0."""
 
 
 class ScriptRecorder:
@@ -44,13 +44,13 @@ class ScriptRecorder:
         self.handle: RemovableHandle = register_module_forward_pre_hook(self._called)
 
     def _called(self, module: Any, args: Any) -> None:
-        """A module is called."""
+        """Called when a module is called."""
         if isinstance(module, DataParallel) and is_grad_enabled():
             self.handle.remove()
             self.recorder = StepRecorder(module, on_done=self._done)
 
     def _done(self) -> NoReturn:
-        """Enough steps are recorded, on all ranks."""
+        """Called when enough steps are recorded, on all ranks."""
         self.write()
         raise Recorded(0)
 
@@ -69,7 +69,7 @@ class ScriptRecorder:
 
 
 def main() -> None:
-    """Run the script that the arguments name."""
+    """Run the script named by the arguments."""
     folder, network, *rest = sys.argv[1:]
     as_module = rest[0] == "-m"
     sys.argv = rest[1:] if as_module else rest

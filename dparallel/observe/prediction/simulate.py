@@ -32,7 +32,7 @@ AGREEMENT_BYTES = 24                 # of the agreement before each collective o
 
 @dataclass(frozen=True)
 class Option:
-    """One choice that predict() looks at."""
+    """One choice of options for predict()."""
 
     ranks: int
     bucket_cap_mb: float | None = None
@@ -48,8 +48,8 @@ class Option:
         if self.shard not in STAGES:
             raise ValueError(f"shard={self.shard!r} must be one of {', '.join(map(repr, STAGES))}")
         if self.shard and self.hook:
-            raise NotImplementedError(f"hook={self.hook!r} with shard={self.shard!r}: gradients of a sharded module leave "
-                                      "in slices, and a hook averages whole buckets")
+            raise NotImplementedError(f"hook={self.hook!r} with shard={self.shard!r}: gradients of a sharded module are "
+                                      "sent in slices, but a hook averages whole buckets")
 
     def __str__(self) -> str:
         words = [f"buckets of {self.bucket_cap_mb:g} MiB" if self.bucket_cap_mb is not None else "",
@@ -58,7 +58,7 @@ class Option:
 
 
 class PlayedCollective(NamedTuple):
-    """A collective that was played: seconds from the beginning of the step, and how its cost is known."""
+    """A played collective: seconds from the beginning of the step, and the source of its cost."""
 
     name: str
     collective: str
@@ -70,7 +70,7 @@ class PlayedCollective(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What play() found: the length of the step, how much of it was computation, and the collectives."""
+    """The result of play(): the length of the step, its computation, and the collectives."""
 
     seconds: float
     compute: float
@@ -78,7 +78,7 @@ class Played(NamedTuple):
 
     @property
     def exposed(self) -> float:
-        """Communication that computation did not hide: the step is so much longer than its computation."""
+        """Communication not hidden by computation: the difference between the step's length and its computation."""
         return self.seconds - self.compute
 
 
@@ -90,7 +90,7 @@ def play(tasks: Sequence[Task], cost: Callable[[str, float], Cost]) -> Played:
     names: set[str] = set()
 
     def first_ends() -> None:
-        """The first of the queue has ended, and the next one starts."""
+        """End the first collective of the queue and start the next one."""
         flights.append(queue.pop(0)[3]._replace(ended=now))
         if queue:
             queue[0][3] = queue[0][3]._replace(started=now)
@@ -102,11 +102,11 @@ def play(tasks: Sequence[Task], cost: Callable[[str, float], Cost]) -> Played:
         names.add(task.name)
 
     def work(left: float) -> None:
-        """Keep the thread busy for so long, while the network continues."""
+        """Keep the thread busy for some time, while the network continues."""
         nonlocal now
         while queue and left > 0:
             _, remaining, share, _ = queue[0]
-            done = remaining * max(0.0, 1 - share)   # of the work, by the end of this collective
+            done = remaining * max(0.0, 1 - share)   # of the work, until the end of this collective
             if done > left:
                 queue[0][1] -= left / (1 - share)
                 now += left / (1 - share)
@@ -140,7 +140,7 @@ def play(tasks: Sequence[Task], cost: Callable[[str, float], Cost]) -> Played:
 
 def graph_of(trace: StepTrace, option: Option, programs: Mapping[str, HookProgram] | None = None,
              slower: float = 1.0) -> list[Task]:
-    """The tasks of one step of a rank. slower: a factor on computation. programs: what comm hooks do, by name."""
+    """The tasks of one step of a rank. slower: a factor on computation. programs: actions of comm hooks, by name."""
     scaled = trace.scaled(slower)
     if option.ranks == 1:
         return [Task("compute", "step", scaled.compute)]
@@ -171,7 +171,7 @@ def _buffers(trace: StepTrace) -> list[Task]:
 
 
 def _after(trace: StepTrace, optimizer_share: float = 1.0) -> list[Task]:
-    """From the sums to the end of the step."""
+    """The tasks from the sums to the end of the step."""
     return [Task("compute", "gradients delivered", trace.finish),
             Task("compute", "optimizer", trace.optimizer * optimizer_share),
             Task("compute", "between steps", max(0.0, trace.after - trace.optimizer))]
@@ -190,7 +190,8 @@ def bucket_groups(trace: StepTrace, cap_mb: float | None, fixed: bool = False) -
 
 
 def bucket_bytes(groups: Sequence[Sequence[ParameterTrace]]) -> list[int]:
-    """The bytes of each bucket's message: gradients, a flag for each parameter, the weight; in the last the checksum too."""
+    """The bytes of each bucket's message: gradients, a flag for each parameter, the weight; in the last one also the
+    checksum."""
     counts = [len(group) + 1 for group in groups[:-1]] + [len(groups[-1]) + 1 + ROOM]
     return [sum(p.nbytes for p in group) + count * np.dtype(group[0].dtype).itemsize
             for group, count in zip(groups, counts, strict=True)]
@@ -203,7 +204,7 @@ def capacity(trace: StepTrace, cap_mb: float | None, default: float) -> float:
 
 
 def _spread(name: str, whole: float, events: Sequence[tuple[float, Sequence[Task]]]) -> list[Task]:
-    """Computation, cut where other tasks happen, and these tasks, in order."""
+    """Computation, split where other tasks occur, and these tasks, in order."""
     tasks, now = [], 0.0
     for moment, found in events:
         at = max(now, min(moment, whole))
@@ -264,7 +265,7 @@ def _hooked(trace: StepTrace, option: Option, groups: Sequence[Sequence[Paramete
 
 
 def _meet(name: str) -> Task:
-    """The comparison of calls that begins a checked collective."""
+    """The comparison of calls before a checked collective."""
     return Task("call", f"{name}: header", 0.0, "meet")
 
 
@@ -286,7 +287,7 @@ def _sharded(trace: StepTrace, option: Option) -> list[Task]:
     nbytes = [sum(p.nbytes for p in group) for group in units]
     pieces = [_copy("sums", n / option.ranks) for n in nbytes] if option.shard == "optimizer" else []
     refresh: list[Task] = []
-    for number, names in enumerate(trace.optimizers or [list(known)]):           # each gathers what it has changed
+    for number, names in enumerate(trace.optimizers or [list(known)]):           # each rank gathers what it has changed
         mine = [i for i, group in enumerate(units) if any(p.name in names for p in group)]
         starts = [[_meet(f"values {i}"), Task("start", f"values {i}, {number}", 0.0, "allgather", nbytes[i])] for i in mine]
         ends = [[Task("wait", f"values {i}, {number}"), _copy("values", nbytes[i])] for i in mine]
@@ -303,7 +304,7 @@ def _copy(what: str, nbytes: float) -> Task:
 
 
 def _agree(name: str, ranks: int) -> list[Task]:
-    """The agreement of ranks before a collective of stage 3."""
+    """The agreement of the ranks before a collective of stage 3."""
     return [_meet(f"{name}: agreement"), Task("call", f"{name}: agreement", 0.0, "allgather", AGREEMENT_BYTES * ranks)]
 
 
@@ -352,15 +353,15 @@ def _fully_sharded(trace: StepTrace, option: Option) -> list[Task]:
     return [*tasks, *_after(trace, 1 / ranks)]
 
 
-# --- what ranks do to each other ------------------------------------------------------------------------------------------
+# --- how ranks affect each other ------------------------------------------------------------------------------------------
 
 def expected_maximum(ranks: int) -> float:
-    """The mean of the largest of so many standard normal numbers (Blom 1958: the quantile of (n - 0.375) / (n + 0.25))."""
+    """The mean of the largest of some standard normal numbers (Blom 1958: the quantile of (n - 0.375) / (n + 0.25))."""
     return 0.0 if ranks == 1 else NormalDist().inv_cdf((ranks - 0.375) / (ranks + 0.25))
 
 
 def slowdown(trace: StepTrace, network: Network, ranks: int) -> float:
-    """The factor of computation on so many ranks: ranks beyond a host's cores take turns, and all wait for the slowest."""
+    """The factor of computation on some ranks: ranks beyond a host's cores take turns, and all wait for the slowest."""
     here = min(ranks, network.ranks_per_host)
     turns = max(1.0, here / network.cores_per_host) if network.cores_per_host else 1.0
     traced = max(1.0, trace.ranks_per_host / network.cores_per_host) if network.cores_per_host else 1.0
@@ -368,5 +369,5 @@ def slowdown(trace: StepTrace, network: Network, ranks: int) -> float:
 
 
 def slowest(trace: StepTrace, ranks: int) -> float:
-    """The factor by which the slowest of so many ranks computes longer than a typical one."""
+    """The factor by which the slowest of some ranks computes longer than a typical one."""
     return 1.0 + trace.jitter * expected_maximum(ranks)

@@ -28,11 +28,11 @@ class ParameterTrace:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of its values, and of its gradient."""
+        """The bytes of its values, which are also those of its gradient."""
         return prod(self.shape) * np.dtype(self.dtype).itemsize
 
     def smaller(self, most: int) -> ParameterTrace:
-        """The same with dimensions of `most` at most."""
+        """The same parameter with dimensions of at most `most`."""
         return replace(self, shape=tuple(min(n, most) for n in self.shape))
 
     def named(self) -> tuple[str, Any]:
@@ -41,7 +41,7 @@ class ParameterTrace:
 
 
 class SyncTrace(NamedTuple):
-    """A call of a SyncBatchNorm: its channels, the bytes of a number, and when in forward it is (as ParameterTrace.used)."""
+    """A call of a SyncBatchNorm: its channels, the bytes of a number, and its time in forward (as ParameterTrace.used)."""
 
     channels: int
     itemsize: int
@@ -91,7 +91,7 @@ class StepTrace:
 
     @property
     def compute(self) -> float:
-        """Seconds of the whole step without communication."""
+        """The seconds of the whole step without communication."""
         return self.forward + self.backward + self.finish + self.after
 
     @property
@@ -106,7 +106,7 @@ class StepTrace:
         return replace(self, **times, parameters=parameters, syncs=[s._replace(used=s.used * factor) for s in self.syncs])
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, as a dict for JSON."""
+        """The trace as a dict for JSON."""
         return {"version": VERSION, **asdict(self)}
 
     @classmethod
@@ -130,4 +130,4 @@ class StepTrace:
         try:
             return cls.from_dict(json.loads(text))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"{str(path)!r} is no step trace that StepTrace.save() wrote: {error}") from error
+            raise ValueError(f"{str(path)!r} is not a step trace written by StepTrace.save(): {error}") from error

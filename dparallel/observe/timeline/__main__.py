@@ -1,4 +1,5 @@
-"""python -m dparallel.observe.timeline: makes a timeline's file of its parts, and reports on one. `dprun` calls it."""
+"""python -m dparallel.observe.timeline: assembles a timeline's file from its parts, and reports on one. `dprun` calls
+it."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
     finish = commands.add_parser("finish", help="make the file of a folder of parts")
     finish.add_argument("parts", type=Path)
     finish.add_argument("path", type=Path)
-    finish.add_argument("--keep", action="store_true", help="do not remove the parts: the run goes on")
+    finish.add_argument("--keep", action="store_true", help="do not remove the parts: the run continues")
     report = commands.add_parser("report", help="report on a file, or on a folder of parts")
     report.add_argument("path", type=Path)
     for command in (finish, report):
@@ -49,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TimelineError as error:
         print(f"dprun: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:                          # whoever read has read enough (`| head`)
+    except BrokenPipeError:                          # the reader has closed the pipe (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Advice: three sentences that follow from a report's data, what would save the most first."""
+"""Advice: three sentences that follow from a report's data, the largest saving first."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 from .blame import OTHER_PROCESS
 
-FEW_BYTES = 64_000                   # a smaller sum costs its latency, not its bytes
+FEW_BYTES = 64_000                   # a smaller sum is limited by latency, not by bandwidth
 MANY_BYTES = 1_000_000               # a larger sum can be as fast as the one measured at the start
 MUCH = 0.03                          # share of a step; a smaller one gets no sentence
 
 
 def advice(data: dict[str, Any]) -> list[str]:
-    """Three sentences, what would save the most first; each names what was found, and what to do."""
+    """Three sentences, the largest saving first; each names the finding and the remedy."""
     steps = data["steps"]
     if not steps["count"]:
-        return ["No step of an optimiser was recorded: record a loop that calls optimizer.step(), or more of it.",
-                "With --steps A:B the job must come as far as step B.",
+        return ["No step of an optimizer was recorded: record a loop that calls optimizer.step(), or more of it.",
+                "With --steps A:B the job must reach step B.",
                 "A run that ends before its first step has its causes of waiting above."]
     step = steps["median_ms"]
     found: list[tuple[float, str]] = []
@@ -34,7 +34,7 @@ def advice(data: dict[str, Any]) -> list[str]:
     for lane in data["lanes"]:
         if lane["ms_per_step"] > MUCH * step:
             found.append((lane["ms_per_step"], f"Local device {lane['device']} ends its {lane['part']} "
-                          f"{lane['ms_per_step']:.2f} ms later than the others: give it fewer rows, or look what else runs "
+                          f"{lane['ms_per_step']:.2f} ms later than the others: give it fewer rows, or check what else runs "
                           "on its cores."))
     found += communication(data, step)
     found += phases(data, step)
@@ -42,21 +42,22 @@ def advice(data: dict[str, Any]) -> list[str]:
     if late:
         seconds = cost(late[0]) / 1000
         found.append((0.0, f"Before the first step the others waited {seconds:.1f} s for rank {late[0]['rank']} "
-                           f"({late[0]['part']}): look at what it imports and loads, and from which disk."))
+                           f"({late[0]['part']}): check what it imports and loads, and from which disk."))
     chosen = [text for _, text in sorted(found, key=lambda item: -item[0])[:3]]
     compute = max(row["compute_ms"] for row in data["per_rank"])
     rest = [f"The steps are bound by computation, {compute:.2f} of {step:.2f} ms: profile it (autograd.profiler), or use "
-            "more ranks (dprun --predict says what they would bring)." if compute > 0.5 * step else
+            "more ranks (dprun --predict estimates the gain)." if compute > 0.5 * step else
             "Less than half of a step is computation: more rows a step on each rank use the ranks better.",
             "No rank makes the others wait for long." if not data["causes"] or cost(data["causes"][0]) < MUCH * step
-            else "What else made ranks wait is less than 3 % of a step.",
-            "Gradients travel while backward computes, and cost next to nothing." if data["ranks"] > 1
-            else "One rank has nobody to wait for."]
+            else "All other causes of waiting are less than 3 % of a step.",
+            "Communication of gradients overlaps with backward and costs almost nothing." if data["ranks"] > 1
+            else "One rank waits for no other rank."]
     return [*chosen, *rest][:3]
 
 
 def cost(cause: dict[str, Any]) -> float:
-    """By how many ms a step a cause delays others: the mean over ranks that wait at least half as long as the longest."""
+    """The ms per step by which a cause delays others: the mean over ranks that wait at least half as long as the
+    longest."""
     waiting = cause["waiting_ms"].values()
     return statistics.fmean(ms for ms in waiting if ms >= max(waiting) / 2) if waiting else 0.0
 
@@ -70,7 +71,7 @@ WORDS = {
                "threads (OMP_NUM_THREADS), or branches that its rows take.",
     "backward": "Rank {rank} is {ms:.2f} ms a step slower in backward, on as many rows: look for a slower host, other "
                 "threads (OMP_NUM_THREADS), or hooks that only it has.",
-    "optimizer": "Rank {rank} is {ms:.2f} ms a step slower in its optimiser: look for hooks or clipping that only it does.",
+    "optimizer": "Rank {rank} is {ms:.2f} ms a step slower in its optimizer: look for hooks or clipping that only it does.",
     "checkpoint": "The others wait {ms:.2f} ms a step while rank {rank} saves: let Checkpointer write in the background, or "
                   "save less often.",
     "collector": "Python's garbage collector stops rank {rank} for {ms:.2f} ms a step when the others do not: call "
@@ -84,7 +85,7 @@ WORDS = {
 
 
 def communication(data: dict[str, Any], step: float) -> list[tuple[float, str]]:
-    """Sentences about buckets and the network, from the time that transfers take."""
+    """Sentences about buckets and the network, from the time of transfers."""
     exposed = min((row["exposed_ms"] for row in data["per_rank"]), default=0.0)
     if data["ranks"] == 1 or exposed < MUCH * step:
         return []
@@ -96,8 +97,8 @@ def communication(data: dict[str, Any], step: float) -> list[tuple[float, str]]:
         return [(exposed, f"{len(small)} of {len(buckets)} buckets have less than {FEW_BYTES // 1000} kB, and {exposed:.2f} "
                           "ms a step of communication are not hidden: a larger bucket_cap_mb makes fewer sums.")]
     if len(buckets) == 1 and buckets[0]["bytes"] > 4 * FEW_BYTES:
-        return [(exposed, f"All gradients leave in one bucket, at the end of backward, and {exposed:.2f} ms a step are not "
-                          "hidden: a smaller bucket_cap_mb lets the first of them leave while backward computes.")]
+        return [(exposed, f"All gradients are sent in one bucket, at the end of backward, and {exposed:.2f} ms a step are "
+                          "not hidden: a smaller bucket_cap_mb lets the first of them overlap with backward.")]
     if max((row["bytes"] for row in sums), default=0) < FEW_BYTES:
         return [(exposed, f"{exposed:.2f} ms a step of communication are not hidden, in sums of "
                           f"{network['bytes_per_step'] / 1e3:.0f} kB: that is the time of their start, and not of bytes: "
@@ -110,7 +111,7 @@ def communication(data: dict[str, Any], step: float) -> list[tuple[float, str]]:
 
 
 def phases(data: dict[str, Any], step: float) -> list[tuple[float, str]]:
-    """Sentences about parts of a step, other than computation, that are long on all ranks."""
+    """Sentences about parts of a step, other than computation, that take long on all ranks."""
     found = []
     for part, least, text in (
             ("loader", 0.1, "All ranks wait {ms:.2f} ms a step for their data loaders: give them more workers "

@@ -24,10 +24,10 @@ from .phases import BACKWARD, FORWARD, PARTS, REPLAY, START, WAIT, Segments, mes
 from .run import Run, Spans
 
 OTHER_PROCESS, ROWS = "other process", "rows"
-SHORT = 2_000                        # ns: no cause is looked for of shorter waits
-MOST = 50_000                        # waits of a rank whose causes are looked for: the longest
-NEAR = 50_000                        # ns: two waits, or two ends, that are closer count as one moment
-BACK = 64                            # collectives that are searched for one that two ranks left together
+SHORT = 2_000                        # ns: shorter waits get no causes
+MOST = 50_000                        # the longest waits of a rank, which get causes
+NEAR = 50_000                        # ns: two waits, or two ends, within this time count as simultaneous
+BACK = 64                            # collectives searched for one that two ranks left together
 SAME_ROWS = 1.05
 STARTS = 1 << 61                     # added to the key of a collective in flight for its start
 STOLEN = len(PARTS)                  # the column after those of PARTS: the time of other processes
@@ -42,7 +42,7 @@ class Wait(NamedTuple):
     rank: int
     start: int
     end: int
-    late: int                        # the rank that came last; -1: nobody was late
+    late: int                        # the rank that came last; -1: no rank was late
     waiting: int
     transfer: int
     causes: dict[Cause, int]
@@ -59,19 +59,19 @@ class Meeting:
         self.nbytes = 0
         self.waited: dict[int, int] = {}             # when its wait began
         self.until: dict[int, int] = {}              # when its wait, or the last piece of it, ended
-        self.advanced: list[tuple[int, int]] = []    # (when, rank), in order: since when it calls MPI for this collective
-        self.preempted: dict[int, int] = {}          # ns without its core, after all ranks had arrived
+        self.advanced: list[tuple[int, int]] = []    # (when, rank), in order: since when it advances this collective
+        self.preempted: dict[int, int] = {}          # ns without a core, after all ranks had arrived
         self.slowest: list[tuple[int, int]] = []     # (ns, rank) of the two largest of `preempted`
 
     @functools.cached_property
     def last(self) -> tuple[int, int]:
-        """(when, rank) of the last to arrive. It is asked after all ranks were noted."""
+        """(when, rank) of the last arrival. Called after all ranks were noted."""
         rank = max(self.arrived, key=lambda r: (self.arrived[r], r))
         return self.arrived[rank], rank
 
 
 class _Open(NamedTuple):
-    """A wait whose causes are to be found. The waiting rank's parts count from `here` on, the late one's from `there` on."""
+    """A wait without causes yet. The waiting rank's parts count from `here` on, the late one's from `there` on."""
 
     end: int
     rank: int
@@ -114,7 +114,7 @@ class Blame:
             self.waits[one.rank].append(self._wait(one, mine, theirs))
             self._ends[one.rank].append(one.end)
 
-    # --- what waits there are -------------------------------------------------------------------------------------------
+    # --- the waits ------------------------------------------------------------------------------------------------------
 
     def _spans(self) -> list[tuple[int, int, int, int]]:
         """(end, rank, start, number of the collective) of the waits of all ranks."""
@@ -162,7 +162,7 @@ class Blame:
             meeting.advanced.sort()
 
     def _note_preempted(self, meetings: list[Meeting]) -> None:
-        """Note which ranks lost their core during a transfer, and for how long, as of the wait's end."""
+        """Note which ranks lost their core during a transfer, and for how long, until the wait's end."""
         by_rank: dict[int, list[tuple[Meeting, int, int, int]]] = defaultdict(list)
         for meeting in meetings:
             if len(meeting.arrived) > 1:
@@ -191,20 +191,20 @@ class Blame:
             for rank in group:
                 self._met[rank].append(item)
 
-    # --- why ------------------------------------------------------------------------------------------------------------
+    # --- their causes ---------------------------------------------------------------------------------------------------
 
     def _opened(self, end: int, rank: int, start: int, flight: int) -> _Open:
-        """A wait, and from when on its two ranks are compared."""
+        """A wait, and the moments from which its two ranks are compared."""
         meeting = self.meetings.get(flight, NOWHERE)
         if not meeting.arrived:
             return _Open(end, rank, start, flight, -1, start, start, start, NOWHERE)
         arrival, late = meeting.last
         advanced = meeting.advanced
-        if advanced and advanced[-1][0] > max(arrival, start) + SHORT:   # few waits: a search for all would be slow
+        if advanced and advanced[-1][0] > max(arrival, start) + SHORT:   # few waits: searching all would be slow
             place = bisect.bisect_right(advanced, (end + NEAR, 1 << 62))
             for time, other in advanced[max(0, place - 2):place][::-1]:
                 if other != rank:
-                    if min(time, end) > max(arrival, start) + SHORT:     # it had started this collective, and then computed
+                    if min(time, end) > max(arrival, start) + SHORT:     # it had started this collective before it computed
                         arrival, late = time, other
                     break
         if late == rank or min(end, arrival) - start < SHORT or late not in self.segments:
@@ -212,7 +212,7 @@ class Blame:
         return _Open(end, rank, start, flight, late, arrival, *self._left_together(rank, start, late, arrival, meeting))
 
     def _left_together(self, rank: int, start: int, late: int, arrival: int, meeting: Meeting) -> tuple[int, int, Meeting]:
-        """When two ranks left the last collective that both left, and which; without one, the run's start and NOWHERE."""
+        """When two ranks left the last collective that both left, and which one; otherwise the run's start and NOWHERE."""
         found = self._begin, self._begin, NOWHERE
         for group, times, met in self._met[rank]:
             if late not in group:
@@ -237,13 +237,14 @@ class Blame:
         for rank, questions in asked.items():
             since, until = (np.array([question[i] for question in questions]) for i in (2, 3))
             grown = self.work(rank, until) - self.work(rank, since)
-            grown[:, START] += np.maximum(0, self.run_begin(rank) - since)       # before it recorded, a rank was starting
+            grown[:, START] += np.maximum(0, self.run_begin(rank) - since)       # before recording, a rank was starting
             for row, (table, place, _, _) in zip(grown, questions, strict=True):
                 table[place] = row
         return mine, theirs
 
     def work(self, rank: int, times: Any) -> Any:
-        """By part, the ns a rank spent until some moments, without what other processes took (except of waiting)."""
+        """By part, the ns that a rank spent until some moments, without the time of other processes (except during
+        waits)."""
         segments, (moments, values) = self.segments[rank], self.delays[rank]
         out = np.zeros((len(times), STOLEN + 1))
         out[:, :STOLEN] = segments.before(times)
@@ -262,7 +263,7 @@ class Blame:
         return out
 
     def run_begin(self, rank: int) -> int:
-        """When a rank began to record."""
+        """The time at which a rank began to record."""
         return int(self.segments[rank].start[0])
 
     def _wait(self, one: _Open, mine: Any, theirs: Any) -> Wait:
@@ -277,7 +278,7 @@ class Blame:
             causes = self._causes(one, mine, theirs, waiting)
         transfer = one.end - one.start - waiting
         preempted = next((pair for pair in meeting.slowest if pair[1] != one.rank), None)
-        whole = meeting.until.get(one.rank, one.end) == one.end          # else the collector, say, interrupted the wait
+        whole = meeting.until.get(one.rank, one.end) == one.end          # else the collector, say, interrupted it
         stolen = min(preempted[0], transfer) if preempted is not None and whole else 0
         if preempted is not None and stolen > SHORT:             # all ranks have arrived, but one has no core
             cause = preempted[1], OTHER_PROCESS
@@ -287,7 +288,7 @@ class Blame:
                     min(meeting.preempted.get(one.rank, 0), transfer) if whole else 0)
 
     def _causes(self, one: _Open, mine: Any, theirs: Any, waiting: int) -> dict[Cause, int]:
-        """The parts on which the late rank spent more time since both left a collective, scaled to `waiting` in sum."""
+        """The parts on which the late rank spent more time since both left a collective, scaled to sum to `waiting`."""
         late = one.late
         excess = np.maximum(theirs - mine, 0.0)
         skew = max(0, one.there - one.here)
@@ -310,7 +311,7 @@ class Blame:
         return {cause: round(time) for cause, time in shares.items() if time >= 1}
 
     def _pass_on(self, late: int, since: int, until: int, time: float, shares: dict[Cause, float]) -> None:
-        """Share out `time`, which the late rank spent in waits, among the causes of those waits."""
+        """Divide `time`, which the late rank spent in waits, among the causes of those waits."""
         ends, waits = self._ends[late], self.waits[late]
         inside = waits[bisect.bisect_right(ends, since):bisect.bisect_right(ends, until)]
         total = sum(wait.waiting + wait.transfer for wait in inside)
@@ -323,7 +324,7 @@ class Blame:
             shares[late, "wait"] += time
 
     def _uneven(self, one: _Open, mine: Any, shares: dict[Cause, float]) -> None:
-        """Move to ROWS what the late rank's additional rows take, at the waiting rank's time for a row."""
+        """Move the time of the late rank's additional rows to ROWS, at the waiting rank's time per row."""
         own, others = rows_at(self._rows[one.rank], one.start), rows_at(self._rows[one.late], one.arrival)
         if not own or others < own * SAME_ROWS:
             return
@@ -341,7 +342,7 @@ NOWHERE = Meeting()
 # --- from spans -----------------------------------------------------------------------------------------------------------
 
 def synchronising_messages(meetings: dict[int, Meeting], spans: list[tuple[int, int, int, int]]) -> list[Meeting]:
-    """Messages whose receiver waited for the sender, as meetings of the two ranks."""
+    """Messages whose receiver waited for the sender, as collectives of the two ranks."""
     found = []
     for end, rank, start, flight in spans:
         meeting = meetings.get(flight, NOWHERE)
@@ -353,7 +354,7 @@ def synchronising_messages(meetings: dict[int, Meeting], spans: list[tuple[int, 
 
 
 def joined(intervals: list[list[int]]) -> tuple[list[int], list[int]]:
-    """The begins and the ends of intervals, in order. Intervals less than NEAR apart are joined."""
+    """The begins and ends of intervals, in order. Intervals less than NEAR apart are joined."""
     starts: list[int] = []
     ends: list[int] = []
     for start, end in intervals:
@@ -366,7 +367,7 @@ def joined(intervals: list[list[int]]) -> tuple[list[int], list[int]]:
 
 
 def meetings_of(run: Run) -> dict[int, Meeting]:
-    """All collectives and messages, by number, and the starts of collectives in flight, where ranks may wait."""
+    """All collectives and messages, by number, and the starts of collectives in flight, in which ranks may wait."""
     found: dict[int, Meeting] = defaultdict(Meeting)
     wait = run.numbers.get("dparallel::wait", -1)
     send, recv = (run.numbers.get(f"dparallel::{name}", -1) for name in ("send", "recv"))
@@ -394,34 +395,34 @@ def meetings_of(run: Run) -> dict[int, Meeting]:
 
 
 def keys_of(run: Run, spans: Spans) -> Any:
-    """The keys of the collectives of a thread's spans among meetings."""
+    """The keys of a thread's collectives in the table of all collectives."""
     flying = spans.b[spans.kind == FLIGHT]
     starts = (spans.kind == MESSAGE) & (spans.name != run.numbers.get("dparallel::wait", -1)) & np.isin(spans.b, flying)
     return np.where(starts & (spans.b > 0), spans.b | STARTS, spans.b)
 
 
 def received_in(run: Run, rank: Any) -> list[tuple[int, int]]:
-    """(when, number) of the messages that a rank has received."""
+    """(when, number) of the messages received by a rank."""
     spans, recv = rank.main, run.numbers.get("dparallel::recv", -1)
     rows = np.flatnonzero((spans.name == recv) & (spans.b > 0))
     return sorted((int(spans.start[row]), -int(spans.b[row])) for row in rows)
 
 
 def runs_of(which: Any) -> list[tuple[int, int]]:
-    """(first, one behind the last) of each run of consecutive true values."""
+    """(first, last + 1) of each run of consecutive true values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], which.astype(np.int8), [0]])))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 def delays_of(run: Run, rank: Any) -> tuple[Any, Any]:
-    """(moments, ns until each in which the training thread was ready to run and did not)."""
+    """(moments, ns until each in which the training thread was ready but did not run)."""
     spans = rank.main
     rows = np.flatnonzero(spans.name == run.numbers.get("[run delay]", -1))
     return spans.start[rows], spans.a[rows]
 
 
 def between(counter: tuple[Any, Any], since: Any, until: Any) -> Any:
-    """How much a counter grew between two moments, or arrays of them, interpolated linearly between its samples."""
+    """The growth of a counter between two moments, or arrays of them, interpolated linearly between its samples."""
     times, values = counter
     if len(times) < 2:
         return np.zeros(np.shape(since))
@@ -436,13 +437,13 @@ def rows_of(run: Run, rank: Any) -> tuple[list[int], list[int]]:
 
 
 def rows_at(rows: tuple[list[int], list[int]], time: int) -> int:
-    """The rows of the last forward pass that began before a moment; 0 if not known."""
+    """The rows of the last forward pass that began before a moment; 0 if unknown."""
     place = bisect.bisect_right(rows[0], time) - 1
     return rows[1][place] if place >= 0 else 0
 
 
 def lanes_of(run: Run, rank: Any, segments: Segments) -> list[tuple[int, str, int]]:
-    """(device, part, ns) of each call in which the other local devices waited for one: by how much its lane ended last."""
+    """(device, part, ns) of each call in which the other local devices waited for one: how much later its lane ended."""
     lanes = []
     for thread in rank.threads:
         for row in np.flatnonzero(thread.spans.kind == LANE).tolist():

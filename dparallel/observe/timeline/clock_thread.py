@@ -19,9 +19,9 @@ from .clocks import Offset, best
 ROUNDS = 50                          # fewer than at the start: the script runs beside them
 PERIOD = 10.0                        # seconds between two comparisons
 PATIENCE = 5.0                       # seconds for one of them
-LOOK = 0.005                         # seconds between two looks for a turn
+LOOK = 0.005                         # seconds between two checks for a turn
 TAG = 1
-KEPT = 1000                          # offsets; of more, every other one is dropped
+KEPT = 1000                          # offsets; beyond this number every other one is dropped
 
 
 class NoAnswer(Exception):
@@ -54,7 +54,7 @@ class ClockThread:
         """Run one side until stop(), or until it fails; a lost rank is reported elsewhere."""
         try:
             run()
-        except Exception:                            # NoAnswer, a rank that was lost, MPI that was finalised
+        except Exception:                            # NoAnswer, a lost rank, finalized MPI
             self._stop.set()
 
     def _ask(self) -> None:
@@ -96,5 +96,5 @@ class ClockThread:
 
 
 def thinned(offsets: list[Offset]) -> list[Offset]:
-    """Offsets, of which every other one is dropped when they are many; the last one stays."""
+    """Offsets, without every other one if there are many; the last one is kept."""
     return offsets if len(offsets) <= KEPT else [*offsets[:-1:2], offsets[-1]]

@@ -24,7 +24,7 @@ DISTURBED = 4                        # offsets whose bound is larger than this t
 
 
 class Offset(NamedTuple):
-    """At `at` (ns of this host's clock) the first rank's clock showed `at + offset`, give or take `bound` (ns)."""
+    """At `at` (ns of this host's clock) the first rank's clock showed `at + offset`, within `bound` (ns)."""
 
     at: int
     offset: int
@@ -57,7 +57,7 @@ def host_leaders(comm: Any) -> list[int]:
 
 
 def first_of_each(identities: Sequence[tuple[str, str]]) -> list[int]:
-    """The index at which each identity occurs first."""
+    """The index of the first occurrence of each identity."""
     return [identities.index(identity) for identity in dict.fromkeys(identities)]
 
 
@@ -69,7 +69,7 @@ def play(comm: Any, peer: int, now: Callable[[], int]) -> None:
 
 
 def serve(comm: Any, now: Callable[[], int]) -> Offset:
-    """The other side: send pings, and note when each was sent and answered."""
+    """The other side: send pings, and record when each was sent and answered."""
     ping = np.zeros(1, np.int64)
     rounds = []
     for _ in range(ROUNDS):
@@ -111,11 +111,11 @@ class Clock:
 
     @property
     def bound(self) -> int:
-        """Half of the smallest round trips: how wrong the measured offsets can be, in ns."""
+        """Half of the smallest round trips, in ns: the largest error of the measured offsets."""
         return max((offset.bound for offset in self.offsets), default=0)
 
     def aligned(self, times: Any) -> Any:
-        """Times (an array of ns) as rank 0's clock would have shown them."""
+        """Times (an array of ns) converted to rank 0's clock."""
         if not self.offsets:
             return times
         offset = np.interp(times.astype(np.float64), self._at, self._offset)
@@ -124,6 +124,6 @@ class Clock:
 
 
 def rate(pairs: Sequence[tuple[int, int]]) -> float:
-    """How many ns of the system's clock pass in one of this clock."""
+    """The ns of the system's clock per ns of this clock."""
     (a, b), (c, d) = pairs[0], pairs[-1]
     return (d - b) / max(1, c - a)

@@ -1,4 +1,4 @@
-"""The report as a page: one file without anything from elsewhere, for light and dark, a desk's screen and a phone's."""
+"""The report as a self-contained page, for light and dark mode, large screens and phones."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import numpy as np
 from .phases import MEANING, PARTS
 from .report import COLUMNS, text_of, told_of_ranks
 
-MOST_BARS = 64                       # ranks that have a bar each; of more, neighbours share one
+MOST_BARS = 64                       # ranks with a bar each; if there are more, neighbours share one
 MOST_COLUMNS = 16                    # of the table of who waited
-MOST_LINES = 8                       # ranks that have a line each; of more, quantiles
+MOST_LINES = 8                       # ranks with a line each; if there are more, quantiles
 MOST_ROWS = 20                       # of causes, and of sums
-MOST_LANES = 12                      # ranks on a critical path that have a row each
+MOST_LANES = 12                      # ranks on a critical path with a row each
 LINE = 600                           # points of a line
 WAITING, TRANSFER = "waiting", "transfer"
 ORDER = [part for part in PARTS if part != "wait"]
@@ -46,7 +46,7 @@ def page(data: dict[str, Any]) -> str:
 # --- the sections ---------------------------------------------------------------------------------------------------------
 
 def header(data: dict[str, Any]) -> str:
-    """What was recorded, in figures."""
+    """The recording in figures."""
     steps, hosts, rows = data["steps"], data["hosts"], data["per_rank"]
     found = [(str(data["ranks"]), f"rank{'s' * (data['ranks'] != 1)} on {counted(len(hosts), 'host')}"),
              (f"{data['recorded_s']:.1f} s", "recorded")]
@@ -68,13 +68,13 @@ def header(data: dict[str, Any]) -> str:
 
 
 def advice(data: dict[str, Any]) -> str:
-    """What to do."""
+    """The advice."""
     return ('<h2>Advice</h2><div class="advice"><ol>' + "".join(f"<li>{escape(text)}</li>" for text in data["advice"])
             + "</ol></div>")
 
 
 def bars(data: dict[str, Any]) -> str:
-    """What a step is spent on, by rank."""
+    """How the time of a step is spent, by rank."""
     rows = data["per_rank"]
     if not data["steps"]["count"]:
         return ""
@@ -95,7 +95,7 @@ def bars(data: dict[str, Any]) -> str:
 
 
 def table_of_ranks(rows: list[dict[str, Any]]) -> str:
-    """The same as figures: of each rank, or if there are many, how they are spread."""
+    """The same as figures: for each rank, or the distribution over many ranks."""
     head = [*(heading for heading, _ in HEADINGS), "rows"]
     if len(rows) <= MOST_BARS:
         body = [[f"rank {row['rank']}", *(f"{row[key]:.2f}" for _, key in HEADINGS),
@@ -114,7 +114,7 @@ def table_of_ranks(rows: list[dict[str, Any]]) -> str:
 
 
 def matrix(data: dict[str, Any]) -> str:
-    """Who made whom wait: a row for each rank that did, a column for each that waited."""
+    """Which rank made which wait: a row for each late rank, a column for each waiting one."""
     total: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))
     for cause in data["causes"]:
         for waiter, time in cause["waiting_ms"].items():
@@ -135,7 +135,7 @@ def matrix(data: dict[str, Any]) -> str:
 
 
 def causes(data: dict[str, Any]) -> str:
-    """By what others were made to wait."""
+    """The causes of waiting."""
     out = ["<h2>Causes of waiting</h2>", "<p>In a step, of all waiting ranks together.</p>" if data["causes"] else
            "<p>Nobody waited in the steps.</p>", cause_table(data["causes"])]
     if data["before_first_step"]:
@@ -148,7 +148,7 @@ def causes(data: dict[str, Any]) -> str:
 
 
 def series(data: dict[str, Any]) -> str:
-    """The steps one by one."""
+    """The steps in sequence."""
     found = data["series"]
     numbers = found["step"]
     if len(numbers) < 2:
@@ -195,7 +195,7 @@ def paths(data: dict[str, Any]) -> str:
 
 
 def bandwidth(data: dict[str, Any]) -> str:
-    """What the sums achieved of what is possible."""
+    """The bandwidth that the sums achieved, beside the possible one."""
     network = data["network"]
     if not network["sums"]:
         return ""
@@ -220,7 +220,7 @@ def bandwidth(data: dict[str, Any]) -> str:
             f"from when the last rank was there.</p>{table(head, rows, escaped=True, left=(0, 5))}{more}{messages}")
 
 
-# --- their pieces ---------------------------------------------------------------------------------------------------------
+# --- their parts ----------------------------------------------------------------------------------------------------------
 
 SHOWN = {"exposed": "transfer", "overlap": "overlapped"}
 HEADINGS = [(SHOWN.get(key, key), f"{key}_ms") for key, _ in COLUMNS]
@@ -240,7 +240,7 @@ def cause_table(found: list[dict[str, Any]]) -> str:
 
 
 def plot(numbers: Sequence[int], lines: Sequence[tuple[str, Sequence[float]]]) -> str:
-    """Lines over the numbers of steps. A few values that are far above all others are cut off, and named."""
+    """Lines over the numbers of steps. A few values far above all others are cut off and named."""
     highest = np.array([line for _, line in lines], np.float64).max(0)
     top, usual = float(highest.max()), float(np.sort(highest)[-1 - max(1, len(highest) // 50)])
     shown = nice(1.2 * usual) if 0 < 3 * usual < top else nice(top)
@@ -259,7 +259,7 @@ def plot(numbers: Sequence[int], lines: Sequence[tuple[str, Sequence[float]]]) -
 
 
 def joined(segments: Sequence[dict[str, Any]]) -> list[tuple[int, str, float]]:
-    """(rank, part, ms) of a critical path without its short pieces, and so with fewer."""
+    """(rank, part, ms) of a critical path, without its short pieces."""
     least, found = sum(segment["ms"] for segment in segments) / 200, list[tuple[int, str, float]]()
     for segment in segments:
         key = segment["rank"], segment["part"]
@@ -285,7 +285,7 @@ def piece(part: str, style: str, title: str) -> str:
 
 
 def legend(parts: Iterable[str]) -> str:
-    """What colours mean."""
+    """The legend of the colours."""
     items = []
     for part in parts:
         hatch = " hatch" if part in (WAITING, TRANSFER) else ""
@@ -330,7 +330,7 @@ def grouped(rows: list[dict[str, Any]], most: int) -> list[list[dict[str, Any]]]
 
 
 def name(group: list[dict[str, Any]]) -> str:
-    """Of some ranks."""
+    """The name of some ranks."""
     first, last = group[0]["rank"], group[-1]["rank"]
     return f"rank {first}" if len(group) == 1 else f"{first}-{last}"
 
@@ -341,12 +341,12 @@ def hosts_of(group: list[dict[str, Any]]) -> str:
 
 
 def label(part: str) -> str:
-    """What a part is called."""
+    """The label of a part."""
     return MEANINGS.get(part, part)
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """0-3, 7 of 0, 1, 2, 3, 7."""
+    """Ranges of numbers: 0-3, 7 for 0, 1, 2, 3, 7."""
     found: list[list[int]] = []
     for number in numbers:
         if found and found[-1][1] == number - 1:
@@ -357,13 +357,13 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def mean(values: Iterable[float]) -> float:
-    """Their mean; 0 of none."""
+    """The mean of some numbers; 0 of none."""
     found = list(values)
     return math.fsum(found) / len(found) if found else 0.0
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things."""
+    """A number with its noun."""
     return f"{number} {what}{'s' * (number != 1)}"
 
 
@@ -373,12 +373,12 @@ def ms(value: float) -> str:
 
 
 def significant(value: float) -> str:
-    """Three digits of a number."""
+    """A number with three digits."""
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
 def size(nbytes: float) -> str:
-    """Bytes in a unit that fits."""
+    """Bytes in a suitable unit."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if nbytes >= scale:
             return f"{nbytes / scale:.2f} {unit}"
@@ -386,7 +386,7 @@ def size(nbytes: float) -> str:
 
 
 def nice(value: float) -> float:
-    """The next number above that is 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten."""
+    """The next larger 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))

@@ -1,4 +1,6 @@
-"""Phases: what the training thread of a rank was in at each moment, and where steps begin and end.
+"""Phases: the part of a step in which a rank's training thread was at each moment, and where steps begin and end. The
+innermost of nested spans counts; time between two phases belongs to the one that follows (_Builder._settle). Each
+nanosecond of a step is thus in exactly one part.
 
 Of nested spans the innermost counts; time between two phases belongs to the one that follows (_Builder._settle). So each
 nanosecond of a step is in exactly one part.
@@ -19,7 +21,7 @@ PARTS = ("start", "script", "loader", "forward", "backward", "optimizer", "check
 START, SCRIPT, LOADER, FORWARD, BACKWARD, OPTIMIZER, CHECKPOINT, COLLECTOR, REPLAY, WAIT = range(len(PARTS))
 COMPUTE = (FORWARD, BACKWARD, OPTIMIZER, REPLAY)
 MEANING = {"start": "before its first step (imports, construction)", "script": "the script's own code between the phases",
-           "loader": "the data loader", "forward": "forward", "backward": "backward", "optimizer": "the optimiser",
+           "loader": "the data loader", "forward": "forward", "backward": "backward", "optimizer": "the optimizer",
            "checkpoint": "saving", "collector": "Python's garbage collector", "replay": "a replayed step",
            "other process": "another process on its core", "rows": "more rows than the others",
            "wait": "waiting for others"}
@@ -39,7 +41,7 @@ class Segments(NamedTuple):
     totals: Any
 
     def before(self, times: Any) -> Any:
-        """For each of some moments: by part, the ns before it."""
+        """By part, the ns before each of some moments."""
         within = np.clip(times, self.start[0], self.start[-1])
         return totals_at(self.start, self.part, self.totals, times, within, self.start)
 
@@ -141,7 +143,8 @@ class _Builder:
             self.time = end
 
     def _settle(self, following: int) -> None:
-        """Give each gap to a phase: the loss, before backward, to forward; clipping, before the optimiser, to that."""
+        """Assign each gap to a phase: the loss, before backward, to forward; clipping, before the optimizer, to the
+        optimizer."""
         part = SCRIPT
         if self.before == START:
             part = START
@@ -171,7 +174,7 @@ def steps_of(run: Run, rank: Rank) -> list[Step]:
 
 
 def _steps_of(run: Run, spans: Any) -> list[tuple[int, int, int]]:
-    """(number, begin, end) of the steps of one training."""
+    """(number, begin, end) of the steps of one training loop."""
     optimizers = np.array([name.startswith("Optimizer.step#") for name in run.names] + [False])
     marks = np.flatnonzero(optimizers[spans.name])
     replays = np.flatnonzero(spans.name == run.numbers.get("autograd::replay", -2))
@@ -190,7 +193,7 @@ def _steps_of(run: Run, spans: Any) -> list[tuple[int, int, int]]:
 
 
 def _stepping_most(owners: Any, numbers: Any, ends: Any) -> int:
-    """The optimizer that steps most often; of several in turn the last one, so that all ranks choose the same."""
+    """The optimizer that steps most often; if several do, the last one, so that all ranks choose the same."""
     if not len(owners):
         return -1
     each, counts = np.unique(owners, return_counts=True)
@@ -200,6 +203,6 @@ def _stepping_most(owners: Any, numbers: Any, ends: Any) -> int:
 
 
 def message_spans(run: Run, spans: Any) -> Any:
-    """Which spans are collectives and waits for them."""
+    """Which spans are collectives, or waits for them."""
     points = [run.numbers[name] for name in NO_WAIT if name in run.numbers]
     return (spans.kind == MESSAGE) & ~np.isin(spans.name, points)

@@ -21,13 +21,13 @@ from .blame import Blame, Cause, Wait, between, lanes_of, rows_of
 from .phases import COMPUTE, MEANING, PARTS, WAIT, Step, steps_of
 from .run import Rank, Run, collector_off, read_parts, row_number, write_trace
 
-MOST_STEPS = 2000                    # in the report's series; of a longer run every n-th step
+MOST_STEPS = 2000                    # in the report's series; a longer run shows every n-th step
 COLUMNS = (("step", 8), ("compute", 8), ("other", 8), ("waiting", 8), ("exposed", 9), ("overlap", 11), ("stolen", 7))
-LATE = 20_000                        # ns of waiting from which an arrow between ranks is drawn
+LATE = 20_000                        # ns: longer waiting gets an arrow between ranks
 
 
 class Report:
-    """The report of a run. `data` is what text(), json and the page show: see docs/monitoring.md."""
+    """The report of a run. `data` is the source of text(), json and the page: see docs/monitoring.md."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -40,7 +40,7 @@ class Report:
         self.data: dict[str, Any] = self._data()
 
     def _common_steps(self) -> list[int]:
-        """The steps that all active ranks have recorded; others are removed from self.steps."""
+        """Keep the steps that all active ranks have recorded in self.steps."""
         at_work: dict[int, set[int]] = defaultdict(set)          # by membership
         done: dict[int, dict[int, int]] = defaultdict(dict)      # by step and rank: the membership
         for rank in [rank for rank in self.run.ranks if rank.rank not in self.spares]:
@@ -50,7 +50,7 @@ class Report:
                 done[step.number][rank.rank] = step.membership
         common = {}
         for number, by_rank in done.items():
-            last = max(by_rank.values())             # of the last time it was done: after a death steps are repeated
+            last = max(by_rank.values())             # of its last repetition: after a death steps are repeated
             if at_work[last] <= {rank for rank, membership in by_rank.items() if membership == last}:
                 common[number] = last
         self.steps = {rank: [step for step in steps if common.get(step.number) == step.membership]
@@ -117,10 +117,10 @@ class Report:
         inside = (place >= 0) & (at <= ends[np.maximum(place, 0)])
         return [(int(place[i]), waits[i]) for i in np.flatnonzero(inside)]
 
-    # --- who has not come to its end ------------------------------------------------------------------------------------
+    # --- ranks that have not reached their end --------------------------------------------------------------------------
 
     def _deaths(self) -> list[dict[str, Any]]:
-        """Ranks that died while the others went on (`dprun --survive`), in order: when, and how many were left."""
+        """Ranks that died while the others continued (`dprun --survive`), in order: when, and how many were left."""
         dead = {rank.rank: rank.info["memberships"][-1][1] for rank in self.run.ranks if rank.info.get("died")}
         found = []
         for rank, last in dead.items():
@@ -144,10 +144,10 @@ class Report:
                           "name": self.run.names[spans.name[inside]] if inside >= 0 else ""})
         return found
 
-    # --- who made others wait -------------------------------------------------------------------------------------------
+    # --- ranks that others waited for -----------------------------------------------------------------------------------
 
     def _causes(self) -> list[dict[str, Any]]:
-        """The causes of all waiting inside steps, the largest first. ms_per_step: of all waiting ranks together."""
+        """The causes of all waiting inside steps, the largest first. ms_per_step: summed over all waiting ranks."""
         total: dict[Cause, int] = defaultdict(int)
         by_waiter: dict[Cause, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         for rank in self.run.ranks:
@@ -176,7 +176,7 @@ class Report:
         return self._listed(total, by_waiter, 1)
 
     def _lanes(self) -> list[dict[str, Any]]:
-        """For which local devices the others waited, in ms a step."""
+        """The local devices for which the others waited, in ms per step."""
         total: dict[tuple[int, int, str], int] = defaultdict(int)
         for rank in self.run.ranks:
             for device, part, time in lanes_of(self.run, rank, self.blame.segments[rank.rank]):
@@ -186,7 +186,7 @@ class Report:
                 for (rank, device, part), time in sorted(total.items(), key=lambda item: -item[1])]
 
     def _links(self) -> list[dict[str, Any]]:
-        """Sender, receiver and ms a step of messages for which the receiver waited after they had been sent."""
+        """Sender, receiver and ms per step of messages for which the receiver waited after they had been sent."""
         total: dict[tuple[int, int], int] = defaultdict(int)
         for rank in self.run.ranks:
             for _, wait in self._in_steps(rank.rank, self.steps[rank.rank]):
@@ -225,7 +225,7 @@ class Report:
                 "segments": [{"rank": who, "part": part, "ms": length / 1e6} for who, part, length in merged]}
 
     def _add_work(self, path: list[tuple[int, str, int]], rank: int, since: int, until: int) -> None:
-        """Append what a rank did between two moments, the latest first."""
+        """Append the work of a rank between two moments, the latest first."""
         segments = self.blame.segments[rank]
         first = max(0, int(np.searchsorted(segments.start, since, "right")) - 1)
         last = min(len(segments.part) - 1, int(np.searchsorted(segments.start, until, "left")) - 1)
@@ -238,7 +238,7 @@ class Report:
     # --- the network ----------------------------------------------------------------------------------------------------
 
     def _network(self) -> dict[str, Any]:
-        """How long sums took from the last rank's start to their end, beside the bandwidth measured at the beginning."""
+        """The time of sums from the last rank's start to their end, beside the bandwidth measured at the beginning."""
         flights: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
         for rank in self.run.ranks:
             spans = rank.main
@@ -265,7 +265,7 @@ class Report:
     # --- of each step ---------------------------------------------------------------------------------------------------
 
     def _durations(self) -> dict[int, int]:
-        """How long each step took, from the first rank's begin to the last one's end, in ns."""
+        """The duration of each step, from the first rank's begin to the last one's end, in ns."""
         wanted: dict[int, list[Step]] = defaultdict(list)
         for rank in self.steps:
             for step in self.steps[rank]:
@@ -273,7 +273,7 @@ class Report:
         return {number: max(s.end for s in steps) - min(s.start for s in steps) for number, steps in wanted.items()}
 
     def _series(self, durations: dict[int, int]) -> dict[str, Any]:
-        """The steps one by one: how long each took, and each rank's waiting and transfer in it (ms)."""
+        """The steps in sequence: their durations, and each rank's waiting and transfer in them (ms)."""
         numbers = self.numbers[::max(1, -(-len(self.numbers) // MOST_STEPS))]
         chosen = set(numbers)
         waiting, exposed = {}, {}
@@ -291,10 +291,10 @@ class Report:
         ends = [int(thread.spans.end.max()) for rank in self.run.ranks for thread in rank.threads if len(thread.spans.end)]
         return (max(ends, default=self.run.begin) - self.run.begin) / 1e9
 
-    # --- shown ----------------------------------------------------------------------------------------------------------
+    # --- output ---------------------------------------------------------------------------------------------------------
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """Steps, and arrows from a collective's last rank to those that waited, and from senders to receivers."""
+        """Steps, arrows from a collective's last rank to the waiting ranks, and arrows from senders to receivers."""
         begin = self.run.begin
         for number, steps in self.steps.items():
             row = row_number(number, 0)
@@ -334,7 +334,7 @@ class Report:
 
 
 class _Slices:
-    """Moments at which an arrow may begin or end: readers need a slice there."""
+    """Moments at which an arrow may begin or end: readers require a slice there."""
 
     def __init__(self, rank: Rank) -> None:
         spans = rank.main.chosen(~np.isin(rank.main.kind, (FLIGHT, COUNTER)))
@@ -365,7 +365,7 @@ def _typical(durations: dict[int, int]) -> int | None:
 
 
 def _mask_within(times: Any, steps: Sequence[Step]) -> Any:
-    """Which moments lie in some step."""
+    """Whether each moment is in some step."""
     if not steps:
         return np.zeros(len(times), bool)
     starts, ends = np.array([s.start for s in steps]), np.array([s.end for s in steps])
@@ -378,7 +378,7 @@ def _within(spans: Any, steps: Sequence[Step]) -> Any:
 
 
 def _union(spans: Any) -> int:
-    """The length of the union of some spans."""
+    """The total length of the union of some spans."""
     total, until = 0, 0
     for start, end in sorted(zip(spans.start.tolist(), spans.end.tolist(), strict=True)):
         total += max(0, end - max(start, until))
@@ -392,9 +392,9 @@ def text_of(data: dict[str, Any]) -> str:
     hosts = f" on {len(data['hosts'])} hosts" if len(data["hosts"]) > 1 else ""
     lines.append(f"{data['ranks']} rank{'s' * (data['ranks'] > 1)}{hosts}, {data['recorded_s']:.1f} s recorded, "
                  + (f"steps {steps['first']} to {steps['last']}: median {steps['median_ms']:.2f} ms, worst "
-                    f"{steps['worst_ms']:.2f} ms (step {steps['worst']})" if steps["count"] else "no step of an optimiser"))
+                    f"{steps['worst_ms']:.2f} ms (step {steps['worst']})" if steps["count"] else "no step of an optimizer"))
     if data["missing"]:
-        lines.append(f"nothing is here of rank{'s' * (len(data['missing']) > 1)} {', '.join(map(str, data['missing']))}")
+        lines.append(f"no data of rank{'s' * (len(data['missing']) > 1)} {', '.join(map(str, data['missing']))}")
     lines += told_of_ranks(data)
     lines += ["", "ms a step     step  compute    other  waiting  transfer  overlapped  stolen   rows"]
     for row in data["per_rank"]:
@@ -402,7 +402,7 @@ def text_of(data: dict[str, Any]) -> str:
         lines.append(f"rank {row['rank']:<5} " + " ".join(f"{row[f'{name}_ms']:{width}.2f}" for name, width in COLUMNS)
                      + f" {rows:>6}")
     lines += ["", "who made others wait, in a step (of all that waited)"]
-    lines += [cause_line(cause) for cause in data["causes"][:8]] or ["  nobody, for longer than 2 us"]
+    lines += [cause_line(cause) for cause in data["causes"][:8]] or ["  no rank, for longer than 2 us"]
     if data["before_first_step"]:
         lines += ["", "and before the first step, in all"]
         lines += [cause_line(cause) for cause in data["before_first_step"][:4]]
@@ -432,12 +432,12 @@ def text_of(data: dict[str, Any]) -> str:
 
 
 def told_of_ranks(data: dict[str, Any]) -> list[str]:
-    """Lines of text about spare ranks, ranks that died, and ranks without an end."""
+    """Lines of text about spare ranks, dead ranks, and ranks without an end."""
     spares, lines = data["spares"], []
     if spares:
-        lines.append(f"rank{'s' * (len(spares) > 1)} {', '.join(map(str, spares))} waited to take another's place")
+        lines.append(f"rank{'s' * (len(spares) > 1)} {', '.join(map(str, spares))} waited to replace a failed rank")
     for death in data["deaths"]:
-        lines.append(f"rank {death['rank']} died; {death['left']} rank{'s' * (death['left'] != 1)} went on after "
+        lines.append(f"rank {death['rank']} died; {death['left']} rank{'s' * (death['left'] != 1)} continued after "
                      f"{death['seconds']:.1f} s, from step {death['step']}")
     if data["unfinished"]:
         lines += ["", "where ranks were that have not come to the end"]

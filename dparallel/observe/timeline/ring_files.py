@@ -42,10 +42,10 @@ from .report import finish
 from .run import NAME_AT, PAGE
 
 LIMIT, ALL = 1 << 20, 1 << 23        # spans: of a thread 64 MiB; of all ranks together 512 MiB
-COLLECTION = 20_000                  # ns: shorter runs of the garbage collector are left out
-SAMPLED = 2_000_000                  # ns between two looks at the run delay of the main thread
-IDLE = 50_000                        # ns that it did not run in between: another process ran, or it slept
-WALL = 10_000_000_000                # ns between two looks at the system's clock
+COLLECTION = 20_000                  # ns: shorter runs of the garbage collector are not recorded
+SAMPLED = 2_000_000                  # ns between two readings of the main thread's run delay
+IDLE = 50_000                        # ns without running in between: another process ran, or the thread slept
+WALL = 10_000_000_000                # ns between two readings of the system's clock
 PROBE, PROBES = 1 << 21, 1 << 26     # float32 numbers in the sum that measures the network: 8 MiB; of all ranks
 MSG_FOLDER = ("{path}: the timeline can't be written there ({error}); name a file in a folder that can be written, which "
               "all ranks see")
@@ -57,7 +57,7 @@ class FileRecorder(Recorder):
     def __init__(self, folder: Path, rank: int, limit: int, fine: bool = False) -> None:
         super().__init__(limit, fine=fine)
         self.folder, self.rank = folder, rank
-        self._files: dict[int, int] = {}             # by ring: its file's descriptor
+        self._files: dict[int, int] = {}             # by ring: the descriptor of its file
         self._names = open(folder / f"rank-{rank}.names", "w", encoding="utf-8", buffering=1)       # noqa: SIM115
         self._naming, self._writing = threading.RLock(), False
         self._named, self._warned = 0, False
@@ -86,14 +86,14 @@ class FileRecorder(Recorder):
                 self._writing = False
 
     def sample(self, ring: Ring) -> None:
-        """A span of the main thread has begun or ended, some time after the last sample."""
-        super().sample(ring)                         # sets ring.due first: the sampler records spans, too
+        """Called when a span of the main thread begins or ends, some time after the last sample."""
+        super().sample(ring)                         # sets ring.due first, because the sampler records spans too
         if self.sampler is not None:
             self.sampler()
             ring.due = ring.time + SAMPLED
 
     def head(self, ring: Ring) -> Any:
-        """Make a ring's file; the numbers at its begin."""
+        """Create a ring's file and return the numbers at its beginning."""
         if ring.thread == threading.main_thread().native_id:
             ring.due = 0
         path = self.folder / f"rank-{self.rank}.{ring.thread}-{len(self.rings)}.ring"
@@ -124,7 +124,7 @@ class FileRecorder(Recorder):
         return memoryview(mmap.mmap(self._files[id(ring)], size, offset=start)).cast("q")
 
     def _warn(self, error: OSError) -> None:
-        """Warn once that the disk is full. Training goes on, and the ring overwrites the blocks that it has."""
+        """Warn once that the disk is full. Training continues, and the ring overwrites its existing blocks."""
         if not self._warned:
             self._warned = True
             warnings.warn(f"the timeline of rank {self.rank} is not complete: {self.folder}: {error.strerror or error}",
@@ -147,7 +147,7 @@ def allocate(file: int, start: int, size: int) -> None:
 
 
 class Part:
-    """The recording of one rank: starts and stops it, and writes what describes the rank."""
+    """The recording of one rank: starts and stops it, and writes the file that describes the rank."""
 
     def __init__(self, folder: Path, rank: int, size: int, *, steps: tuple[int, int] | None, limit: int | None,
                  operations: bool = False) -> None:
@@ -176,7 +176,7 @@ class Part:
         self.write()
 
     def stop(self) -> None:
-        """Record no more; a second call does nothing."""
+        """Stop recording; a second call does nothing."""
         if self._hook is None:
             return
         if self._clocks is not None:
@@ -193,7 +193,7 @@ class Part:
         self.write()
 
     def write(self) -> None:
-        """Write the file that describes this rank, whole or not at all."""
+        """Write the file that describes this rank, completely or not at all."""
         host, boot = host_identity()
         item = {"version": 1, "rank": self.rank, "size": self.size, "host": host, "boot": boot, "process": self._process,
                 "started": self.recorder.started, "stopped": self.recorder.stopped, "finished": self.finished,
@@ -203,10 +203,10 @@ class Part:
         with contextlib.suppress(OSError):
             write_whole(str(self.folder / f"rank-{self.rank}.json"), json.dumps(item))
 
-    # --- what happens beside spans --------------------------------------------------------------------------------------
+    # --- events other than spans ----------------------------------------------------------------------------------------
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        """An optimiser has made a step."""
+        """Called when an optimizer has made a step."""
         if spans.profilers and threading.get_ident() == threading.main_thread().ident:
             self._sample()                           # a profiler's ring calls no sampler
         before = self.memberships[-1][2] if self.memberships else 0
@@ -214,7 +214,7 @@ class Part:
             self.stop()
 
     def _settled(self, number: int, steps: int) -> None:
-        """From here on this rank is one of the ranks at work, which have finished `steps` steps. Collective."""
+        """From here on this rank is one of the active ranks, which have completed `steps` steps. Collective."""
         self.memberships.append((time.perf_counter_ns(), number, steps))
         self.write()
         offset = compare_clocks(this_job.comm) if number else None           # a spare that joins does not take part in this
@@ -222,7 +222,7 @@ class Part:
             self._measured(offset)
 
     def _sample(self) -> None:
-        """Record the run delay of the main thread, and every WALL the system's time."""
+        """Record the main thread's run delay, and the system's time every WALL ns."""
         now = time.perf_counter_ns()
         for at, delayed, ran in self._delays.look(now):
             complete("[run delay]", COUNTER, at, at, delayed, ran)
@@ -231,7 +231,7 @@ class Part:
             complete("[system clock]", COUNTER, now, now, time.time_ns())
 
     def _collected(self, phase: str, info: dict[str, int]) -> None:
-        """The garbage collector begins or ends."""
+        """Called when the garbage collector begins or ends."""
         now = time.perf_counter_ns()
         if phase == "start":
             self._collection = now
@@ -239,7 +239,7 @@ class Part:
             complete("garbage collection", USER, self._collection, now, info["generation"], info["collected"])
 
     def _forked(self) -> None:
-        """In a child of this process, such as a worker of a DataLoader: it must not write into these files."""
+        """Called in a child of this process, such as a worker of a DataLoader: it must not write into these files."""
         if self._hook is not None and self._process != os.getpid():
             self._hook = None
             self.recorder.forget()
@@ -247,16 +247,16 @@ class Part:
                 gc.callbacks.remove(self._collected)
 
     def _measured(self, offset: Offset) -> None:
-        """An offset from rank 0's clock was measured."""
+        """Called when an offset from rank 0's clock was measured."""
         self.offsets = thinned([*self.offsets, offset])
         self.write()
 
     # --- with other ranks -----------------------------------------------------------------------------------------------
 
     def meet(self, comm: Communicator) -> None:
-        """All ranks are here: compare clocks, and the first time measure what a sum can do. Collective."""
+        """Compare clocks with all ranks, and the first time measure the speed of a sum. Collective."""
         if comm.size == 1 or len(comm.held) > 1 or (this_job.membership is not None and this_job.membership.generation):
-            return                                   # no other rank; or a spare joins, and the others are not here
+            return                                   # no other rank; or a spare joins, and the others do not call this
         offset = compare_clocks(comm)
         if offset is not None:
             self._measured(offset)
@@ -268,7 +268,8 @@ class Part:
 
 
 class Delays:
-    """RunDelay's readings that are worth a counter in the timeline.
+    """RunDelay's readings that are worth a counter in the timeline. The thread's own clock takes 1 us to read, RunDelay 4
+    to 12: while that clock keeps up with the wall clock, the delay is unchanged.
 
     The thread's own clock takes 1 us to read, RunDelay 4 to 12: while that clock keeps up with the wall clock, the delay is
     unchanged.
@@ -276,11 +277,12 @@ class Delays:
 
     def __init__(self) -> None:
         self._counter = RunDelay()
-        self._looked = self._ran = 0                 # the last look: when, and what the thread had run by then
-        self.seen = 0, 0, 0                          # what was read last: (when, could have run, ran)
+        self._looked = self._ran = 0                 # at the last check: when, and what the thread had run by then
+        self.seen = 0, 0, 0                          # at the last reading: (when, could have run, ran)
 
     def look(self, now: int) -> tuple[tuple[int, int, int], ...]:
-        """The new readings (when, could have run, ran): two, at the last look and now, or none if the thread always ran."""
+        """The new readings (when, could have run, ran): two, at the last check and now, or none if the thread always
+        ran."""
         ran = time.thread_time_ns()
         before, idle = self._looked, now - self._looked - (ran - self._ran)
         self._looked, self._ran = now, ran
@@ -300,7 +302,7 @@ def measured_sum(comm: Communicator) -> dict[str, float]:
     numbers = min(PROBE, PROBES // comm.size)
     vector = comm.persistent_sum(numbers, "float32")
     seconds = math.inf
-    for _ in range(4):                               # the first sum touches the memory, and does not count
+    for _ in range(4):                               # the first sum touches the memory and does not count
         comm.barrier()
         began = time.perf_counter()
         vector.start().wait()
@@ -391,7 +393,7 @@ def parts_of(path: Path) -> Path:
 
 
 def clear(folder: Path) -> None:
-    """Make the folder of parts, empty."""
+    """Create the folder of parts, or empty it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     probe = folder / "probe"
@@ -400,7 +402,7 @@ def clear(folder: Path) -> None:
 
 
 def steps_of(steps: tuple[int, int] | str | None) -> tuple[int, int] | None:
-    """(first, one behind the last) of "20:40" or of a pair; None: all. ValueError for anything else."""
+    """(first, last + 1) of "20:40" or of a pair; None: all. ValueError for anything else."""
     if steps is None or steps == "":
         return None
     try:
@@ -415,7 +417,7 @@ def steps_of(steps: tuple[int, int] | str | None) -> tuple[int, int] | None:
 # --- started by dprun -----------------------------------------------------------------------------------------------------
 
 class StartedByDprun:
-    """The recording of `dprun --timeline`, which sets environment variables: from the start of the process to its end."""
+    """The recording of `dprun --timeline`, requested by environment variables: from the start of the process to its end."""
 
     def __init__(self) -> None:
         self.part: Part | None = None
@@ -435,7 +437,7 @@ class StartedByDprun:
         this_job.when_joined.append(self.part.meet)
 
     def finish(self) -> None:
-        """The script has come to its end on this rank."""
+        """Called when the script has ended on this rank."""
         if self.part is not None and self.part._process == os.getpid():
             self._compare_again(self.part)
             self.part.stop()

@@ -26,10 +26,10 @@ from ...comm.environment import host_identity
 from .clocks import Clock, Offset
 
 PAGE = 4096                          # bytes of the head of a ring's file; its blocks begin at multiples of it
-NAME_AT = 8 * HEAD                   # where the thread's name lies in that head
+NAME_AT = 8 * HEAD                   # offset of the thread's name in that head
 CATEGORIES = ("cpu_op", "cpu_op", "cpu_op", "python_function", "user_annotation", "lane", "communication", "in flight",
               "pass", "memory", "counter")
-TOGETHER = 1000                      # events that are written at once
+TOGETHER = 1000                      # events written at once
 LOW = (1 << 40) - 1                  # of the number of a collective: its position on its communicator
 
 
@@ -48,7 +48,7 @@ class Spans(NamedTuple):
     b: Any
 
     def chosen(self, which: Any) -> Spans:
-        """Those of a mask or of a list of rows."""
+        """The spans selected by a mask or by a list of rows."""
         return Spans(*(column[which] for column in self))
 
 
@@ -62,7 +62,7 @@ class Thread(NamedTuple):
 
 
 class Rank(NamedTuple):
-    """One rank: what it said of itself (recording.Part.write), and its threads."""
+    """One rank: its own description (recording.Part.write), and its threads."""
 
     rank: int
     info: dict[str, Any]
@@ -81,7 +81,7 @@ EMPTY = Spans(*(np.empty(0, np.int64) for _ in Spans._fields))
 
 
 class TimelineError(ValueError):
-    """A file or folder is no timeline, or is damaged."""
+    """A file or folder that is not a timeline, or is damaged."""
 
 
 class Run:
@@ -120,7 +120,7 @@ def collector_off() -> Iterator[None]:
 
 
 def read(path: str | os.PathLike[str]) -> Run:
-    """The run in a finished file or in a folder of parts, also while it still goes on. TimelineError if it is neither."""
+    """The run in a finished file or in a folder of parts, which may still be written. TimelineError if it is neither."""
     path = Path(path)
     if path.is_dir():
         return read_parts(path)
@@ -130,19 +130,19 @@ def read(path: str | os.PathLike[str]) -> Run:
 
 
 def read_parts(folder: Path, until_now: bool = False) -> Run:
-    """The run in a folder of parts. until_now: open spans last until now (as they do for ranks that still run)."""
+    """The run in a folder of parts. until_now: open spans last until now, as on ranks that still run."""
     infos = []
     for path in sorted(folder.glob("rank-*.json")):
         try:
             info = json.loads(path.read_text(encoding="utf-8"))
         except ValueError:
-            continue                                 # damaged: this rank is missing in the report
+            continue                                 # damaged: the report lacks this rank
         try:
             infos.append(checked(info, "version", ("rank", "size", "started", "stopped", "offsets", "main")))
         except (ValueError, TypeError) as error:
-            raise TimelineError(f"{path}: not what a rank of a timeline writes ({error})") from error
+            raise TimelineError(f"{path}: not written by a rank of a timeline ({error})") from error
     if not infos:
-        raise TimelineError(f"{folder}: no rank has recorded anything there")
+        raise TimelineError(f"{folder}: no rank has recorded anything in it")
     infos.sort(key=lambda info: info["rank"])
     names: dict[str, int] = {}
     flights: dict[str, int] = {}
@@ -169,7 +169,7 @@ def read_parts(folder: Path, until_now: bool = False) -> Run:
 
 
 def raw_threads(folder: Path, info: dict[str, Any], names: dict[str, int], flights: dict[str, int]) -> Iterator[Thread]:
-    """The threads of a rank, on its own clock. names, flights: numbers of the names and of collectives, of all ranks."""
+    """The threads of a rank, on its own clock. names, flights: the numbers of names and of collectives, for all ranks."""
     own: list[tuple[str, int]] = []
     path = folder / f"rank-{info['rank']}.names"
     try:
@@ -180,7 +180,7 @@ def raw_threads(folder: Path, info: dict[str, Any], names: dict[str, int], fligh
         try:
             name, kind = json.loads(line)
         except (ValueError, TypeError):
-            break                                    # the last line, which is being written
+            break                                    # the last line, which is still being written
         own.append((name, kind))
     number = np.array([names.setdefault(name, len(names)) for name, _ in own] or [0], np.int64)
     kinds = np.array([kind for _, kind in own] or [0], np.int64)
@@ -226,7 +226,7 @@ def read_ring(path: Path, until: int) -> tuple[int, str, Any]:
 
 
 def is_here(info: dict[str, Any]) -> bool:
-    """Whether a rank ran on this host since its last start: then it has this process's clock."""
+    """Whether a rank ran on this host since the host's last start, and so has this process's clock."""
     return (info.get("host"), info.get("boot")) == host_identity()
 
 
@@ -273,7 +273,7 @@ def events(run: Run) -> Iterator[str]:
 
 
 def thread_events(run: Run, pid: int, tid: int, spans: Spans, begin: int) -> Iterator[str]:
-    """The events of a thread, as text: json.dumps() of millions of events would take three times as long."""
+    """The events of a thread, as text: json.dumps() would take three times as long for millions of events."""
     names = [encoded(name)[:-1] for name in run.names]               # without the closing quote
     for row, (name, kind, start, end, sequence, a, b) in enumerate(zip(*(column.tolist() for column in spans), strict=True)):
         head, tail = f'{{"name":{names[name]}', f'","cat":"{CATEGORIES[kind]}","pid":{pid},"tid":{tid},"ts":'
@@ -299,7 +299,7 @@ encoded = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def write_trace(run: Run, path: Path, extra: Iterable[dict[str, Any]] = ()) -> None:
-    """Write a run into a file, whole or not at all; a name that ends in .gz is compressed. extra: further events."""
+    """Write a run into a file, completely or not at all; a name that ends in .gz is compressed. extra: further events."""
     about = {"format": 1, "size": run.size, "begin": run.begin, "names": run.names,
              "ranks": [rank.info for rank in run.ranks]}
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
@@ -320,7 +320,7 @@ def read_trace(path: Path) -> Run:
     """The run in a finished file."""
     try:
         with open(path, "rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"     # gzip, whatever the name ends in
+            packed = file.read(2) == b"\x1f\x8b"     # gzip, whatever the file's name
         with (gzip.open(path, "rt", encoding="utf-8") if packed else open(path, encoding="utf-8")) as file:
             return run_of(json.load(file))
     except FileNotFoundError:
@@ -331,7 +331,7 @@ def read_trace(path: Path) -> Run:
 
 
 def checked(about: dict[str, Any], version: str, keys: Iterable[str]) -> dict[str, Any]:
-    """The description in a file. ValueError unless it has these keys, and a version that is known."""
+    """The description in a file. ValueError unless it has these keys and a known version."""
     lacking = [key for key in (version, *keys) if key not in about]
     if lacking:
         raise ValueError(f"without {', '.join(lacking)}")
@@ -341,7 +341,7 @@ def checked(about: dict[str, Any], version: str, keys: Iterable[str]) -> dict[st
 
 
 def run_of(data: dict[str, Any]) -> Run:
-    """The run that a finished file's data tell of."""
+    """The run described by a finished file's data."""
     about = checked(data["dparallel"], "format", ("size", "begin", "names", "ranks"))
     names, begin = about["names"], about["begin"]
     numbers = {name: number for number, name in enumerate(names)}

@@ -269,7 +269,7 @@ def test_several_models_and_what_does_not_fit(tmp_path):
     with pytest.raises(CheckpointError, match=r"holds model.0, model.1, optimizer.g, optimizer.d, random; .* was given model, random"):
         Checkpointer(tmp_path, model=nets[0]).restore()
     wrong = [nn.Linear(2, 5), nn.Linear(3, 1)]
-    with pytest.raises(CheckpointError, match=r"model.0 does not take back what was saved: RuntimeError(?s:.*)size mismatch"):
+    with pytest.raises(CheckpointError, match=r"model.0 cannot restore its saved state: RuntimeError(?s:.*)size mismatch"):
         Checkpointer(tmp_path, model=wrong, optimizer=more).restore()
     with pytest.raises(TypeError, match="random= is the name"):
         Checkpointer(tmp_path, random={})
@@ -330,5 +330,5 @@ def test_a_loader_in_an_order_of_its_own_needs_as_many_ranks(tmp_path):
 
     run_ranks(2, lambda comm: check(comm, False))
     run_ranks(2, lambda comm: check(comm, True))
-    with pytest.raises(CheckpointError, match="in an order of its own, so 3 ranks can't divide what is left; use a GlobalBatchSampler"):
+    with pytest.raises(CheckpointError, match="each in its own order, so 3 ranks cannot redistribute the remaining samples; use a GlobalBatchSampler"):
         run_ranks(3, lambda comm: check(comm, True))

@@ -156,11 +156,11 @@ def test_a_folder_that_can_not_be_written_is_an_error_before_the_first_step(tmp_
 
     (tmp_path / "file").touch()
     (text,) = set(make(lambda rank: tmp_path / "file"))
-    assert f"rank 0: the folder {tmp_path / 'file'} can't be made: File exists" in text
+    assert f"rank 0: the folder {tmp_path / 'file'} cannot be created: File exists" in text
     (text,) = set(make(lambda rank: tmp_path / "file" / "below"))
     assert "Not a directory" in text
     (text,) = set(make(lambda rank: tmp_path / str(rank)))
-    assert f"rank 1: the folder {tmp_path / '1'} is not there: it has to be shared by all ranks" in text
+    assert f"rank 1: the folder {tmp_path / '1'} does not exist on every rank: all ranks must share it" in text
     (tmp_path / "1").mkdir()
     (tmp_path / "2").mkdir()
     (text,) = set(make(lambda rank: tmp_path / str(rank)))
@@ -211,7 +211,7 @@ def test_a_rank_that_fails_is_one_error_on_all_or_a_warning(background, tmp_path
         found = run_ranks(3, lambda comm: work(comm, "continue"))
     assert {text.partition(":")[0] for text, _ in found} == {"the checkpoint of step 2 was not saved"}
     assert [steps for _, steps in found] == [[3, 4]] * 3
-    assert sum("training goes on, with the checkpoints that are complete" in str(w.message) for w in heard) == 1
+    assert sum("training continues with the complete checkpoints" in str(w.message) for w in heard) == 1
     with pytest.raises(ValueError, match="on_error='ignore' must be one of"):
         Checkpointer(tmp_path, on_error="ignore")
 

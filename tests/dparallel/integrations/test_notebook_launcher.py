@@ -75,7 +75,7 @@ def test_an_exception_that_can_not_be_made_again(tmp_path):
 @needs_cloudpickle
 def test_what_is_refused(monkeypatch):
     for call, kind, words in [(lambda: notebook_launcher(print, (1,)), TypeError, r"n=\(1,\).*args=\(...\)"), (lambda: notebook_launcher(print, 0), TypeError, "n=0"),
-                              (lambda: notebook_launcher(3, 2), TypeError, "a function is needed"), (lambda: notebook_launcher(print, 2, 0.1), TypeError, "args=0.1.*a tuple"),
+                              (lambda: notebook_launcher(3, 2), TypeError, "must be a function"), (lambda: notebook_launcher(print, 2, 0.1), TypeError, "args=0.1.*a tuple"),
                               (lambda: notebook_launcher(cell("def f(): return x", x=threading.Lock())["f"], 2), TypeError, "'f', its arguments or what it uses.*lock")]:
         with pytest.raises(kind, match=words):
             call()

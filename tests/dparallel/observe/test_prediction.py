@@ -227,9 +227,9 @@ def test_descriptions():
     assert Network.parse("") == Network() and quantity("1.5ms") == 1.5e-3
 
 
-BAD = {"latency=10Gbit/s": "units s, ms", "bandwidth=10us": "B/s", "bandwidth=0": "nothing would ever arrive",
+BAD = {"latency=10Gbit/s": "units s, ms", "bandwidth=10us": "B/s", "bandwidth=0": "no message would ever arrive",
        "latency=-1us": "-1us", "speed=4": "'speed' not known; a description has assumed, bandwidth", "topology=ring": "must be one of fat-tree",
-       "fast": "no NAME=VALUE", "ranks_per_host=0": "at least 1", "mpi=mvapich": "must be one of openmpi, mpich, nccl", "missing.json": "missing.json",
+       "fast": "neither NAME=VALUE", "ranks_per_host=0": "at least 1", "mpi=mvapich": "must be one of openmpi, mpich, nccl", "missing.json": "missing.json",
        "ranks_per_host=two": "at least 1", "latency=fast": "'fast'"}
 
 
@@ -635,7 +635,7 @@ def test_bad_questions():
 def test_bad_traces(tmp_path):
     for content in ("{", "5", "{}", '{"version": 2}', '{"version": 2, "parameters": [], "syncs": [], "speed": 1}'):
         (tmp_path / "trace.json").write_text(content)
-        with pytest.raises(ValueError, match=r"trace\.json' is no step trace"):
+        with pytest.raises(ValueError, match=r"trace\.json' is not a step trace"):
             dparallel.predict(tmp_path / "trace.json")
 
 

@@ -317,7 +317,7 @@ def test_a_profilers_trace_is_no_timeline(tmp_path):
 
 def test_what_is_not_there(tmp_path):
     refused(tmp_path / "no.json", "there is no such file")
-    refused(tmp_path, "no rank has recorded anything there")
+    refused(tmp_path, "no rank has recorded anything in it")
     record(tmp_path, 0, 1, planted())
     set_info(tmp_path, 0, version=2)
     with pytest.raises(TimelineError, match=r"rank-0\.json: .*version 2"):
@@ -327,7 +327,7 @@ def test_what_is_not_there(tmp_path):
     with pytest.raises(TimelineError, match=r"rank-0\.names: the names"):
         read(tmp_path)
     (tmp_path / "rank-0.json").write_text('{"rank": 0, ')
-    refused(tmp_path, "no rank has recorded anything there")
+    refused(tmp_path, "no rank has recorded anything in it")
 
 
 # --- Perfetto -------------------------------------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ def test_what_is_missing_is_said():
     parsed = Parsed(page(made(3, missing=[0, 1, 2, 7], hosts=["a", "b"])))
     assert any("Nothing is here of 4 ranks:" in text for text in parsed.texts) and any("0-2, 7" in text for text in parsed.texts)
     parsed = Parsed(page(made(2, deaths=[{"rank": 1, "seconds": 2.0, "step": 7, "left": 1}])))
-    assert "rank 1 died; 1 rank went on after 2.0 s, from step 7" in parsed.texts
+    assert "rank 1 died; 1 rank continued after 2.0 s, from step 7" in parsed.texts
     parsed = Parsed(page(made(3, missing=[0, 1, 2, 7], hosts=["a", "b"])))
     assert "clocks of hosts agree within" in parsed.texts and "7.5 us" in parsed.texts
     parsed = Parsed(page(made(1, 40, network={"sums": [], "possible_GB_per_s": None, "achieved_GB_per_s": None, "bytes_per_step": 0.0})))

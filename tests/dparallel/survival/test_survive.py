@@ -76,7 +76,7 @@ def test_what_is_left_is_what_one_process_has(ulfm, tmp_path, scenario, options,
     ("outside", 1, ["AbandonedError: this communicator lost a rank", "create inside the function every object that communicates"]),
     ("twice", 1, ["RuntimeError: keep() is called once"]),
     ("by_hand", 1, ["UserWarning: survive(): loader= has other samples", "the first death will be an error", "so training can't continue"]),
-    ("leaving", 0, ["rank 1 died; 2 ranks go on after step", "the others have finished"]),
+    ("leaving", 0, ["rank 1 died; 2 ranks continue after step", "the others have finished"]),
     ("never", 1, ["RankLost: rank 1 died", "dparallel.survive", "dprun --restarts"]),
 ])
 def test_how_a_job_ends(ulfm, scenario, code, told):
