@@ -436,8 +436,8 @@ def for_rank(everyone: list[dict[str, Any]], rank: int, size: int, title: str) -
         mine["place"] = {**mine["place"], "sampler": {**mine["place"]["sampler"], **furthest}}
     elif not all(_same(everyone[0], other) for other in everyone[1:]):
         raise CheckpointError(f"{title}: the loaders were at different positions on the {len(everyone)} ranks, each in its "
-                              f"own order, so {size} ranks cannot redistribute the remaining samples; use a GlobalBatchSampler "
-                              f"or DistributedSampler, or restore on {len(everyone)} ranks")
+                              f"own order, so {size} ranks cannot redistribute the remaining samples; use a "
+                              f"GlobalBatchSampler or DistributedSampler, or restore on {len(everyone)} ranks")
     if rank >= len(everyone) and "base_seed" in mine:                      # separate random numbers for its workers
         mine["workers"] = None
         mine["base_seed"] = None if mine["base_seed"] is None else (mine["base_seed"] + rank) % 2**63

@@ -11,11 +11,7 @@ from .errors import Ranks
 class Due:
     """Whether this many seconds have passed since the last save: the same answer on all ranks, at the same call. Ranks read
     rank 0's clock together, and again after half of the remaining calls by their estimate: about 2 log2(calls) messages
-    between two saves.
-
-    Ranks read rank 0's clock together, and again after half of the calls that are left by their estimate: about 2
-    log2(calls) messages between two saves.
-    """
+    between two saves."""
 
     calls: int
 

@@ -137,11 +137,7 @@ def things_of(parts: Mapping[str, Part]) -> dict[str, Any]:
 
 def misplaced(parts: Mapping[str, Part], earlier: Earlier | None, comm: Communicator, before: tuple[int, int] | None) -> str:
     """What is wrong with the ranks for which the parts were created; "" if nothing. earlier: the objects before the
-    function's first call (None: no part is among them); before: this process's rank and size then.
-
-    earlier: the objects before the function's first call (None: no part is of these); before: this process's rank and size
-    then.
-    """
+    function's first call (None: no part is among them); before: this process's rank and size then."""
     def was_there(thing: Any) -> bool:
         return earlier is not None and comm.size > 1 and earlier.has(thing)
 

@@ -1,5 +1,4 @@
-"""One timeline of all ranks: what each did when, which rank waited for which, and why. Read first: recording.py, which
-writes; then run.py, phases.py, blame.py and report.py, which read.
+"""One timeline of all ranks: what each did when, which rank waited for which, and why.
 
 Read first: ring_files.py, which writes; then run.py, phases.py, blame.py and report.py, which read.
 """

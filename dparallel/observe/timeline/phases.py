@@ -1,10 +1,6 @@
 """Phases: the part of a step in which a rank's training thread was at each moment, and where steps begin and end. The
 innermost of nested spans counts; time between two phases belongs to the one that follows (_Builder._settle). Each
-nanosecond of a step is thus in exactly one part.
-
-Of nested spans the innermost counts; time between two phases belongs to the one that follows (_Builder._settle). So each
-nanosecond of a step is in exactly one part.
-"""
+nanosecond of a step is thus in exactly one part."""
 
 from __future__ import annotations
 

@@ -269,11 +269,7 @@ class Part:
 
 class Delays:
     """RunDelay's readings that are worth a counter in the timeline. The thread's own clock takes 1 us to read, RunDelay 4
-    to 12: while that clock keeps up with the wall clock, the delay is unchanged.
-
-    The thread's own clock takes 1 us to read, RunDelay 4 to 12: while that clock keeps up with the wall clock, the delay is
-    unchanged.
-    """
+    to 12: while that clock keeps up with the wall clock, the delay is unchanged."""
 
     def __init__(self) -> None:
         self._counter = RunDelay()
