@@ -164,7 +164,7 @@ def test_a_folder_that_can_not_be_written_is_an_error_before_the_first_step(tmp_
     (tmp_path / "1").mkdir()
     (tmp_path / "2").mkdir()
     (text,) = set(make(lambda rank: tmp_path / str(rank)))
-    assert f"rank 1: the folder {tmp_path / '1'} does not show the files of rank 0, 2: it has to be one that all" in text
+    assert f"rank 1: the folder {tmp_path / '1'} does not show the files of rank 0, 2: all ranks must share it" in text
     assert list((tmp_path / "1").iterdir()) == []
     really = open
 

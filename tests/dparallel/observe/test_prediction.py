@@ -517,7 +517,7 @@ def test_what_cannot_be_traced():
     with pytest.raises(ValueError, match="steps=1 must be a whole number of at least 2"):
         StepRecorder(model, 1)
     recorder = StepRecorder(model, 6)
-    with pytest.raises(RuntimeError, match="0 training steps were seen"):
+    with pytest.raises(RuntimeError, match="0 complete training steps were recorded"):
         recorder.trace()
 
 
