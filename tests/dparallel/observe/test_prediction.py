@@ -402,7 +402,7 @@ def test_own_hooks():
     def by_size(state, bucket):
         return bucket.comm.start_allreduce([bucket.array]) if bucket.comm.size > 2 else bucket.array
 
-    with pytest.raises(NotImplementedError, match="by_size does other things"):
+    with pytest.raises(NotImplementedError, match="by_size behaves differently"):
         HookProgram(by_size).tasks(trace_of().parameters, 4, "bucket 0")
 
 

@@ -68,7 +68,7 @@ def test_what_is_left_is_what_one_process_has(ulfm, tmp_path, scenario, options,
         assert report["steps"]["count"] == 12 == max(steps.values()) and (report["steps"]["first"], report["steps"]["last"]) == (0, 11), report
         assert len(steps) + len(report["spares"]) == 5 and {0, 1} <= {death["rank"] for death in report["deaths"]}, report
         assert all(steps[death["rank"]] < death["step"] + 1 and death["left"] == 2 for death in report["deaths"]), report
-        assert f"rank {report['deaths'][0]['rank']} died; 2 ranks went on" in out
+        assert f"rank {report['deaths'][0]['rank']} died; 2 ranks continued" in out
 
 
 @pytest.mark.parametrize("scenario, code, told", [
