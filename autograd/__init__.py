@@ -1,8 +1,7 @@
 """Differentiable arrays on NumPy, with PyTorch's names: `import autograd as ag` where a script says `import torch`.
 
 What every tensor needs is imported here. The rest is imported when somebody asks for it, see LATER: `import autograd` takes
-less than half the time so.
-"""
+less than half the time so."""
 
 import sys
 import warnings
@@ -115,8 +114,7 @@ __all__ += [*MODULES, *HOMES]
 
 def __getattr__(name: str) -> Any:
     """Names that wait to be asked for; the in-place methods as functions, relu_(x); and bfloat16, of the package ml_dtypes
-    if it is there.
-    """
+    if it is there."""
     if name in MODULES:
         return import_module(f".{name}", __name__)
     if name in HOMES:

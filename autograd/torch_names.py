@@ -4,8 +4,7 @@ Three rules. The names of the tables here exist. An import statement can import 
 NotImplementedError when it is used; but where a `try` around the statement handles ImportError, the import raises it, and
 the code takes its fallback. Every other query (hasattr, getattr, find_spec, import_module) finds no such name.
 
-Standard library only. Read first: this page.
-"""
+Standard library only. Read first: this page."""
 
 from __future__ import annotations
 

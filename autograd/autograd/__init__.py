@@ -1,7 +1,6 @@
 """PyTorch's torch.autograd: the core by the names that code imports it from, `from autograd.autograd import Function`.
 
-A folder of doors: each file passes names on from the rooms behind, and holds nothing. Read first: this page.
-"""
+A folder of doors: each file passes names on from the rooms behind, and holds nothing. Read first: this page."""
 
 from ..core.backward import backward, grad
 from ..core.engine import is_checkpoint_valid

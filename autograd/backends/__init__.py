@@ -1,7 +1,6 @@
 """The switches of PyTorch's other engines. None is here: they can be set, and change nothing.
 
-May import: base. Read first: this page.
-"""
+May import: base. Read first: this page."""
 
 from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, openmp, opt_einsum
 

@@ -1,9 +1,8 @@
 """Memory handed to other libraries and taken from them by DLPack, where NumPy's own way is not enough.
 
-NumPy's does not know bfloat16: it is handed over as the integers that lie there, and the kind of number is then written
-into the capsule (dlpack.h of DLPack 1.0). Nor does it see to negative strides, for which PyTorch's importer ends the process
-(2.13).
-"""
+NumPy's does not know bfloat16: it is handed over as the integers that lie there, and the kind of number is then written into
+the capsule (dlpack.h of DLPack 1.0). Nor does it see to negative strides, for which PyTorch's importer ends the process
+(2.13)."""
 
 from __future__ import annotations
 
@@ -79,8 +78,7 @@ def exported(array: np.ndarray[Any, Any], **settings: Any) -> Any:
     """A capsule of an array's memory, of a copy where strides are negative. settings: those of the protocol, None for none.
 
     BufferError for copy=False where a copy is needed, and for an array that may not be written to where the other side does
-    not know of such.
-    """
+    not know of such."""
     given = {name: value for name, value in settings.items() if value is not None}
     if any(stride < 0 for stride in array.strides):
         if given.get("copy") is False:

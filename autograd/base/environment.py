@@ -13,8 +13,7 @@
 | OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS, LOCAL_WORLD_SIZE | ranks that a launcher has started on this host | 1 |
 | OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID, RANK | this rank: rank 0 alone prints notes, writes figures | 0 |
 
-Each is read when it is asked for: DPARALLEL_PURE and MALLOC_* at import, the others at first use.
-"""
+Each is read when it is asked for: DPARALLEL_PURE and MALLOC_* at import, the others at first use."""
 
 from __future__ import annotations
 

@@ -7,10 +7,9 @@ The .pxd beside a source says which of its classes become C structs, and which f
 
 Without DPARALLEL_PURE the sources never run in silence where something was or should have been compiled. A warning of one
 line, on rank 0 of a job, says that the extensions are of other sources, cannot be loaded, are of other Pythons only, or
-failed to build. setup.py leaves the reason of a failed build in a note, for pip hides what a build prints; it is reported
-by the first import, and then only by show_config(). Where nothing was ever built (a checkout on PYTHONPATH, an installation
-with DPARALLEL_PURE=1) there is nothing to report.
-"""
+failed to build. setup.py leaves the reason of a failed build in a note, for pip hides what a build prints; it is reported by
+the first import, and then only by show_config(). Where nothing was ever built (a checkout on PYTHONPATH, an installation
+with DPARALLEL_PURE=1) there is nothing to report."""
 
 from __future__ import annotations
 

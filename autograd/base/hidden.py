@@ -1,8 +1,7 @@
 """Hidden: what a tensor inside vmap() has for an array, with the shape and dtype of one sample and without values.
 
 The samples are elsewhere, all in one array (core/batching.py). Code that asks for a shape or a dtype gets the sample's; code
-that would compute with values gets NeedsLoop, and vmap() then calls its function for each sample.
-"""
+that would compute with values gets NeedsLoop, and vmap() then calls its function for each sample."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 Both distributions install `autograd/__init__.py`; HIPS's also has `autograd/core.py` where ours has `autograd/core/`. pip
 overwrites files without a warning. The other files do not collide. docs/design/namesake.md has the solution and what was
-tried. This module imports the standard library only, since launch/installation.py runs it by its path.
-"""
+tried. This module imports the standard library only, since launch/installation.py runs it by its path."""
 
 import importlib
 import importlib.util

@@ -1,8 +1,7 @@
 """AbsentArray: the placeholder in a Tensor's `array` for an array that is not in memory, or has no shape yet.
 
 A subclass provides the known attributes (dtype, shape, ...). Any other use calls present(), which returns the array or
-raises the error. So no operation has to check beforehand.
-"""
+raises the error. So no operation has to check beforehand."""
 
 from __future__ import annotations
 

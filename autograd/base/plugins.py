@@ -1,11 +1,9 @@
 """Names of this package that other packages provide: what works over several processes.
 
-A plugin is a module of the namespace package `autograd_plugins` (a folder without `__init__.py`, of which each
-distribution installs a part), whose PROVIDES maps names of autograd to modules, or "module:attribute". It is looked for
-when such a name is first used, on sys.path as Python finds any package: so it is found where the package that brings it
-can be imported at all, installed or by PYTHONPATH, and in whatever order things are imported. Without one the names are
-stubs that say so.
-"""
+A plugin is a module of the namespace package `autograd_plugins` (a folder without `__init__.py`, of which each distribution
+installs a part), whose PROVIDES maps names of autograd to modules, or "module:attribute". It is looked for when such a name
+is first used, on sys.path as Python finds any package: so it is found where the package that brings it can be imported at
+all, installed or by PYTHONPATH, and in whatever order things are imported. Without one the names are stubs that say so."""
 
 from __future__ import annotations
 

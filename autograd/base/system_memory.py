@@ -1,8 +1,7 @@
 """The operating system's figures of this process's memory, and its limits: Linux only.
 
 Resident is what of the memory of a process lies in RAM. It is counted by pages; pages that several processes share count in
-each of them (Rss), or in each by its share (Pss). proc(5) has the files, cgroups(7) the limits.
-"""
+each of them (Rss), or in each by its share (Pss). proc(5) has the files, cgroups(7) the limits."""
 
 from __future__ import annotations
 
@@ -190,8 +189,7 @@ class Limit(NamedTuple):
 def limits(proc: str = "/proc", cgroups: str = "/sys/fs/cgroup") -> list[Limit]:
     """The limits on this process's memory, the tightest first.
 
-    What the kernel could free (its cache of files) counts as free, in cgroups too. proc, cgroups: where these are.
-    """
+    What the kernel could free (its cache of files) counts as free, in cgroups too. proc, cgroups: where these are."""
     found: list[Limit] = []
     available = field(f"{proc}/meminfo", "MemAvailable")
     if available is not None:

@@ -1,9 +1,8 @@
 """Registers Tensor with einops, matplotlib, pandas and tensorboardX when they are imported, before or after autograd.
 
-Each of these packages accepts other array types through a class or a function, which a module of integrations/ defines
-once the package is there: AFTER. A finder at the front of sys.meta_path runs that module after the import. `import autograd`
-itself imports none of these packages.
-"""
+Each of these packages accepts other array types through a class or a function, which a module of integrations/ defines once
+the package is there: AFTER. A finder at the front of sys.meta_path runs that module after the import. `import autograd`
+itself imports none of these packages."""
 
 from __future__ import annotations
 

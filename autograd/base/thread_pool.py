@@ -2,8 +2,7 @@
 
 Two kinds of jobs run on it. A lane (core/parallel.py) requires a worker of its own, because lanes may wait for each other.
 Pieces of one operation need none: share() starts workers only while fewer threads than the limit are busy. The calling
-thread runs pieces as well, and never waits for a worker that has not started one.
-"""
+thread runs pieces as well, and never waits for a worker that has not started one."""
 
 from __future__ import annotations
 
@@ -65,8 +64,7 @@ class Worker:
         """Stay off a core until another is given; -1 for none, and then the thread itself goes back to all of its cores.
 
         Linux often wakes a thread on its caller's core, although others are idle. There it takes the caller's time: a loop
-        in pieces then takes 25 us longer than on one thread.
-        """
+        in pieces then takes 25 us longer than on one thread."""
         if core >= 0:
             thread = self.thread.native_id or 0
             now = os.sched_getaffinity(thread)
@@ -94,8 +92,7 @@ class Worker:
 
         Linux wakes a thread where it last ran. If that is the caller's core, both may take turns on it for milliseconds,
         step after step, while another core is idle: two lanes then take as long as one. So the worker is moved if it had to
-        wait there, and not again for a while if it waits on the new core, too, for another thread or for the GIL.
-        """
+        wait there, and not again for a while if it waits on the new core, too, for another thread or for the GIL."""
         if self.core in taken and self.core >= 0 and self.crowded and not self.rest:
             thread = self.thread.native_id or 0
             allowed = self.allowed or os.sched_getaffinity(thread)

@@ -1,7 +1,6 @@
 """The names of types that annotations share: arrays, numbers, and PyTorch's forms of common arguments. For checkers only.
 
-Those with Tensor in them are in core/types.py.
-"""
+Those with Tensor in them are in core/types.py."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """A Python frame around NumPy's functions, for the compiled core, which has no frames.
 
 NumPy attributes its warnings (log(0), 0 / 0) to the innermost Python frame. autograd silences those of its own frames, as
-PyTorch gives none; without this frame they would be attributed to the user's code.
-"""
+PyTorch gives none; without this frame they would be attributed to the user's code."""
 
 from __future__ import annotations
 

@@ -19,8 +19,7 @@ NAMES = frozenset("""
 def foreach(name: str) -> Callable[..., Any]:
     """The function of a name such as "_foreach_add_": new tensors, or those of the list where the name ends in "_".
 
-    Arguments are numbers or tensors for all, or lists with one for each tensor.
-    """
+    Arguments are numbers or tensors for all, or lists with one for each tensor."""
     operation = name.removeprefix(PREFIX)
     if operation not in NAMES and operation.removesuffix("_") not in NAMES:
         raise AttributeError(f"there is no function {name}")

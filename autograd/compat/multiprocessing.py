@@ -1,6 +1,5 @@
 """Python's multiprocessing by PyTorch's name. Tensors sent to another process arrive as copies, not as shared memory; of a
-tensor with a graph, which would arrive without it, the sender must say detach().
-"""
+tensor with a graph, which would arrive without it, the sender must say detach()."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ There is one graph, that of the values: gradients of a batch are an ordinary bac
 depends on another. So derivatives inside vmap() need no rules of their own. What a function differentiates must have a
 dimension of samples of its own for that: see Level.spread().
 
-vmap() inside vmap() puts one Batched tensor into another; the outer call's dimension comes first in memory.
-"""
+vmap() inside vmap() puts one Batched tensor into another; the outer call's dimension comes first in memory."""
 
 from __future__ import annotations
 

@@ -2,10 +2,9 @@
 
 `modes.autocast` is the dtype to cast to, None while it is off; amp/autocast_mode.py has the blocks that set it. A function
 takes part in one of two ways. `casts_lower` and `casts_float32` decorate: they cast the operands and run the function with
-autocast off. Functions that are called most (linear, matmul, cat, stack), or that cast in some cases only, ask
-`if casting.used:` themselves, and then lower(), raised() or widest(). Arrays, which derivative rules hand over, are never
-cast. Casts are recorded operations, so derivatives of any order lead back to the operand's own dtype.
-"""
+autocast off. Functions that are called most (linear, matmul, cat, stack), or that cast in some cases only, ask `if
+casting.used:` themselves, and then lower(), raised() or widest(). Arrays, which derivative rules hand over, are never cast.
+Casts are recorded operations, so derivatives of any order lead back to the operand's own dtype."""
 
 from __future__ import annotations
 
@@ -93,9 +92,8 @@ def cast_to(x: Any, dtype: Any) -> Any:
 def lowered(x: Any, dtype: Any) -> Any:
     """cast_to(x, dtype), where a weight, a float32 leaf that requires grad, is cast once in an outermost block.
 
-    The cast is made again if the weight was written to or got other memory since.
-    It is not kept where it would not fit later uses: without a graph, with tangents, or in a lane, whose nodes are its own.
-    """
+    The cast is made again if the weight was written to or got other memory since. It is not kept where it would not fit
+    later uses: without a graph, with tangents, or in a lane, whose nodes are its own."""
     if type(x) in (list, tuple):
         return type(x)(lowered(item, dtype) for item in x)
     if not eligible(x) or x.dtype == dtype:

@@ -1,15 +1,14 @@
 # cython: annotation_typing=True
 """The declarations that most operations need: elementwise(), settled() and linear(). The rest are Operation classes.
 
-A rule is a function of the output's gradient and of what it reads, by name: `g` the gradient, `z` the output, and
-`x`, `y` (or whatever the forward calls them) the inputs; `out`, after z, is where it may write (ReusingNode). Only what
-a rule reads is saved, and only if the input whose gradient it gives needs one. Rules are written in operators and
-operations that take arrays and Tensors alike: an ordinary backward pass hands them arrays, one that makes a graph hands
-them Tensors, so second derivatives need no further text. The forward gets arrays.
+A rule is a function of the output's gradient and of what it reads, by name: `g` the gradient, `z` the output, and `x`, `y`
+(or whatever the forward calls them) the inputs; `out`, after z, is where it may write (ReusingNode). Only what a rule reads
+is saved, and only if the input whose gradient it gives needs one. Rules are written in operators and operations that take
+arrays and Tensors alike: an ordinary backward pass hands them arrays, one that makes a graph hands them Tensors, so second
+derivatives need no further text. The forward gets arrays.
 
 A rule returns an array that it has made, one that it was handed, or a view of one. The first may become a leaf's .grad
-without a copy (BackwardPass.unshared): a rule that keeps an array for later calls returns a copy of it.
-"""
+without a copy (BackwardPass.unshared): a rule that keeps an array for later calls returns a copy of it."""
 
 from __future__ import annotations
 
@@ -336,8 +335,7 @@ def real(*values: Any) -> bool:
 @functools.cache
 def conjugated(node_class: Any) -> Any:
     """The node class of complex results. Rules multiply g by the derivative f'; the gradient of a complex number (PyTorch's
-    convention: dL/dRe + i dL/dIm) is g times the conjugate of f', so the rule is run between two conjugations.
-    """
+    convention: dL/dRe + i dL/dIm) is g times the conjugate of f', so the rule is run between two conjugations."""
     def run(self: Any, g: Any, create: bool) -> Any:
         return [x if x is None or x.dtype.kind != "c" else Conj.apply(x)
                 for x in node_class.run(self, Conj.apply(g), create)]

@@ -1,8 +1,7 @@
 """Forward mode: the tangents of a call's outputs from those of its inputs, by the node's own backward.
 
-backward computes J^T u, which is linear in u, so its derivative with respect to u in the direction t is J t. Every
-operation that can be differentiated backward can therefore be differentiated forward, without a further rule.
-"""
+backward computes J^T u, which is linear in u, so its derivative with respect to u in the direction t is J t. Every operation
+that can be differentiated backward can therefore be differentiated forward, without a further rule."""
 
 from __future__ import annotations
 
@@ -47,9 +46,8 @@ forward_mode: ForwardMode = ForwardMode()
 def propagate_tangents(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
     """Give the outputs of a recorded call the tangents that follow from the inputs'.
 
-    A call that was recorded for its tangents alone leaves no trace in the graph. In a collective all ranks do the same,
-    and those whose inputs have no tangents have zeros.
-    """
+    A call that was recorded for its tangents alone leaves no trace in the graph. In a collective all ranks do the same, and
+    those whose inputs have no tangents have zeros."""
     tangents = [tangent_of(x) for x in inputs]
     agreed, recording = node.agreed, modes.recording & GRAD
     if agreed is not None:

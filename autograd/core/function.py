@@ -1,9 +1,8 @@
 # cython: annotation_typing=True
 """Function: the one way an operation comes to exist. `apply` runs forward and records a node that can run backward.
 
-Users subclass Function: forward and backward are handed Tensors, as in PyTorch. Built-in operations subclass
-Operation (operation.py), on a leaner path.
-"""
+Users subclass Function: forward and backward are handed Tensors, as in PyTorch. Built-in operations subclass Operation
+(operation.py), on a leaner path."""
 
 from __future__ import annotations
 
@@ -540,8 +539,7 @@ def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: Any
     """Make `node` the origin of the outputs of a user's Function, if the call is recorded; what apply returns.
 
     It takes record() apart: between the outputs' joining the graph and the interceptors come the writes that mark_dirty()
-    declared, and then the saving of what they wrote to.
-    """
+    declared, and then the saving of what they wrote to."""
     if node.dirty:
         check_dirty(node, args, recorded)
     if not recorded:

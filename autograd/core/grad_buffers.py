@@ -1,8 +1,7 @@
 """Gradient buffers: where the gradient of a leaf is to live, and who is told that it is complete.
 
 Who sums gradients over ranks wants them end to end in one flat array, and wants to know when all of them are there. For that
-a leaf can be given a buffer, into which backward() writes its gradient, and a LeafCounter, which counts it.
-"""
+a leaf can be given a buffer, into which backward() writes its gradient, and a LeafCounter, which counts it."""
 
 from __future__ import annotations
 

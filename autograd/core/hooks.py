@@ -1,6 +1,5 @@
 """What users and upper layers hang on tensors and nodes, while a backward pass runs: hooks, captures for grad(), retained
-gradients, counters of leaves. The loop (engine.py) comes here only where there is one of them.
-"""
+gradients, counters of leaves. The loop (engine.py) comes here only where there is one of them."""
 
 from __future__ import annotations
 

@@ -1,13 +1,12 @@
 """Interceptors: the one way to be told of, or to change, what a thread does when it calls an operation or runs a node.
 
 Anomaly mode, hooks on saved tensors, forward mode and checkpoint's log are Interceptors, and so are what records a step for
-replay and the profiler. There are two events of the graph: a call has become a node (`recorded`), and a backward
-pass runs a node (`running`). An Interceptor that `sees_calls` is told of calls too, also of those that make no node: see
-primitive.py. For one that has a `recorder`, the core notes when calls and nodes begin and end, without calling it: spans.py.
+replay and the profiler. There are two events of the graph: a call has become a node (`recorded`), and a backward pass runs a
+node (`running`). An Interceptor that `sees_calls` is told of calls too, also of those that make no node: see primitive.py.
+For one that has a `recorder`, the core notes when calls and nodes begin and end, without calling it: spans.py.
 
 While none is installed, a call pays two comparisons (`modes.recording > GRAD`: the bit WATCH is off; `watchers` is empty),
-and a backward pass two.
-"""
+and a backward pass two."""
 
 from __future__ import annotations
 
@@ -113,10 +112,9 @@ def install(interceptor: Interceptor, all_threads: bool = False) -> None:
     """Call the interceptor's events in this thread and in lanes that it starts: `recorded` before those installed earlier,
     `running` inside those, next to the node.
 
-    all_threads: in every thread; one that lives already calls only `running`, until it installs an interceptor itself.
-    Of Interceptors that see calls, the last one installed in this thread alone is told of them; of nodes like any other, if
-    it overrides these events.
-    """
+    all_threads: in every thread; one that lives already calls only `running`, until it installs an interceptor itself. Of
+    Interceptors that see calls, the last one installed in this thread alone is told of them; of nodes like any other, if it
+    overrides these events."""
     if interceptor.recorder is not None:
         interceptor.recorder.start()
     if interceptor.sees_calls:

@@ -1,7 +1,6 @@
 """Recording modes: what this thread does with the operations that it runs.
 
-Each thread has its own modes (PyTorch's rule); threads that parallel.py starts begin with their caller's.
-"""
+Each thread has its own modes (PyTorch's rule); threads that parallel.py starts begin with their caller's."""
 
 from __future__ import annotations
 

@@ -35,8 +35,7 @@ def detached(value: Any) -> Any:
 
 def into(out: Any, value: Any, *inputs: Any, name: str = "", dtype: Any = None) -> Tensor:
     """Write `value` into `out`, which takes its shape if it has another. RuntimeError where a gradient would be lost, where
-    the operation's `name` is one that does not cast, and where the argument `dtype` gave a result of another dtype.
-    """
+    the operation's `name` is one that does not cast, and where the argument `dtype` gave a result of another dtype."""
     if not isinstance(out, Tensor):
         raise TypeError(f"out= must be a Tensor, not {type(out).__name__}")
     if modes.recording & GRAD and any(isinstance(x, Tensor) and x.requires_grad for x in (out, *inputs)):

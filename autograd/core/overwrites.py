@@ -2,8 +2,7 @@
 
 A write of the user's invalidates what nodes have saved of the memory. One of these must not, as the user has changed
 nothing: nodes keep the values that they saved. The memory stays the same, so that views, detach() and numpy() see the new
-values.
-"""
+values."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Lanes: independent pieces of work, each in a thread. NumPy and BLAS release the GIL, so lanes run at once.
 
-What a lane records carries its number, and the engine runs it backward in parallel again.
-"""
+What a lane records carries its number, and the engine runs it backward in parallel again."""
 
 from __future__ import annotations
 
@@ -45,9 +44,8 @@ def bound_to(cores: frozenset[int]) -> Iterator[None]:
 def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None = None) -> list[Any]:
     """Call all thunks at once, each in a thread, with the caller's modes; their results in order.
 
-    The first thunk runs in the calling thread. If some raise, the first one's exception (by position) is raised here
-    after all have ended, with its own traceback; if its lane has a name for it, as the cause of what that gives.
-    """
+    The first thunk runs in the calling thread. If some raise, the first one's exception (by position) is raised here after
+    all have ended, with its own traceback; if its lane has a name for it, as the cause of what that gives."""
     numbers = range(len(thunks)) if lanes is None else lanes
     jobs = [_Job(thunk, {"lane": lane}) for thunk, lane in zip(thunks, numbers, strict=True)]
     taken = {this_core()}

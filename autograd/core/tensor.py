@@ -40,11 +40,10 @@ MSG_DEEPCOPY = (
 class TensorBase:
     """What a Tensor holds, and the methods that are no operations; in a compiled core a C struct, see tensor.pxd.
 
-    `array` is the NumPy array itself. `tracked` says that gradients (bit GRAD) or tangents (bit DUAL, inside a dual
-    level only) flow to or through this tensor; `edge` is
-    (node, output number) of the call that made it, None for a leaf. `counter` counts writes to memory that this
-    tensor shares with aliases (None while there are none), `base` is the tensor that this one is a view of.
-    """
+    `array` is the NumPy array itself. `tracked` says that gradients (bit GRAD) or tangents (bit DUAL, inside a dual level
+    only) flow to or through this tensor; `edge` is (node, output number) of the call that made it, None for a leaf.
+    `counter` counts writes to memory that this tensor shares with aliases (None while there are none), `base` is the tensor
+    that this one is a view of."""
 
     __slots__ = ("__dict__", "__weakref__", "array", "counter", "edge", "tracked")
 
@@ -233,8 +232,7 @@ class TensorBase:
     def accumulate_grad(self, g: Any, create: bool, owned: bool = False) -> None:
         """Add g (an array; a Tensor when `create`) to .grad: in place, or as a new Tensor when it must keep a graph.
 
-        owned: nobody else holds the array g, so that .grad may be this very array.
-        """
+        owned: nobody else holds the array g, so that .grad may be this very array."""
         held = self._grad
         if create:
             self._grad = g if held is None else held + g

@@ -1,8 +1,7 @@
 """The names of types with Tensor in them that annotations share. For checkers only; the others are in base/types.py.
 
 Rules of operations run on arrays in an ordinary backward pass and on Tensors in one that makes a graph, so they take and
-return TensorOrArray. A function that gives back the kind that it gets is annotated by the variable Operand.
-"""
+return TensorOrArray. A function that gives back the kind that it gets is annotated by the variable Operand."""
 
 from __future__ import annotations
 

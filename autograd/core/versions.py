@@ -91,9 +91,8 @@ class KeptVersions:
 class Counter:
     """How often the memory shared by a tensor and its aliases was written to; and its views, which a write moves on.
 
-    kept: None, or the versions from which nodes keep what the library overwrites.
-    writer: the count after the last write that left its name, and the name, for the text of an error.
-    """
+    kept: None, or the versions from which nodes keep what the library overwrites. writer: the count after the last write
+    that left its name, and the name, for the text of an error."""
 
     __slots__ = ("__weakref__", "kept", "value", "views", "writer")
 

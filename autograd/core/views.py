@@ -1,10 +1,9 @@
 """Views and writes: what a write into memory that several tensors share means for the graph.
 
-A view knows its base, the tensor whose memory it looks into (never a view itself), and the memory's counter knows all
-views. A write to a view makes the base the output of CopySlices, which takes the base as it was and the values written;
-a write to the base just replaces what the base comes from. Either way every view is then a part of the new base: its
-node becomes AsStrided. The rules are PyTorch's, but views are moved on at the write, not when they are next looked at.
-"""
+A view knows its base, the tensor whose memory it looks into (never a view itself), and the memory's counter knows all views.
+A write to a view makes the base the output of CopySlices, which takes the base as it was and the values written; a write to
+the base just replaces what the base comes from. Either way every view is then a part of the new base: its node becomes
+AsStrided. The rules are PyTorch's, but views are moved on at the write, not when they are next looked at."""
 
 from __future__ import annotations
 
@@ -47,8 +46,7 @@ class Layout(NamedTuple):
     """Where an array's elements lie in a stretch of `span` units: strides and offset in units.
 
     A unit is an element. Where one of base and view is complex and the other real, it is a real number: `pairs` says that
-    the elements are complex numbers, of two units each, in a buffer of real numbers.
-    """
+    the elements are complex numbers, of two units each, in a buffer of real numbers."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -191,9 +189,8 @@ def overlaps(layout: Any) -> bool:
 
 
 def check_writable(x: Tensor, kind: int, whole: bool = True) -> None:
-    """RuntimeError if a write to x (all of it, if `whole`), of values tracked as `kind` says, would lose a gradient or
-    write an element twice.
-    """
+    """RuntimeError if a write to x (all of it, if `whole`), of values tracked as `kind` says, would lose a gradient or write
+    an element twice."""
     array = x.array
     if whole and 0 in array.strides and array.size and overlaps(array):
         raise RuntimeError(MSG_OVERLAP)

@@ -1,7 +1,6 @@
 """The CPU under the names that scripts ask of a device.
 
-May import: base, amp, observe. Read first: this page.
-"""
+May import: base, amp, observe. Read first: this page."""
 
 from __future__ import annotations
 

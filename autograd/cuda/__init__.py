@@ -1,7 +1,6 @@
 """CUDA, which is not here: what scripts ask before they use it, and the names of its tensors' types.
 
-May import: base, tensor_api, amp. Read first: this page.
-"""
+May import: base, tensor_api, amp. Read first: this page."""
 
 from __future__ import annotations
 

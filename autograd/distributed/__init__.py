@@ -1,5 +1,4 @@
-"""torch.distributed's name: a plugin (see base/plugins.py) provides the module; without one, only the queries below
-exist.
+"""torch.distributed's name: a plugin (see base/plugins.py) provides the module; without one, only the queries below exist.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Probability distributions for policies and variational autoencoders, with PyTorch's names.
 
-May import: base, core, ops. Read first: distribution.py.
-"""
+May import: base, core, ops. Read first: distribution.py."""
 
 from ..base import docstrings as _docstrings
 from . import constraints, kl

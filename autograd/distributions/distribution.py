@@ -172,8 +172,7 @@ def between(probs: Tensor) -> Tensor:
 
 class derived:
     """Descriptor of a parameter that was not given: computed from the other one on first access, then cached in the
-    instance.
-    """
+    instance."""
 
     def __init__(self, compute: Any) -> None:
         self.compute, self.__doc__ = compute, compute.__doc__

@@ -1,7 +1,6 @@
 """The backend by which einops works on Tensors: rearrange, reduce, repeat, einsum, pack and unpack, recorded.
 
-einops looks for a subclass of its AbstractBackend whose framework is imported; that there is one is all it needs.
-"""
+einops looks for a subclass of its AbstractBackend whose framework is imported; that there is one is all it needs."""
 
 from __future__ import annotations
 

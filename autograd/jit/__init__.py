@@ -1,10 +1,9 @@
 """TorchScript's decorators, without effect: `script` returns its argument.
 
-That is what PyTorch promises too, a scripted function computes what its Python does. Recording a run (`trace`) and files
-of compiled models (`save`, `load`) are refused.
+That is what PyTorch promises too, a scripted function computes what its Python does. Recording a run (`trace`) and files of
+compiled models (`save`, `load`) are refused.
 
-May import: base, nn. Read first: this page.
-"""
+May import: base, nn. Read first: this page."""
 
 import builtins
 from collections.abc import Callable

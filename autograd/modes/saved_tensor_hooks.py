@@ -1,6 +1,5 @@
 """Users' hooks on saved tensors: a node keeps what the pack hook makes of a tensor, and backward what the unpack hook makes
-of that.
-"""
+of that."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Modules, layers, losses; nn.functional; initialisation; utilities of modules.
 
-May import: base, core, kernels, modes, ops, spans. Read first: module.py.
-"""
+May import: base, core, kernels, modes, ops, spans. Read first: module.py."""
 
 from typing import TYPE_CHECKING, Any
 

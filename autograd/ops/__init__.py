@@ -5,8 +5,7 @@ where that exists) and IN_PLACE (which have a form that ends in "_"). A family i
 used: importing all of them takes as long as NumPy. The build writes _families.py, which says where each name is
 (tools/write.py); a checkout that was not built imports all families at once.
 
-May import: base, core, kernels, modes. Read first: pointwise/exponential.py.
-"""
+May import: base, core, kernels, modes. Read first: pointwise/exponential.py."""
 
 import functools
 import importlib

@@ -37,8 +37,7 @@ def also(**names: str) -> Callable[[F], F]:
 def older_order(*numbers: str) -> Callable[[F], F]:
     """Let a function of three Tensors take numbers between them too, in the order of `numbers`.
 
-    PyTorch deprecates such calls: addmm(beta, input, alpha, mat1, mat2).
-    """
+    PyTorch deprecates such calls: addmm(beta, input, alpha, mat1, mat2)."""
 
     def decorate(function: F) -> F:
         @functools.wraps(function)

@@ -1,7 +1,6 @@
 """Optimizers; `lr_scheduler` adjusts their learning rates, `swa_utils` averages weights.
 
-May import: base, core, kernels, nn, ops, spans. Read first: optimizer.py.
-"""
+May import: base, core, kernels, nn, ops, spans. Read first: optimizer.py."""
 
 from ..base import docstrings as _docstrings
 from . import lr_scheduler, swa_utils

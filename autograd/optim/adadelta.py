@@ -17,8 +17,7 @@ from .optimizer import ParamsT
 class Adadelta(Elementwise):
     """Adadelta, Zeiler 2012 (arXiv:1212.5701).
 
-    s = lerp(s, g^2, 1 - rho), d = g * sqrt(a + eps) / sqrt(s + eps), a = lerp(a, d^2, 1 - rho), p -= lr * d.
-    """
+    s = lerp(s, g^2, 1 - rho), d = g * sqrt(a + eps) / sqrt(s + eps), a = lerp(a, d^2, 1 - rho), p -= lr * d."""
 
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1.0, rho: float = 0.9, eps: float = 1e-6,

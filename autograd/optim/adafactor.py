@@ -19,8 +19,7 @@ class Adafactor(OneByOne):
     """Adafactor, Shazeer & Stern 2018 (arXiv:1804.04235): second moments of matrices are stored as sums of rows and columns.
 
     Running averages have weight t^beta2_decay. The update is clipped to a root mean square of d and scaled relative to the
-    parameter: max(eps[1], rms(p)) * min(lr, 1 / sqrt(t)). eps[0]=None is the epsilon of the dtype.
-    """
+    parameter: max(eps[1], rms(p)) * min(lr, 1 / sqrt(t)). eps[0]=None is the epsilon of the dtype."""
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-2, beta2_decay: float = -0.8,
                  eps: tuple[float | None, float] = (None, 1e-3), d: float = 1.0, weight_decay: float = 0.0, *,

@@ -18,8 +18,7 @@ from .optimizer import ParamsT
 class Adagrad(Elementwise):
     """Adagrad, Duchi et al. 2011: s += g^2, p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps).
 
-    The constructor creates the state, as in PyTorch.
-    """
+    The constructor creates the state, as in PyTorch."""
 
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-2, lr_decay: float = 0, weight_decay: float = 0,

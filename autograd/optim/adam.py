@@ -18,10 +18,9 @@ from .optimizer import ParamsT
 class Adam(Elementwise):
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980).
 
-    m = lerp(m, g, 1 - beta1), v = lerp(v, g^2, 1 - beta2), p -= lr * m' / (sqrt(v') + eps), where m' = m / (1 - beta1^t)
-    and v' = v / (1 - beta2^t). With amsgrad v' is computed from the largest v so far (Reddi et al. 2018, arXiv:1904.09237);
-    decoupled_weight_decay is Loshchilov & Hutter 2019 (arXiv:1711.05101).
-    """
+    m = lerp(m, g, 1 - beta1), v = lerp(v, g^2, 1 - beta2), p -= lr * m' / (sqrt(v') + eps), where m' = m / (1 - beta1^t) and
+    v' = v / (1 - beta2^t). With amsgrad v' is computed from the largest v so far (Reddi et al. 2018, arXiv:1904.09237);
+    decoupled_weight_decay is Loshchilov & Hutter 2019 (arXiv:1711.05101)."""
 
     overwrites = False
 

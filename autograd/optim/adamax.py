@@ -17,8 +17,7 @@ from .optimizer import ParamsT
 class Adamax(Elementwise):
     """Adam with the infinity norm, Kingma & Ba 2015 (arXiv:1412.6980), algorithm 2.
 
-    m = lerp(m, g, 1 - beta1), u = max(beta2 * u, |g| + eps), p -= lr / (1 - beta1^t) * m / u.
-    """
+    m = lerp(m, g, 1 - beta1), u = max(beta2 * u, |g| + eps), p -= lr / (1 - beta1^t) * m / u."""
 
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 2e-3, betas: tuple[float, float] = (0.9, 0.999),

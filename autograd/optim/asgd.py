@@ -15,8 +15,7 @@ from .optimizer import ParamsT
 class ASGD(Elementwise):
     """Averaged SGD, Polyak & Juditsky 1992: p = (1 - lambd * eta) * p - eta * g; state[p]["ax"] is the average of p.
 
-    eta = lr / (1 + lambd * lr * t)^alpha. The average is p itself up to step t0, then its running mean.
-    """
+    eta = lr / (1 + lambd * lr * t)^alpha. The average is p itself up to step t0, then its running mean."""
 
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,

@@ -4,8 +4,7 @@ parameters before it, their gradients, the state, and options that are Tensors.
 Each optimiser writes its step twice, side by side: `rule` updates vectors of many parameters in place, in fused kernels, and
 cannot be recorded; `formula` is the same on one parameter's Tensors. A formula takes p, its gradient g to go down along
 (weight decay is added, where it belongs to the gradient), the state of p and the options of its group; it gives the new p
-and writes the new state. `t` is the number of the step, `fresh` says that the state was made just now.
-"""
+and writes the new state. `t` is the number of the step, `fresh` says that the state was made just now."""
 
 from __future__ import annotations
 

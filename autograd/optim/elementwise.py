@@ -43,8 +43,7 @@ class Elementwise(Optimizer):
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
         """Advance the numbers to this step; return update(values, gradients, *arrays), which writes to these vectors.
 
-        It may overwrite the gradients if the class says so. fresh: the arrays of the state were made just now.
-        """
+        It may overwrite the gradients if the class says so. fresh: the arrays of the state were made just now."""
         raise NotImplementedError
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:

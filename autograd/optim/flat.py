@@ -2,8 +2,7 @@
 array. Elementwise optimisers use it.
 
 A parameter or an array of its state is moved into a buffer only if there is no other reference to its array (an alias made
-by detach() or NumPy would keep the old memory). What can't be moved is stepped by itself. The arithmetic is the same.
-"""
+by detach() or NumPy would keep the old memory). What can't be moved is stepped by itself. The arithmetic is the same."""
 
 from __future__ import annotations
 

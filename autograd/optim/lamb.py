@@ -18,8 +18,7 @@ class LAMB(OneByOne):
     """Layer-wise adaptive Adam for large batches, You et al. 2019 (arXiv:1904.00962), algorithm 2.
 
     u = m' / (sqrt(v') + eps) + weight_decay * p with Adam's m' and v', p -= lr * |p| / |u| * u. The ratio of norms is 1 if
-    either is 0, and in groups with adapt=False.
-    """
+    either is 0, and in groups with adapt=False."""
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
                  eps: float = 1e-6, weight_decay: float = 1e-2, adapt: bool = True, *, maximize: bool = False,

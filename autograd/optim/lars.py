@@ -14,10 +14,9 @@ from .optimizer import ParamsT
 class LARS(OneByOne):
     """Layer-wise adaptive SGD for large batches, You et al. 2017 (arXiv:1708.03888), algorithm 1.
 
-    local = trust_coefficient * |p| / (|g| + weight_decay * |p| + eps), or 1 if p or g is all zeros;
-    v = momentum * v + lr * local * (g + weight_decay * p), p -= v. As in the paper v includes lr, unlike in SGD.
-    Biases and normalization layers usually get a group with adapt=False, weight_decay=0: then local is 1.
-    """
+    local = trust_coefficient * |p| / (|g| + weight_decay * |p| + eps), or 1 if p or g is all zeros; v = momentum * v + lr *
+    local * (g + weight_decay * p), p -= v. As in the paper v includes lr, unlike in SGD. Biases and normalization layers
+    usually get a group with adapt=False, weight_decay=0: then local is 1."""
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, momentum: float = 0.9, weight_decay: float = 0,
                  trust_coefficient: float = 1e-3, eps: float = 1e-8, nesterov: bool = False, adapt: bool = True, *,

@@ -22,8 +22,7 @@ class LBFGS(Optimizer):
     """Limited-memory BFGS, Nocedal & Wright, algorithm 7.4: step(closure) runs up to max_iter iterations.
 
     Each iteration moves by t along d = -H g, with H from the last history_size updates; t is lr, or comes from the line
-    search "strong_wolfe". All parameters form one vector; the state belongs to the first.
-    """
+    search "strong_wolfe". All parameters form one vector; the state belongs to the first."""
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1, max_iter: int = 20, max_eval: int | None = None,
                  tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,

@@ -1,8 +1,7 @@
 """A line search for the strong Wolfe conditions: Nocedal & Wright, Numerical Optimization, algorithms 3.5 and 3.6.
 
 Trial steps come from cubic interpolation. PyTorch's choices (constants, safeguards, when to stop) are followed, because a
-minimiser that takes other steps gives other results.
-"""
+minimiser that takes other steps gives other results."""
 
 from __future__ import annotations
 

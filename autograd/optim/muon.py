@@ -18,9 +18,8 @@ class Muon(OneByOne):
     """Momentum orthogonalized by Newton-Schulz iterations, Jordan et al. 2024, for the matrices of hidden layers.
 
     v = lerp(v, g, 1 - momentum), p = (1 - lr * weight_decay) * p - lr' * orthogonal(lerp(g, v, momentum)). The orthogonal
-    factor comes from ns_steps Newton-Schulz steps x -> a x + (b x x' + c (x x')^2) x, rounded to bfloat16 as in PyTorch.
-    lr' is lr * sqrt(max(1, rows / columns)), or with adjust_lr_fn="match_rms_adamw" lr * sqrt(max(rows, columns)) / 5.
-    """
+    factor comes from ns_steps Newton-Schulz steps x -> a x + (b x x' + c (x x')^2) x, rounded to bfloat16 as in PyTorch. lr'
+    is lr * sqrt(max(1, rows / columns)), or with adjust_lr_fn="match_rms_adamw" lr * sqrt(max(rows, columns)) / 5."""
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, weight_decay: float = 0.1, momentum: float = 0.95,
                  nesterov: bool = True, ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),

@@ -21,8 +21,7 @@ from .optimizer import ParamsT
 class NAdam(Elementwise):
     """Adam with Nesterov momentum, Dozat 2016: beta1 warms up as mu_t = beta1 * (1 - 0.96^(t * momentum_decay) / 2).
 
-    p -= lr * (g * (1 - mu_t) / (1 - prod mu_1..t) + m * mu_(t+1) / (1 - prod mu_1..t+1)) / (sqrt(v') + eps).
-    """
+    p -= lr * (g * (1 - mu_t) / (1 - prod mu_1..t) + m * mu_(t+1) / (1 - prod mu_1..t+1)) / (sqrt(v') + eps)."""
 
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 2e-3, betas: tuple[float, float] = (0.9, 0.999),

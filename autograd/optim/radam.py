@@ -20,8 +20,7 @@ from .optimizer import ParamsT
 class RAdam(Elementwise):
     """Adam with a rectified variance, Liu et al. 2020 (arXiv:1908.03265), algorithm 2.
 
-    While the second moment averages at most five values, the step is lr * m'; then it is Adam's times the rectifier.
-    """
+    While the second moment averages at most five values, the step is lr * m'; then it is Adam's times the rectifier."""
 
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, betas: tuple[float, float] = (0.9, 0.999),

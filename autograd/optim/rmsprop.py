@@ -17,9 +17,8 @@ from .optimizer import ParamsT
 class RMSprop(Elementwise):
     """RMSprop, Tieleman & Hinton 2012: s = lerp(s, g^2, 1 - alpha), p -= lr * g / (sqrt(s) + eps).
 
-    If centered, s - a^2 replaces s, with a the running average of g (Graves 2013, arXiv:1308.0850). With momentum
-    b = momentum * b + quotient, p -= lr * b.
-    """
+    If centered, s - a^2 replaces s, with a the running average of g (Graves 2013, arXiv:1308.0850). With momentum b =
+    momentum * b + quotient, p -= lr * b."""
 
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-2, alpha: float = 0.99, eps: float = 1e-8,

@@ -20,9 +20,8 @@ from .optimizer import ParamsT
 class Rprop(Elementwise):
     """Rprop, Riedmiller & Braun 1993: each element moves by its own step size, against the sign of its gradient.
 
-    The step size grows by etas[1] while the sign is unchanged and shrinks by etas[0] when it changes; the element then
-    skips a step.
-    """
+    The step size grows by etas[1] while the sign is unchanged and shrinks by etas[0] when it changes; the element then skips
+    a step."""
 
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-2, etas: tuple[float, float] = (0.5, 1.2),

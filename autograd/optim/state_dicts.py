@@ -52,8 +52,7 @@ def unpack(groups: Groups, saved: Groups, state: Mapping[Any, Any]) -> defaultdi
 def fitted(param: Tensor, value: Any) -> Any:
     """A copy of a value found in a parameter's state, in the parameter's dtype if that is floating.
 
-    Single numbers (steps, products) keep their dtype: in another they would go on differently.
-    """
+    Single numbers (steps, products) keep their dtype: in another they would go on differently."""
     if isinstance(value, Tensor) or hasattr(value, "__array__"):         # NumPy's and PyTorch's are welcome too
         array = value.array if isinstance(value, Tensor) else np.asarray(value)
         casts = param.array.dtype.kind in "fV" and array.dtype.kind in "fiub" and array.ndim > 0

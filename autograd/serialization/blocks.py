@@ -38,9 +38,8 @@ class Memory:
         """The array of `shape` whose first element is `offset` bytes into the block; `strides` in bytes, None: dense.
 
         One that is the whole block owns its memory, so that an optimizer can move it. What has to be converted (bits of
-        bfloat16 without the package ml_dtypes, numbers that lie askew, conj and neg) is converted once for all arrays of
-        the same stretch, and before the shape is laid in it: a shape with strides of 0 may be larger than any memory.
-        """
+        bfloat16 without the package ml_dtypes, numbers that lie askew, conj and neg) is converted once for all arrays of the
+        same stretch, and before the shape is laid in it: a shape with strides of 0 may be larger than any memory."""
         dtype = np.dtype("uint16") if kind == "bfloat16" else np.dtype(kind)
         size = math.prod(shape)
         if size == 0:

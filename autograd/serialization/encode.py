@@ -1,8 +1,7 @@
 """encode(): a nested state as a tree for JSON and a flat dict of arrays.
 
-What JSON has (None, bool, int, float, str, list, dict with string keys) stands for itself in the tree; the rest is an
-object {"$": kind, ...}. Objects of any other class are refused: a file of weights can hold no code.
-"""
+What JSON has (None, bool, int, float, str, list, dict with string keys) stands for itself in the tree; the rest is an object
+{"$": kind, ...}. Objects of any other class are refused: a file of weights can hold no code."""
 
 from __future__ import annotations
 
@@ -110,9 +109,8 @@ class DataOnly(Encoder):
 def encode(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
     """The arrays of a state, and its structure: the tree, and for each array dtype, shape, checksum and view.
 
-    An array in the memory of another one is kept all the same, so that other readers find every name; "view" says where
-    it was, and decode() puts it there again.
-    """
+    An array in the memory of another one is kept all the same, so that other readers find every name; "view" says where it
+    was, and decode() puts it there again."""
     encoder = DataOnly(state)
     found, blocks = shared_views(encoder.arrays)
     arrays = encoder.arrays | blocks

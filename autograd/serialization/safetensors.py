@@ -4,8 +4,7 @@ The package `safetensors` defines the format, and the tests compare with it in b
 writes and reads 40 MB in 8.7 and 3.5 ms, this page in 8.5 and 3.8 (tests/bench/safetensors_package.py); and its NumPy side
 gives the metadata of named files only, writes metadata in another order in each process, takes a name twice, copies instead
 of mapping, and needs the whole file in memory to write to a file-like object. What save() and load() take longer than the
-package is checksums (9.5 ms on one core), and to see that the file is on the disk.
-"""
+package is checksums (9.5 ms on one core), and to see that the file is on the disk."""
 
 from __future__ import annotations
 

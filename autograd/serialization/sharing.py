@@ -21,8 +21,7 @@ def shared_views(arrays: dict[str, Array]) -> tuple[dict[str, View], dict[str, A
     """The View of every array that shares the memory of another one, and blocks of memory to be saved beside them.
 
     Arrays that overlap are laid in the first of them that holds all of the others; if there is none, in a block of bytes.
-    Overlapping is judged by first and last byte, so the columns of one matrix count as sharing it.
-    """
+    Overlapping is judged by first and last byte, so the columns of one matrix count as sharing it."""
     found: dict[str, View] = {}
     blocks: dict[str, Array] = {}
     for start, end, names in _groups(arrays):

@@ -20,8 +20,7 @@ class Source:
     """The bytes of one file: `name` for messages, `size`, and pieces of it on request.
 
     mapped: arrays are the file's own pages, copied by the system only where they are written to. opener: how a named file is
-    opened, as for open().
-    """
+    opened, as for open()."""
 
     def __init__(self, file: Any, mapped: bool = False, opener: Callable[[str, int], int] | None = None) -> None:
         self.mapped = mapped

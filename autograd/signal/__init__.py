@@ -1,7 +1,6 @@
 """Signal processing: windows.
 
-May import: base, core. Read first: windows.py.
-"""
+May import: base, core. Read first: windows.py."""
 
 from . import windows
 

@@ -18,8 +18,7 @@ they pass themselves to call() while a profiler records, and while a thread is i
 ways: see batching.py.
 
 A span that an exception left open is closed with the span around it: begin() and end() need no try where an outer span has
-one.
-"""
+one."""
 
 from __future__ import annotations
 
@@ -69,8 +68,7 @@ class Recorder:
 
     A profiler may start while a timeline records (fine=False). Until it stops everything goes into its rings; then each
     thread copies into its ring of the timeline what that would have recorded, when it next records something; for threads
-    that do not, stop() of the timeline copies. A span may begin in one of the two and end in the other.
-    """
+    that do not, stop() of the timeline copies. A span may begin in one of the two and end in the other."""
 
     def __init__(self, limit: int | None = None, describe: Callable[..., Any] | None = None, memory: bool = False,
                  fine: bool = True) -> None:

@@ -1,7 +1,6 @@
 """Binds the operations to Tensor: operators, methods, in-place forms, backward().
 
-A family of operations is imported on the first access to one of its methods; see ops/__init__.py.
-"""
+A family of operations is imported on the first access to one of its methods; see ops/__init__.py."""
 
 from __future__ import annotations
 

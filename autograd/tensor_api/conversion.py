@@ -160,8 +160,7 @@ def to(self: Tensor, *args: Any, dtype: DTypeLike = None, device: DeviceLike = N
        copy: bool = False, memory_format: MemoryFormat | None = preserve_format) -> Tensor:
     """This tensor in another dtype: to(dtype), to(device, dtype), to(other), each with non_blocking and copy after it.
 
-    Itself where nothing is to be changed, unless `copy`.
-    """
+    Itself where nothing is to be changed, unless `copy`."""
     rest: tuple[Any, ...] = args[1:]
     if args and isinstance(args[0], Tensor):
         dtype = args[0].dtype

@@ -1,6 +1,5 @@
 """In-place operations: the result is computed as a new tensor and written into the old memory; core/views.py rebases the
-graph of the tensor and its views.
-"""
+graph of the tensor and its views."""
 
 from __future__ import annotations
 
@@ -230,8 +229,7 @@ def repeated_index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, 
 def assign_repeated(x: Tensor, index: Any, value: TensorOrNumber) -> None:
     """x[index] = value, where x repeats elements: of several values for one element the last counts.
 
-    An assignment of the values' numbers finds out which value that is; the values are written to first_occurrence(x).
-    """
+    An assignment of the values' numbers finds out which value that is; the values are written to first_occurrence(x)."""
     kind = modes.recording & (x.tracked | (value.tracked if isinstance(value, Tensor) else 0))
     if isinstance(value, Tensor) and value.array.dtype != x.array.dtype:
         demand_one_dtype(x.array, index, value.array)
@@ -343,9 +341,8 @@ def fill_(self: Tensor, value: TensorOrNumber | None) -> Tensor:
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
     """Write one number to the main diagonal: to the elements whose indices are all equal. Returns self.
 
-    wrap: of a matrix with more rows than columns, begin another diagonal below the last, after an empty row.
-    RuntimeError for less than two dimensions, and for more than two that differ in length.
-    """
+    wrap: of a matrix with more rows than columns, begin another diagonal below the last, after an empty row. RuntimeError
+    for less than two dimensions, and for more than two that differ in length."""
     if self.ndim < 2:
         raise RuntimeError("fill_diagonal_: dimensions must be larger than 1")
     if self.ndim > 2 and len(set(self.shape)) > 1:
@@ -431,8 +428,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     """Let this tensor show the memory of another tensor or of a storage. Returns self.
 
     Without a source it becomes empty. Of a storage, or with a size, the elements are those from `storage_offset` on, in
-    `size` (all, by default) and `stride` (contiguous, by default).
-    """
+    `size` (all, by default) and `stride` (contiguous, by default)."""
     if self.requires_grad and modes.recording & GRAD:
         raise RuntimeError("set_(): the tensor requires grad; call detach() first, or assign to x.data")
     if self.base is not None:

@@ -2,8 +2,7 @@
 
 A function with a counterpart in autograd calls that, with NumPy's arguments under PyTorch's names, and returns Tensors;
 arguments that the counterpart does not have are a TypeError that names them. So are the ufuncs of scipy.special. All other
-functions compute on the values, and are refused where a gradient would be lost.
-"""
+functions compute on the values, and are refused where a gradient would be lost."""
 
 from __future__ import annotations
 

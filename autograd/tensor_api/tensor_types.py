@@ -20,8 +20,7 @@ from ..ops.creation.create import copied
 class TensorType:
     """A dtype as a constructor: FloatTensor(2, 3) is a tensor of that shape, FloatTensor([1.0, 2.0]) one of those values.
 
-    `isinstance(x, FloatTensor)` asks for the dtype. Those of a device that is not here can be named, not called.
-    """
+    `isinstance(x, FloatTensor)` asks for the dtype. Those of a device that is not here can be named, not called."""
 
     __name__: str
     dtype: np.dtype[Any]
@@ -58,8 +57,7 @@ class TensorType:
 def legacy_array(data: tuple[Any, ...], dtype: np.dtype[Any], strict: bool = False) -> Array:
     """The array for a constructor's arguments: uninitialised memory of some sizes, values, or another tensor's memory.
 
-    strict: a tensor given must have the dtype.
-    """
+    strict: a tensor given must have the dtype."""
     if not data:
         return np.empty(0, dtype)
     first = data[0]
@@ -88,9 +86,8 @@ def _truncates(data: object, dtype: np.dtype[Any]) -> bool:
 
 
 def construct(self: Tensor, *data: Any, device: DeviceLike = None) -> None:
-    """Tensor(2, 3): memory of that shape, as it is found. Tensor([1, 2]), Tensor(array): these values in the default
-    dtype. Tensor(tensor): the same memory.
-    """
+    """Tensor(2, 3): memory of that shape, as it is found. Tensor([1, 2]), Tensor(array): these values in the default dtype.
+    Tensor(tensor): the same memory."""
     check(device)
     if len(data) == 1 and isinstance(data[0], Tensor):
         if data[0].tracked:

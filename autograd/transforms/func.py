@@ -2,8 +2,7 @@
 
 All derivatives are backward passes, whose graph is made where a further derivative can ask for it, so they nest in each
 other and in vmap in any order. A result is tracked where the derivative depends on a tensor from outside that requires a
-gradient (an argument, a closure), and only there.
-"""
+gradient (an argument, a closure), and only there."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Derivatives of functions of tensors: vjp, jvp, vhp, hvp, jacobian, hessian, as `torch.autograd.functional` has them.
 
-All of them take a function of one or several Tensors and its inputs (a Tensor or a tuple). With create_graph the results
-can be differentiated again. With strict, what does not depend on an input is an error instead of zeros.
-"""
+All of them take a function of one or several Tensors and its inputs (a Tensor or a tuple). With create_graph the results can
+be differentiated again. With strict, what does not depend on an input is an error instead of zeros."""
 
 from __future__ import annotations
 

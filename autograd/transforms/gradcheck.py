@@ -40,8 +40,7 @@ def _differentiable(outputs: Tensor | Sequence[Tensor]) -> list[tuple[int, Tenso
 
 def _real(array: Array) -> Array:
     """The elements as one row of float64, a complex one as its real and its imaginary part: the coordinates in which
-    Jacobians are compared. A gradient holds the derivatives by these coordinates, whatever the dtypes are.
-    """
+    Jacobians are compared. A gradient holds the derivatives by these coordinates, whatever the dtypes are."""
     if array.dtype.kind == "c":
         return array.astype(np.complex128).reshape(-1).view(np.float64)
     return array.astype(np.float64).reshape(-1)

@@ -1,8 +1,7 @@
 """Nested containers as leaves and a structure, by the names of PyTorch's torch.utils._pytree.
 
 Containers are tuples, lists, dicts, namedtuples, OrderedDicts, defaultdicts, deques and registered classes, matched by exact
-type, as in PyTorch. Everything else, None too, is a leaf.
-"""
+type, as in PyTorch. Everything else, None too, is a leaf."""
 
 from __future__ import annotations
 

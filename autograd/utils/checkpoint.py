@@ -1,9 +1,8 @@
 """checkpoint(): a function runs without saving tensors for backward, which recomputes them by running it a second time.
 
-With use_reentrant=False a placeholder is saved instead of each tensor (a pair of saved_tensors_hooks). The first
-placeholder that a backward pass unpacks runs the function again and fills all of them. The reentrant variant is a Function
-whose backward records the function and calls backward() on the result.
-"""
+With use_reentrant=False a placeholder is saved instead of each tensor (a pair of saved_tensors_hooks). The first placeholder
+that a backward pass unpacks runs the function again and fills all of them. The reentrant variant is a Function whose
+backward records the function and calls backward() on the result."""
 
 from __future__ import annotations
 

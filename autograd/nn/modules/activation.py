@@ -125,9 +125,8 @@ class Threshold(Module):
 
 
 class RReLU(Module):
-    """leaky_relu with a slope per element, drawn from U(lower, upper) in training mode; the mean of the two in
-    evaluation mode. Xu et al. 2015 (arXiv:1505.00853).
-    """
+    """leaky_relu with a slope per element, drawn from U(lower, upper) in training mode; the mean of the two in evaluation
+    mode. Xu et al. 2015 (arXiv:1505.00853)."""
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
         self.lower: float = lower
@@ -192,9 +191,7 @@ class CELU(Module):
 
 
 class PReLU(Module):
-    """leaky_relu with a learned slope: one for all, or one per channel (dimension 1). He et al. 2015
-    (arXiv:1502.01852).
-    """
+    """leaky_relu with a learned slope: one for all, or one per channel (dimension 1). He et al. 2015 (arXiv:1502.01852)."""
 
     weight: Parameter
 
@@ -234,9 +231,8 @@ class GLU(Module):
 
 
 class GELU(Module):
-    """x * Phi(x), Phi the standard normal distribution function; approximate="tanh" uses the tanh formula of the
-    paper. Hendrycks & Gimpel 2016 (arXiv:1606.08415).
-    """
+    """x * Phi(x), Phi the standard normal distribution function; approximate="tanh" uses the tanh formula of the paper.
+    Hendrycks & Gimpel 2016 (arXiv:1606.08415)."""
 
     def __init__(self, approximate: str = "none") -> None:
         self.approximate = approximate

@@ -28,8 +28,7 @@ class _ASMoutput(NamedTuple):
 class AdaptiveLogSoftmaxWithLoss(Module):
     """Log-softmax over classes sorted by decreasing frequency, divided at `cutoffs` into a head and clusters.
 
-    Cluster i projects the input to in_features / div_value^(i + 1) features.
-    """
+    Cluster i projects the input to in_features / div_value^(i + 1) features."""
 
     def __init__(self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0,
                  head_bias: bool = False, device: DeviceLike = None, dtype: DTypeLike = None) -> None:

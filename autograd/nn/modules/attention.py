@@ -27,8 +27,7 @@ class MultiheadAttention(Module):
 
     query (l, n, embed_dim), key (s, n, kdim), value (s, n, vdim), n first if batch_first, or without n. Parameters:
     in_proj_weight (3 embed_dim, embed_dim), or q_, k_ and v_proj_weight if kdim or vdim differ; in_proj_bias, out_proj;
-    bias_k, bias_v: one more key and value; add_zero_attn: one more, of zeros.
-    """
+    bias_k, bias_v: one more key and value; add_zero_attn: one more, of zeros."""
 
     out_proj: NonDynamicallyQuantizableLinear
 

@@ -84,17 +84,15 @@ def _no_batches() -> Tensor:
 
 
 class _BatchNorm(NormBase):
-    """(x - mean) / sqrt(variance + eps) * weight + bias, per channel over the batch and all positions. Ioffe & Szegedy
-    2015 (arXiv:1502.03167).
+    """(x - mean) / sqrt(variance + eps) * weight + bias, per channel over the batch and all positions. Ioffe & Szegedy 2015
+    (arXiv:1502.03167).
 
-    Training uses the batch's statistics and updates the running ones: running = (1 - momentum) * running + momentum *
-    batch, or the average over all batches if momentum is None. Evaluation uses the running statistics.
-    """
+    Training uses the batch's statistics and updates the running ones: running = (1 - momentum) * running + momentum * batch,
+    or the average over all batches if momentum is None. Evaluation uses the running statistics."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """input (n, num_features, ...) -> the same shape and dtype. ValueError for a number of dimensions that the
-        class does not take.
-        """
+        """input (n, num_features, ...) -> the same shape and dtype. ValueError for a number of dimensions that the class
+        does not take."""
         self._check_input_dim(input)
         factor = 0.0 if self.momentum is None else self.momentum
         tracking = self.training and self.track_running_stats
@@ -109,9 +107,8 @@ class _BatchNorm(NormBase):
 
     def normalize(self, input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, use_batch: bool,
                   factor: float) -> Tensor:
-        """Normalise with the batch's statistics (use_batch) or the running ones; running statistics are updated with
-        weight `factor`.
-        """
+        """Normalise with the batch's statistics (use_batch) or the running ones; running statistics are updated with weight
+        `factor`."""
         return F.batch_norm(input, running_mean, running_var, self.weight, self.bias, use_batch, factor, self.eps)
 
 
@@ -143,8 +140,7 @@ class SyncBatchNorm(_BatchNorm):
     """Batch normalization with statistics over all ranks; the constructor returns a plugin's subclass.
 
     Without a plugin it raises NotImplementedError, since the statistics of one rank alone would silently differ from
-    PyTorch's.
-    """
+    PyTorch's."""
 
     if not TYPE_CHECKING:                            # checkers take what a class's __new__ gives for its instances
         def __new__(cls, *args: Any, **kwargs: Any) -> SyncBatchNorm:
@@ -162,8 +158,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Any:
-        """Replace every batch normalisation in `module` by a SyncBatchNorm with the same parameters, buffers and
-        hooks.
+        """Replace every batch normalisation in `module` by a SyncBatchNorm with the same parameters, buffers and hooks.
 
         The module is changed in place, unless it is itself a batch normalisation: use the returned module."""
         if not isinstance(module, Module):

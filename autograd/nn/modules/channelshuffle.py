@@ -10,8 +10,7 @@ from .extra_repr import format_attributes
 
 class ChannelShuffle(Module):
     """Permute channels between groups: with groups of k channels, channel g * k + i moves to i * groups + g, so that
-    neighbours come from different groups. Zhang et al. 2017 (arXiv:1707.01083).
-    """
+    neighbours come from different groups. Zhang et al. 2017 (arXiv:1707.01083)."""
 
     def __init__(self, groups: int) -> None:
         self.groups = groups

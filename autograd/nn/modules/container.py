@@ -235,9 +235,7 @@ class ModuleDict(Module):
 
 
 def pairs(given: Any, name: str) -> list[tuple[Any, Any]]:
-    """A mapping, an object with items(), or an iterable of pairs, as a list of pairs. `name` stands in the error
-    texts.
-    """
+    """A mapping, an object with items(), or an iterable of pairs, as a list of pairs. `name` stands in the error texts."""
     if not isinstance(given, Iterable):
         raise TypeError(f"{name}.update should be called with an iterable of key/value pairs, but got "
                         f"{type(given).__name__}")

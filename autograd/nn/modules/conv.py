@@ -118,8 +118,7 @@ class Conv1d(_ConvNd):
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, in_channels, l) or (in_channels, l) -> (n, out_channels, l'), with l' = (l + 2 padding - dilation
-        (kernel - 1) - 1) // stride + 1.
-        """
+        (kernel - 1) - 1) // stride + 1."""
         return self._conv_forward(input, self.weight, self.bias)
 
 
@@ -138,8 +137,7 @@ class Conv2d(_ConvNd):
         return self._convolved(F.conv2d, input, weight, bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """input (n, in_channels, h, w) or (in_channels, h, w) -> (n, out_channels, h', w'); each size as in
-        Conv1d.forward.
+        """input (n, in_channels, h, w) or (in_channels, h, w) -> (n, out_channels, h', w'); each size as in Conv1d.forward.
         """
         return self._conv_forward(input, self.weight, self.bias)
 
@@ -159,9 +157,7 @@ class Conv3d(_ConvNd):
         return self._convolved(F.conv3d, input, weight, bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """input (n, in_channels, d, h, w) or without n -> (n, out_channels, d', h', w'); each size as in
-        Conv1d.forward.
-        """
+        """input (n, in_channels, d, h, w) or without n -> (n, out_channels, d', h', w'); each size as in Conv1d.forward."""
         return self._conv_forward(input, self.weight, self.bias)
 
 
@@ -220,8 +216,7 @@ class ConvTranspose1d(_ConvTransposeNd):
         - 1) + output_padding + 1.
 
         With stride > 1 several lengths l' belong to one l: output_size picks one of them instead of output_padding.
-        ValueError if it is none of them.
-        """
+        ValueError if it is none of them."""
         return self._transposed(F.conv_transpose1d, input, output_size)
 
 
@@ -237,9 +232,7 @@ class ConvTranspose2d(_ConvTransposeNd):
                          size(output_padding), groups, bias, padding_mode, device, dtype)
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """input (n, in_channels, h, w) -> (n, out_channels, h', w'); sizes and output_size as in
-        ConvTranspose1d.forward.
-        """
+        """input (n, in_channels, h, w) -> (n, out_channels, h', w'); sizes and output_size as in ConvTranspose1d.forward."""
         return self._transposed(F.conv_transpose2d, input, output_size)
 
 
@@ -256,8 +249,7 @@ class ConvTranspose3d(_ConvTransposeNd):
 
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         """input (n, in_channels, d, h, w) -> (n, out_channels, d', h', w'); sizes and output_size as in
-        ConvTranspose1d.forward.
-        """
+        ConvTranspose1d.forward."""
         return self._transposed(F.conv_transpose3d, input, output_size)
 
 

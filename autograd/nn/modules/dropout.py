@@ -39,9 +39,8 @@ class Dropout1d(_DropoutNd):
 
 
 class Dropout2d(_DropoutNd):
-    """Zero whole channels of (n, c, h, w) with probability p in training mode; scale the others by 1 / (1 - p).
-    Tompson et al. 2015 (arXiv:1411.4280).
-    """
+    """Zero whole channels of (n, c, h, w) with probability p in training mode; scale the others by 1 / (1 - p). Tompson et
+    al. 2015 (arXiv:1411.4280)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) -> the same shape; the input itself in evaluation mode."""

@@ -44,8 +44,7 @@ class Unflatten(Module):
         self.unflattened_size: Sequence[int] = unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
-        """input (..., prod(sizes), ...) -> (..., *sizes, ...). RuntimeError if the sizes do not multiply to the
-        dimension.
+        """input (..., prod(sizes), ...) -> (..., *sizes, ...). RuntimeError if the sizes do not multiply to the dimension.
         """
         return input.unflatten(self.dim, self.unflattened_size)
 

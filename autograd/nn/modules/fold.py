@@ -21,9 +21,7 @@ class Fold(Module):
         self.stride: SizeLike = stride
 
     def forward(self, input: Tensor) -> Tensor:
-        """input (n, c * prod(kernel_size), windows) or without n -> (n, c, *output_size); overlapping windows are
-        summed.
-        """
+        """input (n, c * prod(kernel_size), windows) or without n -> (n, c, *output_size); overlapping windows are summed."""
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:

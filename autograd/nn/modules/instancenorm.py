@@ -13,8 +13,7 @@ from .batchnorm import NormBase
 class _InstanceNorm(NormBase):
     """(x - mean) / sqrt(variance + eps) * weight + bias, per sample and channel over all positions.
 
-    With track_running_stats=True evaluation uses the running statistics.
-    """
+    With track_running_stats=True evaluation uses the running statistics."""
 
     sample_ndim = 0                                  # dimensions of one sample, its channels among them
 
@@ -30,8 +29,7 @@ class _InstanceNorm(NormBase):
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, num_features, ...) or (num_features, ...) -> the same shape. ValueError for another number of
-        dimensions.
-        """
+        dimensions."""
         self._check_input_dim(input)
         channel = input.ndim - self.sample_ndim
         if input.shape[channel] != self.num_features:

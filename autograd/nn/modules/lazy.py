@@ -1,8 +1,7 @@
 """Lazy layers: the number of input features or channels is read off the first input.
 
 Such a layer starts with parameters that have no shape (UninitializedParameter). Its first forward, or load_state_dict(),
-gives them one; the first forward also turns the layer into the ordinary class, so later calls cost nothing.
-"""
+gives them one; the first forward also turns the layer into the ordinary class, so later calls cost nothing."""
 
 from __future__ import annotations
 
@@ -46,9 +45,8 @@ class LazyModuleMixin(Module):
         self._initialize_hook = self.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
-        """Materialize parameters and buffers, for the arguments of the first forward, and set their values. A state may
-        have been loaded before: then they have shapes and values already.
-        """
+        """Materialize parameters and buffers, for the arguments of the first forward, and set their values. A state may have
+        been loaded before: then they have shapes and values already."""
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
     def has_uninitialized_params(self) -> bool:

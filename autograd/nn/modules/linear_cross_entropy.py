@@ -44,9 +44,8 @@ class LinearCrossEntropyLoss(Loss):
         self.linear: Linear = Linear(in_features, outputs, bias=bias, device=device, dtype=dtype)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """input (n, in_features), target (n, *out_features) of class numbers -> a scalar, or target's shape if
-        reduction is "none".
-        """
+        """input (n, in_features), target (n, *out_features) of class numbers -> a scalar, or target's shape if reduction is
+        "none"."""
         shape = (self.num_classes, *self.out_features)
         bias = None if self.linear.bias is None else self.linear.bias.reshape(shape)
         return F.linear_cross_entropy(input, self.linear.weight.reshape(*shape, self.linear.in_features), target,

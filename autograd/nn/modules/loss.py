@@ -52,8 +52,7 @@ class MSELoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """With d = input - target: d^2 / (2 beta) where |d| < beta, |d| - beta / 2 elsewhere. Girshick 2015
-    (arXiv:1504.08083).
+    """With d = input - target: d^2 / (2 beta) where |d| < beta, |d| - beta / 2 elsewhere. Girshick 2015 (arXiv:1504.08083).
     """
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
@@ -79,9 +78,7 @@ class HuberLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """(log(var) + (input - target)^2 / var) / 2, with var at least eps; full=True adds log(2 pi) / 2. Nix & Weigend
-    1994.
-    """
+    """(log(var) + (input - target)^2 / var) / 2, with var at least eps; full=True adds log(2 pi) / 2. Nix & Weigend 1994."""
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
@@ -89,16 +86,14 @@ class GaussianNLLLoss(_Loss):
         self.eps: float = eps
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor) -> Tensor:
-        """input, target of one shape; var of that shape, without its last dimension, or 1 there -> a scalar, or
-        input's shape if reduction is "none".
-        """
+        """input, target of one shape; var of that shape, without its last dimension, or 1 there -> a scalar, or input's
+        shape if reduction is "none"."""
         return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
 
 
 class PoissonNLLLoss(_Loss):
     """exp(input) - target * input; with log_input=False input - target * log(input + eps). full=True adds Stirling's
-    approximation of log(target!).
-    """
+    approximation of log(target!)."""
 
     def __init__(self, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-8,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
@@ -122,9 +117,8 @@ class KLDivLoss(_Loss):
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """input, target of one shape -> a scalar, or that shape if reduction is "none"; "batchmean" divides the sum by
-        the number of rows.
-        """
+        """input, target of one shape -> a scalar, or that shape if reduction is "none"; "batchmean" divides the sum by the
+        number of rows."""
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
@@ -140,15 +134,13 @@ class NLLLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input (n, c, ...) of log-probabilities, target (n, ...) of class numbers -> a scalar, or target's shape if
-        reduction is "none".
-        """
+        reduction is "none"."""
         return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """-log softmax(input)[target], or -sum(target * log softmax(input)) for target probabilities; label_smoothing
-    mixes the target with the uniform distribution.
-    """
+    """-log softmax(input)[target], or -sum(target * log softmax(input)) for target probabilities; label_smoothing mixes the
+    target with the uniform distribution."""
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
@@ -157,9 +149,8 @@ class CrossEntropyLoss(_WeightedLoss):
         self.label_smoothing: float = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """input (n, c, ...) of scores, target (n, ...) of class numbers or (n, c, ...) of probabilities -> a scalar,
-        or shape (n, ...) if reduction is "none".
-        """
+        """input (n, c, ...) of scores, target (n, ...) of class numbers or (n, c, ...) of probabilities -> a scalar, or
+        shape (n, ...) if reduction is "none"."""
         return F.cross_entropy(input, target, weight=self.weight, ignore_index=self.ignore_index,
                                reduction=self.reduction, label_smoothing=self.label_smoothing)
 
@@ -216,9 +207,8 @@ class CTCLoss(_Loss):
 
     def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
                 target_lengths: Tensor | Sequence[int]) -> Tensor:
-        """log_probs (t, n, c), targets (n, s) or concatenated, input_lengths (n,), target_lengths (n,) -> a scalar, or
-        shape (n,) if reduction is "none".
-        """
+        """log_probs (t, n, c), targets (n, s) or concatenated, input_lengths (n,), target_lengths (n,) -> a scalar, or shape
+        (n,) if reduction is "none"."""
         return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
                           self.zero_infinity)
 
@@ -268,16 +258,14 @@ class MultiLabelMarginLoss(_Loss):
     """The sum over labels i and other classes j of max(0, 1 - input[i] + input[j]), divided by the number of classes."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """input (n, c); target (n, c), each row its class numbers first, then -1 -> a scalar, or shape (n,) if
-        reduction is "none".
-        """
+        """input (n, c); target (n, c), each row its class numbers first, then -1 -> a scalar, or shape (n,) if reduction is
+        "none"."""
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """The sum over classes j other than the target of max(0, margin - input[target] + input[j])^p, divided by the
-    number of classes.
-    """
+    """The sum over classes j other than the target of max(0, margin - input[target] + input[j])^p, divided by the number of
+    classes."""
 
     def __init__(self, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, size_average: bool | None = None,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
@@ -296,9 +284,8 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm of the difference; swap=True uses the
-    smaller of d(anchor, negative) and d(positive, negative). Balntas et al. 2016.
-    """
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm of the difference; swap=True uses the smaller
+    of d(anchor, negative) and d(positive, negative). Balntas et al. 2016."""
 
     def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
                  size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:

@@ -78,9 +78,8 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """Normalise over each group of channels and all spatial positions, with a scale and a shift per channel. Wu & He
-    2018 (arXiv:1803.08494).
-    """
+    """Normalise over each group of channels and all spatial positions, with a scale and a shift per channel. Wu & He 2018
+    (arXiv:1803.08494)."""
 
     weight: Parameter                       # None without it
     bias: Parameter                       # None without it
@@ -136,16 +135,14 @@ class LocalResponseNorm(Module):
 class CrossMapLRN2d(LocalResponseNorm):
     """LocalResponseNorm of images over an odd number of channels: an even size is reduced by one.
 
-    PyTorch's forward never subtracts the first channel from its moving sum, although its gradient does. Here both use
-    the same window.
-    """
+    PyTorch's forward never subtracts the first channel from its moving sum, although its gradient does. Here both use the
+    same window."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)
 
     def forward(self, input: Tensor) -> Tensor:
-        """input (n, c, h, w) -> the same shape. The sum of squares is divided by `size` even if the window is one
-        smaller.
+        """input (n, c, h, w) -> the same shape. The sum of squares is divided by `size` even if the window is one smaller.
         """
         if input.ndim != 4:
             raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.ndim}D instead.")

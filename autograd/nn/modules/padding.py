@@ -1,7 +1,6 @@
 """Padding modules: constants, reflections, repetitions or circular continuation around the input.
 
-`padding` is one number, or the sizes before and after each padded dimension, the last dimension first.
-"""
+`padding` is one number, or the sizes before and after each padded dimension, the last dimension first."""
 
 from __future__ import annotations
 

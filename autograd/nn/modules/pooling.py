@@ -1,8 +1,7 @@
 """Pooling: one number for each sliding window of (n, c, *spatial) or (c, *spatial).
 
-A spatial size s becomes (s + 2 padding - dilation (kernel - 1) - 1) / stride + 1, rounded down, or up with
-ceil_mode=True. stride defaults to the kernel size.
-"""
+A spatial size s becomes (s + 2 padding - dilation (kernel - 1) - 1) / stride + 1, rounded down, or up with ceil_mode=True.
+stride defaults to the kernel size."""
 
 from __future__ import annotations
 
@@ -58,9 +57,7 @@ class MaxPool3d(_MaxPoolNd):
     """Max pooling: the maximum of each window of a volume, optionally with its flat index for MaxUnpool3d."""
 
     def forward(self, input: Tensor) -> Tensor | Any:
-        """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), or a pair of the maxima and their int64
-        indices.
-        """
+        """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), or a pair of the maxima and their int64 indices."""
         return self._pooled(F.max_pool3d, input)
 
 
@@ -85,9 +82,8 @@ class MaxUnpool1d(_MaxUnpoolNd):
         self.stride: tuple[int, ...] = single(kernel_size if stride is None else stride)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        """input, indices (n, c, l') as MaxPool1d returned them -> (n, c, l); output_size picks l where several lengths
-        pool to l'.
-        """
+        """input, indices (n, c, l') as MaxPool1d returned them -> (n, c, l); output_size picks l where several lengths pool
+        to l'."""
         return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -100,9 +96,8 @@ class MaxUnpool2d(_MaxUnpoolNd):
         self.stride: tuple[int, ...] = pair(kernel_size if stride is None else stride)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """input, indices (n, c, h', w') as MaxPool2d returned them -> (n, c, h, w); output_size picks the size where
-        several pool to (h', w').
-        """
+        """input, indices (n, c, h', w') as MaxPool2d returned them -> (n, c, h, w); output_size picks the size where several
+        pool to (h', w')."""
         return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -115,9 +110,8 @@ class MaxUnpool3d(_MaxUnpoolNd):
         self.stride: tuple[int, ...] = triple(kernel_size if stride is None else stride)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        """input, indices (n, c, d', h', w') as MaxPool3d returned them -> (n, c, d, h, w); output_size picks the size
-        where several are possible.
-        """
+        """input, indices (n, c, d', h', w') as MaxPool3d returned them -> (n, c, d, h, w); output_size picks the size where
+        several are possible."""
         return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -216,9 +210,8 @@ class LPPool3d(_LPPoolNd):
 # --- to a given size --------------------------------------------------------------------------------------------------
 
 class _AdaptiveMaxPoolNd(Module):
-    """Base of adaptive max pooling: output element i covers input rows floor(i s / o) to ceil((i + 1) s / o), for
-    sizes s in, o out. None in output_size keeps the input's size.
-    """
+    """Base of adaptive max pooling: output element i covers input rows floor(i s / o) to ceil((i + 1) s / o), for sizes s
+    in, o out. None in output_size keeps the input's size."""
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         self.output_size: int | Sequence[int | None] = output_size
@@ -254,9 +247,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 
 
 class _AdaptiveAvgPoolNd(Module):
-    """Base of adaptive average pooling: windows as in adaptive max pooling; None in output_size keeps the input's
-    size.
-    """
+    """Base of adaptive average pooling: windows as in adaptive max pooling; None in output_size keeps the input's size."""
 
     def __init__(self, output_size: Any) -> None:
         self.output_size = output_size
@@ -327,8 +318,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
     def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w'), sizes by output_size or output_ratio, with the indices if
-        return_indices.
-        """
+        return_indices."""
         return self._pooled(F.fractional_max_pool2d, input)
 
 
@@ -339,8 +329,7 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 
     def forward(self, input: Tensor) -> Tensor | Any:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), sizes by output_size or output_ratio, with the
-        indices if return_indices.
-        """
+        indices if return_indices."""
         return self._pooled(F.fractional_max_pool3d, input)
 
 

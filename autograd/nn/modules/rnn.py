@@ -28,10 +28,9 @@ GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 class RNNBase(Module):
     """Base of RNN, LSTM and GRU: parameters, checks and the loop over layers and directions.
 
-    Parameters of layer 0 are weight_ih_l0 (gates * hidden, input), weight_hh_l0 (gates * hidden, hidden), bias_ih_l0
-    and bias_hh_l0 (gates * hidden,), and with a projection weight_hr_l0 (proj, hidden); _l1 for layer 1; _reverse for
-    the second direction.
-    """
+    Parameters of layer 0 are weight_ih_l0 (gates * hidden, input), weight_hh_l0 (gates * hidden, hidden), bias_ih_l0 and
+    bias_hh_l0 (gates * hidden,), and with a projection weight_hr_l0 (proj, hidden); _l1 for layer 1; _reverse for the second
+    direction."""
 
     def __init__(self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
                  batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
@@ -249,8 +248,7 @@ class RNN(RNNBase):
 class LSTM(RNNBase):
     """c = f c + i g, h = o tanh(c) (projected to proj_size), gates i, f, o = sigmoid and g = tanh of W_ih x + W_hh h + b.
 
-    Hochreiter & Schmidhuber 1997; states (h, c).
-    """
+    Hochreiter & Schmidhuber 1997; states (h, c)."""
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
                  batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
@@ -286,8 +284,7 @@ class LSTM(RNNBase):
 class GRU(RNNBase):
     """h = (1 - z) n + z h, r and z = sigmoid of W_ih x + W_hh h + b, n = tanh(W_in x + b_in + r (W_hn h + b_hn)).
 
-    Cho et al. 2014 (arXiv:1406.1078).
-    """
+    Cho et al. 2014 (arXiv:1406.1078)."""
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
                  batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, device: DeviceLike = None,

@@ -21,9 +21,8 @@ def each(function: Callable[..., Any], states: Any) -> Any:
 
 
 class RNNCellBase(Module):
-    """Base of the cells. Parameters: weight_ih (chunks * hidden, input), weight_hh (chunks * hidden, hidden), bias_ih
-    and bias_hh (chunks * hidden,).
-    """
+    """Base of the cells. Parameters: weight_ih (chunks * hidden, input), weight_hh (chunks * hidden, hidden), bias_ih and
+    bias_hh (chunks * hidden,)."""
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:

@@ -85,8 +85,7 @@ class Embedding(_Table):
 class EmbeddingBag(_Table):
     """The sum, mean or maximum of the rows of each bag of indices: (bags, length) -> (bags, embedding_dim).
 
-    A vector of indices is divided into bags at `offsets`; padding_idx is excluded from its bag.
-    """
+    A vector of indices is divided into bags at `offsets`; padding_idx is excluded from its bag."""
 
     def __init__(self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Tensor | None = None,
@@ -115,9 +114,8 @@ class EmbeddingBag(_Table):
         return bag
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
-        """input (bags, n), or (total,) cut at `offsets` -> (bags, embedding_dim). per_sample_weights, of input's
-        shape, multiply the rows; only for mode "sum".
-        """
+        """input (bags, n), or (total,) cut at `offsets` -> (bags, embedding_dim). per_sample_weights, of input's shape,
+        multiply the rows; only for mode "sum"."""
         return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
                                self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx)
 

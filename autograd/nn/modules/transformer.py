@@ -115,8 +115,7 @@ class TransformerEncoderLayer(Module):
 class TransformerEncoder(Module):
     """A stack of `num_layers` copies of an encoder layer, with an optional final norm.
 
-    Like PyTorch's, padding positions are 0 before `norm` in evaluation without gradients, where it skips padding.
-    """
+    Like PyTorch's, padding positions are 0 before `norm` in evaluation without gradients, where it skips padding."""
 
     def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None, enable_nested_tensor: bool = True,
                  mask_check: bool = True) -> None:
@@ -180,8 +179,7 @@ def _why_not_nested(layer: Any) -> str:
 class TransformerDecoderLayer(Module):
     """Self-attention, attention to `memory` and a feedforward network, each a residual block.
 
-    A LayerNorm follows each block, or with norm_first precedes it.
-    """
+    A LayerNorm follows each block, or with norm_first precedes it."""
 
     self_attn: MultiheadAttention
     multihead_attn: MultiheadAttention

@@ -1,8 +1,7 @@
 """Parametrizations: a parameter that is computed, each time it is read, from others that the optimiser sees.
 
 The module gets a class of its own, a subclass with a property in the parameter's place; the originals live in
-`module.parametrizations.<name>`.
-"""
+`module.parametrizations.<name>`."""
 
 from __future__ import annotations
 

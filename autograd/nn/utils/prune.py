@@ -1,8 +1,7 @@
 """Pruning: <name>_orig * <name>_mask replaces the parameter <name> before every forward.
 
 A pruning method computes the mask of zeros and ones. A PruningContainer holds several methods of one parameter; each prunes
-what the previous ones left. remove() makes the product the parameter again.
-"""
+what the previous ones left. remove() makes the product the parameter again."""
 
 from __future__ import annotations
 

@@ -41,9 +41,8 @@ class WeightNorm:
 
     @staticmethod
     def apply(module: Module, name: str, dim: int | None) -> WeightNorm:
-        """Replace the parameter `name` by its norm <name>_g and direction <name>_v, and register the hook.
-        RuntimeError if the parameter has one.
-        """
+        """Replace the parameter `name` by its norm <name>_g and direction <name>_v, and register the hook. RuntimeError if
+        the parameter has one."""
         warnings.warn("`torch.nn.utils.weight_norm` is deprecated in favor of "
                       "`torch.nn.utils.parametrizations.weight_norm`.", FutureWarning, stacklevel=3)
         if any(isinstance(h.call, WeightNorm) and h.call.name == name for h in module._hooks_of("pre")):

@@ -15,8 +15,7 @@ class Owners:
 
     made_in: where each node was made, if that was recorded. Else a node belongs to the module whose parameters it reads,
     itself or through nodes of one input such as a transposition; one that reads none belongs to no module. Leaves belong to
-    the module that their names say; top is the name of the outermost one, "" if there is none.
-    """
+    the module that their names say; top is the name of the outermost one, "" if there is none."""
 
     def __init__(self, nodes: Sequence[Node], names: Mapping[int, str], top: str,
                  made_in: Mapping[Node, str] | None) -> None:

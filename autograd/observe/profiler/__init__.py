@@ -1,8 +1,7 @@
 """The profiler: what operations, modules, backward and the optimiser take, as a table and as a trace. PyTorch's names, of
 torch.profiler and torch.autograd.profiler.
 
-Read first: profile.py.
-"""
+Read first: profile.py."""
 
 from ...spans.spans import record_function
 from .actions import (

@@ -52,8 +52,7 @@ def kineto_available() -> bool:
 
 
 def check_activities(activities: Iterable[ProfilerActivity] | None) -> set[ProfilerActivity]:
-    """The activities asked for that can be profiled. AssertionError if there is none, ValueError if one is
-    given twice."""
+    """The activities asked for that can be profiled. AssertionError if there is none, ValueError if one is given twice."""
     if activities is None:
         return supported_activities()
     if not isinstance(activities, Iterable):

@@ -1,8 +1,7 @@
 """A recording as a Chrome trace: what Perfetto, chrome://tracing, TensorBoard and HolisticTraceAnalysis read.
 
 The format is the Trace Event Format; categories and the names of arguments are those of PyTorch's traces. Times are in
-microseconds with three digits, exact to the nanosecond, since the recording began.
-"""
+microseconds with three digits, exact to the nanosecond, since the recording began."""
 
 from __future__ import annotations
 
@@ -24,8 +23,7 @@ CATEGORIES = {MODULE: "python_function", USER: "user_annotation", LANE: "lane", 
 def write_trace(path: str, events: list[FunctionEvent], threads: list[tuple[int, str]], metadata: Mapping[str, Any]) -> None:
     """Write a trace to a file; gzip packs it if the path ends in .gz.
 
-    threads: number and name of each thread, in the order of FunctionEvent.thread.
-    """
+    threads: number and name of each thread, in the order of FunctionEvent.thread."""
     head = {"schemaVersion": 1, "host_name": socket.gethostname(), "displayTimeUnit": "ms", "traceName": path}
     write_json(path, {**metadata, **head}, chain(process_names(threads), trace_events(events, threads)))
 

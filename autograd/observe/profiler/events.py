@@ -237,8 +237,7 @@ def events_of(threads: list[Thread], since: int, first: int, *, flops: bool, mod
     """The events of all threads, with their parents and children, in the order in which they began.
 
     since: when the recording began. first: the number of the first thread. Without `modules`, modules and lanes are nobody's
-    parents or children: what is inside belongs to what is around them.
-    """
+    parents or children: what is inside belongs to what is around them."""
     found: list[list[FunctionEvent]] = []
     instances = Instances()
     for number, thread in enumerate(threads):

@@ -3,8 +3,7 @@
 Memory that is free lies between memory that is used, and a step takes more than its arrays have at any moment: 10 % more for
 a transformer, 30 % for a CNN. glibc's malloc gives an array the smallest free stretch that is large enough, joins free
 neighbours, and maps what is very large by itself (kernels/malloc.py sets from where on). kernels/blocks.py keeps the memory
-of large arrays for others of the same size.
-"""
+of large arrays for others of the same size."""
 
 from __future__ import annotations
 

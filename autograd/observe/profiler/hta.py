@@ -3,8 +3,7 @@
 It sees only events of the category "kernel" with an integer stream, counts those named nccl...Kernel as communication, and
 leaves out a kernel whose correlation no CPU operation has. Names with "Sync" or "Memcpy" are no computation to it, and the
 last ProfilerStep is dropped, so there is one more at the end. Fractions of microseconds are rounded inwards, and what is
-left of less than one confuses it: times are whole microseconds here, one at least.
-"""
+left of less than one confuses it: times are whole microseconds here, one at least."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """What is in this process's memory now, and why: each array that lives, by what it is for, and the rest by what it is of.
 
-The collector of garbage knows all objects that can hold others. Of these, modules, optimisers, buckets and the like say
-what their arrays are for, by a method `_held_arrays()`; nodes of the graph hold what they have saved; tensors hold their
+The collector of garbage knows all objects that can hold others. Of these, modules, optimisers, buckets and the like say what
+their arrays are for, by a method `_held_arrays()`; nodes of the graph hold what they have saved; tensors hold their
 gradients. An array is a stretch of addresses, and of stretches that overlap the one with the most telling use counts, so
-that views, tied parameters and gradients inside buckets count once. How much of a stretch is in RAM the system tells.
-"""
+that views, tied parameters and gradients inside buckets count once. How much of a stretch is in RAM the system tells."""
 
 from __future__ import annotations
 

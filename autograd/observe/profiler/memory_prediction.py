@@ -3,8 +3,7 @@
 A step on two numbers of rows runs the same operations, each with arrays whose sizes are linear in the rows. So what is made
 and released is noted operation by operation in both, each is extended on its own, and the sums are followed through the
 step: the peak may come at another moment for a large batch (in the forward pass) than for a small one (in the optimiser's).
-heap.py then says how much more than its arrays a process takes.
-"""
+heap.py then says how much more than its arrays a process takes."""
 
 from __future__ import annotations
 
@@ -185,8 +184,7 @@ def slack(courses: Sequence[Course], sizes: tuple[int, int], rows: int, held: Co
     """What the heap grows to with more rows, without what was there before. held: uses of arrays that are not in it.
 
     The arrays that a piece of the program makes in both steps are the same ones if there are as many. If not, one whose size
-    the smaller step has, too, keeps that, and others grow with the rows.
-    """
+    the smaller step has, too, keeps that, and others grow with the rows."""
     small, large = (made_in_pieces(course.moves) for course in courses)
     part = (rows - sizes[0]) / (sizes[1] - sizes[0])
     grown: dict[int, int] = {}

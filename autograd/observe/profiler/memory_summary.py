@@ -1,8 +1,7 @@
 """memory_summary() and its kin: what is in this process's memory now, under the names that torch.cuda has for its own.
 
-What PyTorch calls allocated is here what arrays hold; what it calls reserved, what the process has in RAM: libraries,
-the interpreter and freed memory that malloc keeps are in that too.
-"""
+What PyTorch calls allocated is here what arrays hold; what it calls reserved, what the process has in RAM: libraries, the
+interpreter and freed memory that malloc keeps are in that too."""
 
 from __future__ import annotations
 

@@ -21,8 +21,7 @@ def graph_of(model: Any, inputs: tuple[Any, ...]) -> Any:
     """A GraphDef of model(*inputs), which is run once: nodes are named by the paths of their modules, leaves by their names.
 
     What needs no gradient (frozen weights, inputs that are integers, and what is computed of these alone) is not recorded.
-    ValueError if nothing was.
-    """
+    ValueError if nothing was."""
     proto = protocol.graph
     given = [leaf(x) for x in inputs]
     output, made_in = recorded_owners(lambda: model(*given), model)

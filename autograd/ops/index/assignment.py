@@ -78,8 +78,7 @@ def frozen_index(index: Any) -> Any:
 def of_last_writers(values: TensorOrArray, index: Any, shape: tuple[int, ...]) -> TensorOrArray:
     """`values`, with zeros for elements that a later one overwrites in x[index] = values, where x has this shape.
 
-    PyTorch passes gradients to the overwritten ones too, and calls the result undefined.
-    """
+    PyTorch passes gradients to the overwritten ones too, and calls the result undefined."""
     if not any(isinstance(p, np.ndarray) and p.dtype.kind != "b" and p.size > 1 for p in map(part, index)):
         return values
     numbers = np.arange(math.prod(values.shape)).reshape(values.shape)

@@ -92,9 +92,8 @@ def _array(p: TensorOrArray) -> Any:
 def located(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, ...], list[Any]]:
     """(basic, dims, arrays): x[index] is x[basic] with its dimensions `dims` indexed by `arrays` of integers.
 
-    basic is None where it would change nothing. An integer makes its dimension go first, as in PyTorch: it does not
-    count as an array when it comes to where the arrays' dimensions go (NumPy lets it).
-    """
+    basic is None where it would change nothing. An integer makes its dimension go first, as in PyTorch: it does not count as
+    an array when it comes to where the arrays' dimensions go (NumPy lets it)."""
     parts = [part(p) for p in parts_of(index)]
     taken = 0
     for p in parts:

@@ -1,7 +1,6 @@
 """Reading and writing along one dimension, by an index of as many dimensions: gather, scatter and their variants.
 
-The operations take tensors of one dimension or more and an index as large as src; the functions check and prepare.
-"""
+The operations take tensors of one dimension or more and an index as large as src; the functions check and prepare."""
 
 from __future__ import annotations
 
@@ -286,8 +285,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: TensorOrNumber | None =
             reduce: str | None = None) -> Tensor:
     """input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on.
 
-    reduce "add" or "multiply": combined with what is there instead.
-    """
+    reduce "add" or "multiply": combined with what is there instead."""
     src = value if src is None else src
     if src is None:
         raise TypeError("scatter() needs src, a Tensor, or value, a number")
@@ -310,8 +308,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
     """Each element of input reduced ("sum", "prod", "mean", "amax", "amin") with those of src that index sends to it.
 
-    Without include_self, input's own elements count only where nothing comes.
-    """
+    Without include_self, input's own elements count only where nothing comes."""
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     if reduce in ("amax", "amin"):

@@ -170,8 +170,7 @@ def repeat_interleave(input: Tensor, repeats: TensorOrNumber | None = None, dim:
                       output_size: int | None = None) -> Tensor:
     """Each slice of input along `dim` (each element without it) repeated: a number of times for all, or one for each.
 
-    With repeats alone: the number i repeats[i] times, for each i.
-    """
+    With repeats alone: the number i repeats[i] times, for each i."""
     if repeats is None:
         return _numbers(input, output_size)
     if not isinstance(repeats, (Tensor, int, np.integer)):

@@ -1,7 +1,6 @@
 """Contract: the product of two tensors with labelled dimensions, summed over labels. Under einsum, tensordot and inner.
 
-einsum: sums of products of tensors, by the letters of their dimensions. Each pair is one Contract.
-"""
+einsum: sums of products of tensors, by the letters of their dimensions. Each pair is one Contract."""
 
 from __future__ import annotations
 
@@ -32,8 +31,7 @@ def contracted(x: Array, y: Array, left: Labels, right: Labels, output_labels: L
     """The sum of x * y over the labels that are not among the output's, as matrix products of arrays.
 
     Labels in both and in `output_labels` number the matrices; labels in both but not there are summed. A label stands once
-    on each side, and every label is in `output_labels` or on both sides.
-    """
+    on each side, and every label is in `output_labels` or on both sides."""
     batch = [n for n in output_labels if n in left and n in right]
     summed = [n for n in left if n not in output_labels]
     rows, columns = [n for n in output_labels if n not in right], [n for n in output_labels if n not in left]
@@ -100,10 +98,9 @@ Term = tuple[int, ...]
 def einsum(*args: Any) -> Tensor:
     """The sum of the product of the operands over all labels that the output does not have.
 
-    einsum("ij,jk->ik", x, y); without "->" the output has the labels that stand once, in alphabetical order. "..."
-    stands for any dimensions, which broadcast; a label twice in one operand takes its diagonal. Or with lists of
-    numbers in 0..51: einsum(x, [0, 1], y, [1, 2], [0, 2]).
-    """
+    einsum("ij,jk->ik", x, y); without "->" the output has the labels that stand once, in alphabetical order. "..." stands
+    for any dimensions, which broadcast; a label twice in one operand takes its diagonal. Or with lists of numbers in 0..51:
+    einsum(x, [0, 1], y, [1, 2], [0, 2])."""
     if not args:
         raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand "
                          "and its subscripts list")

@@ -398,8 +398,7 @@ class LinearEach(Operation, name="Baddbmm"):
     """x @ weight^T + bias for each sample: x (b, n, k), weight (b, m, k), bias (b, m) or None.
 
     The weight may be one that is repeated (stride 0), as parameters are whose gradients are taken by sample: it is
-    multiplied with once. The gradients are always those of each sample.
-    """
+    multiplied with once. The gradients are always those of each sample."""
 
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array, bias: Array | None) -> Array:

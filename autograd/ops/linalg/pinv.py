@@ -128,10 +128,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None)
     """(solution, residuals, rank, singular_values): the X of least norm with the least |A X - B|.
 
     Singular values of at most rcond times the largest count as zero; "gels" ignores rcond, as LAPACK does. The derivative
-    takes what is dropped for zero.
-    residuals are the squared sums, where A has full rank and more rows than columns, unless the driver is "gelsy";
-    rank is empty for the driver "gels", singular_values but for "gelsd" and "gelss".
-    """
+    takes what is dropped for zero. residuals are the squared sums, where A has full rank and more rows than columns, unless
+    the driver is "gelsy"; rank is empty for the driver "gels", singular_values but for "gelsd" and "gelss"."""
     demand_matrices("linalg.lstsq", A)
     demand_same_dtype("linalg.lstsq", A, B)
     if driver not in DRIVERS:

@@ -121,12 +121,11 @@ def geqrf(input: Tensor) -> Geqrf:
 
 
 def reflected(v: Tensor, tau: Tensor, x: Tensor | None = None, adjoint: bool = False) -> Tensor:
-    """Q x, or Q^H x, or without x the first columns of Q, as many as v has. Q = (1 - tau_0 v_0 v_0^H)
-    (1 - tau_1 v_1 v_1^H) ... for the columns of v (..., m, n) below its diagonal, 1 on it, and tau (..., k).
+    """Q x, or Q^H x, or without x the first columns of Q, as many as v has. Q = (1 - tau_0 v_0 v_0^H) (1 - tau_1 v_1 v_1^H)
+    ... for the columns of v (..., m, n) below its diagonal, 1 on it, and tau (..., k).
 
     Q = 1 - V D (1 + S D)^-1 V^H with D of tau and S the part of V^H V above the diagonal (T. Joffrain et al., Accumulating
-    Householder transformations, revisited, 2006): products and a triangular system in place of k products of vectors.
-    """
+    Householder transformations, revisited, 2006): products and a triangular system in place of k products of vectors."""
     (m, n), k = v.shape[-2:], tau.shape[-1]
     v = narrow(v, v.ndim - 1, 0, k)
     vectors = lower_part(v, -1) + np.eye(m, k, dtype=v.dtype)

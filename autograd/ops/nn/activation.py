@@ -1,7 +1,6 @@
 """Smooth activations: gelu, silu, mish, softplus, the family of elu, glu.
 
-Activations made of straight pieces: relu, hardtanh, shrinking, and those with a slope below 0.
-"""
+Activations made of straight pieces: relu, hardtanh, shrinking, and those with a slope below 0."""
 
 from __future__ import annotations
 

@@ -127,9 +127,8 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
                                  enable_gqa: bool = False) -> Tensor:
     """softmax(query key^T scale + mask) value: query (..., l, e), key (..., s, e), value (..., s, d) -> (..., l, d).
 
-    attn_mask: True where a key counts, or numbers that are added to the scores. is_causal: query i sees keys 0 to i.
-    scale: 1 / sqrt(e) if None. enable_gqa: groups of queries' heads (dimension -3) share a head of key and value.
-    """
+    attn_mask: True where a key counts, or numbers that are added to the scores. is_causal: query i sees keys 0 to i. scale:
+    1 / sqrt(e) if None. enable_gqa: groups of queries' heads (dimension -3) share a head of key and value."""
     _check(query, key, value, attn_mask, dropout_p, is_causal)
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
@@ -198,9 +197,8 @@ def multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embe
                                  is_causal: bool = False) -> tuple[Any, Any]:
     """(output, attention weights or None): query (l, n, e), key and value (s, n, e), or without n.
 
-    The weights are (n, l, s), the mean over heads, or (n, heads, l, s) if not average_attn_weights. Masks: True (or
-    -inf) where a key is left out; key_padding_mask (n, s), attn_mask (l, s) or (n * heads, l, s).
-    """
+    The weights are (n, l, s), the mean over heads, or (n, heads, l, s) if not average_attn_weights. Masks: True (or -inf)
+    where a key is left out; key_padding_mask (n, s), attn_mask (l, s) or (n * heads, l, s)."""
     batched = _batched(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         query, key, value = (unsqueeze(x, 1) for x in (query, key, value))

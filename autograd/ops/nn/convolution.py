@@ -140,8 +140,7 @@ class ConvEach(Operation, name="Convolution"):
     """Conv of each sample with its own weight: x (b, n, c, *plane), weight (b, m, c / groups, *kernel), bias (b, m) or None.
 
     The weight may be one that is repeated (stride 0), as parameters are whose gradients are taken by sample. The gradients
-    are always those of each sample.
-    """
+    are always those of each sample."""
 
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array, bias: Array | None, *, geometry: WindowGeometry,
@@ -301,8 +300,7 @@ def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Si
            dilation: SizeLike = 1, groups: int = 1) -> Tensor:
     """Cross-correlation of input (n, c, l) or (c, l) with weight (m, c / groups, k), plus bias (m,).
 
-    padding: zeros on each side, or "valid" (none), or "same" (stride 1: the output has the input's size).
-    """
+    padding: zeros on each side, or "valid" (none), or "same" (stride 1: the output has the input's size)."""
     return convolve("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -311,8 +309,7 @@ def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Si
            dilation: SizeLike = 1, groups: int = 1) -> Tensor:
     """Cross-correlation of input (n, c, h, w) or (c, h, w) with weight (m, c / groups, kh, kw), plus bias (m,).
 
-    padding: zeros on each side, or "valid" (none), or "same" (stride 1: the output has the input's size).
-    """
+    padding: zeros on each side, or "valid" (none), or "same" (stride 1: the output has the input's size)."""
     return convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -321,8 +318,7 @@ def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Si
            dilation: SizeLike = 1, groups: int = 1) -> Tensor:
     """Cross-correlation of input (n, c, d, h, w) or (c, d, h, w) with weight (m, c / groups, kd, kh, kw), plus bias (m,).
 
-    padding: zeros on each side, or "valid" (none), or "same" (stride 1: the output has the input's size).
-    """
+    padding: zeros on each side, or "valid" (none), or "same" (stride 1: the output has the input's size)."""
     return convolve("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -370,8 +366,7 @@ def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
                      output_padding: SizeLike = 0, groups: int = 1, dilation: SizeLike = 1) -> Tensor:
     """The adjoint of conv1d: input (n, m, l) or (m, l), weight (m, c / groups, k) -> (n, c, l'), plus bias (c,).
 
-    l' = (l - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1.
-    """
+    l' = (l - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1."""
     return transposed("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
@@ -380,8 +375,7 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
                      output_padding: SizeLike = 0, groups: int = 1, dilation: SizeLike = 1) -> Tensor:
     """The adjoint of conv2d: input (n, m, h, w) or (m, h, w), weight (m, c / groups, kh, kw) -> (n, c, h', w').
 
-    h' = (h - 1) * stride - 2 * padding + dilation * (kh - 1) + output_padding + 1, and w' likewise.
-    """
+    h' = (h - 1) * stride - 2 * padding + dilation * (kh - 1) + output_padding + 1, and w' likewise."""
     return transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
@@ -390,8 +384,7 @@ def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
                      output_padding: SizeLike = 0, groups: int = 1, dilation: SizeLike = 1) -> Tensor:
     """The adjoint of conv3d: input (n, m, d, h, w), weight (m, c / groups, kd, kh, kw) -> (n, c, d', h', w').
 
-    d' = (d - 1) * stride - 2 * padding + dilation * (kd - 1) + output_padding + 1, and h' and w' likewise.
-    """
+    d' = (d - 1) * stride - 2 * padding + dilation * (kd - 1) + output_padding + 1, and h' and w' likewise."""
     return transposed("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 

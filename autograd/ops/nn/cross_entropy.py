@@ -177,8 +177,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
              ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """-input[i, target[i]], weighted by class; input (n, c, ...) log probabilities, target (n, ...) class numbers.
 
-    The mean is over the weights of the targets, ignored ones left out. IndexError for a target outside [0, c).
-    """
+    The mean is over the weights of the targets, ignored ones left out. IndexError for a target outside [0, c)."""
     reduction = chosen(reduction, size_average, reduce)
     rows = _rows(input, target)
     t, weights = _counted(target, rows.array.shape[1], weight, ignore_index, input.array.dtype)
@@ -297,8 +296,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
                   label_smoothing: float = 0.0) -> Tensor:
     """-log softmax(input)[target]: input (n, c, ...) or (c,), target class numbers (n, ...) or probabilities as input.
 
-    With class numbers the mean is over the weights of the targets that count; with probabilities over n.
-    """
+    With class numbers the mean is over the weights of the targets that count; with probabilities over n."""
     reduction = chosen(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(MSG_SMOOTHING.format(label_smoothing))

@@ -74,9 +74,8 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequenc
              zero_infinity: bool = False) -> Tensor:
     """-log of the probability of each label sequence, summed over all alignments.
 
-    log_probs (t, n, c) or (t, c); targets (n, s) padded, or all sequences end to end in a vector; lengths by sample.
-    The mean is over samples, each divided by its target's length. zero_infinity: 0, with no gradient, for impossible ones.
-    """
+    log_probs (t, n, c) or (t, c); targets (n, s) padded, or all sequences end to end in a vector; lengths by sample. The
+    mean is over samples, each divided by its target's length. zero_infinity: 0, with no gradient, for impossible ones."""
     reduction = chosen(reduction)
     if log_probs.dtype.kind not in "fV":
         raise NotImplementedError(f'"ctc_loss" not implemented for {log_probs.dtype}')

@@ -1,8 +1,7 @@
 """Sampling planes and volumes at the points of a grid, and the grids of affine maps (Jaderberg et al. 2015).
 
 Where a point lies among pixels is piecewise linear in the grid; its value is a polynomial in that, linear in the pixels.
-Written in recorded operations, it has derivatives of any order to both.
-"""
+Written in recorded operations, it has derivatives of any order to both."""
 
 from __future__ import annotations
 
@@ -110,8 +109,7 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
 
     Or input (n, c, d, h, w) and grid (n, d', h', w', 3) with x, y, z. mode: bilinear, nearest, bicubic (4-D only).
     padding_mode: what lies outside: zeros, the border, or the reflection of the inside. align_corners: -1 and 1 are the
-    centres of the outer pixels, else their outer edges.
-    """
+    centres of the outer pixels, else their outer edges."""
     if mode not in MODES:
         raise ValueError(f"nn.functional.grid_sample(): expected mode to be one of {', '.join(MODES)}, but got: '{mode}'")
     if padding_mode not in PADDINGS:

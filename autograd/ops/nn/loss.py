@@ -154,8 +154,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
                      reduction: str = "mean") -> Tensor:
     """exp(input) - target input, or input - target log(input + eps) if not log_input.
 
-    full adds Stirling's approximation of log(target!), where target > 1.
-    """
+    full adds Stirling's approximation of log(target!), where target > 1."""
     reduction = chosen(reduction, size_average, reduce)
     if log_input:
         finite = input if all_finite(input.array) else where((target == 0) | (input == np.inf), 0.0, input)
@@ -223,8 +222,7 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
            reduction: str = "mean", log_target: bool = False) -> Tensor:
     """target (log(target) - input), input being log probabilities, target too if log_target.
 
-    reduction "batchmean" divides the sum by input.shape[0]: the divergence itself.
-    """
+    reduction "batchmean" divides the sum by input.shape[0]: the divergence itself."""
     batch = reduction == "batchmean" and size_average is None and reduce is None
     if batch:
         reduction = "sum"

@@ -251,8 +251,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
                            reduction: str = "mean") -> Tensor:
     """sum over labels y and classes j that are no labels of max(0, 1 - input[y] + input[j]), over the number of classes.
 
-    target (n, classes) has the labels of each row first, then -1.
-    """
+    target (n, classes) has the labels of each row first, then -1."""
     reduction = chosen(reduction, size_average, reduce)
     shape = input.array.shape
     if len(shape) > 2 or (input.array.size == 0 and (len(shape) < 2 or shape[1] == 0)):

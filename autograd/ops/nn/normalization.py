@@ -1,7 +1,6 @@
 """Normalizations: batch, instance, layer, group, root mean square, local response; and vectors of length 1.
 
-All but the last two are Standardize: mean 0 and variance 1 over some dimensions, then a weight and a bias.
-"""
+All but the last two are Standardize: mean 0 and variance 1 over some dimensions, then a weight and a bias."""
 
 from __future__ import annotations
 
@@ -84,8 +83,7 @@ class Standardize(Operation):
     """(x - mean) / sqrt(variance + eps) * weight + bias, mean and variance over `dims`.
 
     weight and bias are taken in the shape `form`, or left out. centre=False leaves the mean in (root mean square).
-    observe(mean, variance) is told what was computed.
-    """
+    observe(mean, variance) is told what was computed."""
 
     batched = _standardized_rule
 
@@ -130,8 +128,7 @@ def standardized(x: Array, weight: Array | None, bias: Array | None, dims: tuple
     """The output by NumPy, the mean and 1 / sqrt(variance + eps). Half precision in single.
 
     The mean is computed twice: rounding has left several units in it (in float32, over thousands of numbers). Where weight
-    and bias are few numbers beside x, so are factor and shift, and this rest is taken out with them.
-    """
+    and bias are few numbers beside x, so are factor and shift, and this rest is taken out with them."""
     out = converted(x, np.float32) if x.dtype == np.float16 else x
     n = max(math.prod([x.shape[d] for d in dims]), 1)
     extra = x.ndim - len(form)
@@ -169,8 +166,7 @@ def total(x: Array, y: Array | None, dims: tuple[int, ...]) -> Array:
     """The sum of x * y (of x, if y is None) over dims, which keep size 1.
 
     The last dimensions go first, as one: NumPy is quickest there, and needs no memory for the product. Their sums are added
-    up in double precision, in which the result is rounded once.
-    """
+    up in double precision, in which the result is rounded once."""
     lead = x.ndim
     if dims == (lead - 1,):                          # as it mostly is
         return add_up(x, axis=-1, keepdims=True) if y is None else np.vecdot(x, y)[..., None]
@@ -349,9 +345,8 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
                bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
     """Each channel (dimension 1) standardized, times weight, plus bias.
 
-    training: by the batch's own mean and variance, and the running ones (if any) move towards these by `momentum`, in
-    place. Otherwise by the running ones.
-    """
+    training: by the batch's own mean and variance, and the running ones (if any) move towards these by `momentum`, in place.
+    Otherwise by the running ones."""
     _check_floating("batch_norm", input)
     channels = input.shape[1] if input.ndim > 1 else 0
     _check_channels(channels, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
@@ -393,8 +388,7 @@ def update_running(running: Tensor | None, now: Array, momentum: float, times: f
 class RunningNorm(Operation, name="NativeBatchNorm"):
     """(x - mean) * scale + bias, by statistics from before.
 
-    The mean is subtracted first: of x * scale + (bias - mean * scale), a mean of 300 takes 7 bits.
-    """
+    The mean is subtracted first: of x * scale + (bias - mean * scale), a mean of 300 takes 7 bits."""
 
     batched = elementwise
 
@@ -529,8 +523,7 @@ def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | No
              eps: float | None = None) -> Tensor:
     """The last dimensions over the square root of their mean square; times weight. eps: the dtype's own if None.
 
-    Of complex numbers the square is z * z, as PyTorch's: the result is holomorphic in input and not of length 1.
-    """
+    Of complex numbers the square is z * z, as PyTorch's: the result is holomorphic in input and not of length 1."""
     settings = _trailing("rms_norm", input, normalized_shape, weight, None)
     eps = finfo(input.dtype if input.dtype.itemsize > 2 else float32).eps if eps is None else eps
     if input.dtype.kind == "c" or (weight is not None and weight.dtype.kind == "c"):

@@ -3,8 +3,7 @@
 Maxima under windows: sliding, adaptive and fractional ones, and the way back, unpooling.
 
 Where a maximum stands is an integer; the gradient goes there. Adding at places and taking from them are each other's
-adjoint, so all derivatives follow.
-"""
+adjoint, so all derivatives follow."""
 
 from __future__ import annotations
 
@@ -141,8 +140,7 @@ def avg_pool1d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = N
                ceil_mode: bool = False, count_include_pad: bool = True) -> Tensor:
     """The mean under each window of input (n, c, l) or (c, l); stride defaults to the window.
 
-    count_include_pad: zeros of the padding count as elements. ceil_mode: a last window may hang over the end.
-    """
+    count_include_pad: zeros of the padding count as elements. ceil_mode: a last window may hang over the end."""
     return avg_pool("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
@@ -152,8 +150,7 @@ def avg_pool2d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = N
     """The mean under each window of input (n, c, h, w) or (c, h, w); stride defaults to the window.
 
     count_include_pad: zeros of the padding count as elements. ceil_mode: a last window may hang over the end.
-    divisor_override: sums are divided by this instead of the number of elements.
-    """
+    divisor_override: sums are divided by this instead of the number of elements."""
     return avg_pool("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -163,8 +160,7 @@ def avg_pool3d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = N
                ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
     """The mean under each window of input (n, c, d, h, w) or (c, d, h, w); stride defaults to the window.
 
-    count_include_pad, ceil_mode, divisor_override: as for avg_pool2d.
-    """
+    count_include_pad, ceil_mode, divisor_override: as for avg_pool2d."""
     return avg_pool("avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -239,8 +235,7 @@ def _maxima(level: Level, call: Any, args: Any, settings: Any) -> Any:
 class MaxPool(Operation, name="MaxPoolWithIndices"):
     """The maxima of windows, and their indices in the flat plane, both computed by the kernel `find`.
 
-    places: found before, and given to the user, who may write into them; the largest elements are taken from there.
-    """
+    places: found before, and given to the user, who may write into them; the largest elements are taken from there."""
 
     batched = _maxima
 
@@ -391,8 +386,7 @@ def max_pool1d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = N
                dilation: SizeLike = 1, ceil_mode: bool = False, return_indices: bool = False) -> Any:
     """The largest element under each window of input (n, c, l) or (c, l); stride defaults to the window.
 
-    With return_indices also where it stands. Of equal ones the first is taken.
-    """
+    With return_indices also where it stands. Of equal ones the first is taken."""
     return max_pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -400,8 +394,7 @@ def max_pool2d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = N
                dilation: SizeLike = 1, ceil_mode: bool = False, return_indices: bool = False) -> Any:
     """The largest element under each window of input (n, c, h, w) or (c, h, w); stride defaults to the window.
 
-    With return_indices also where it stands in its plane, counted row by row. Of equal ones the first is taken.
-    """
+    With return_indices also where it stands in its plane, counted row by row. Of equal ones the first is taken."""
     return max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -409,8 +402,7 @@ def max_pool3d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = N
                dilation: SizeLike = 1, ceil_mode: bool = False, return_indices: bool = False) -> Any:
     """The largest element under each window of input (n, c, d, h, w) or (c, d, h, w); stride defaults to the window.
 
-    With return_indices also where it stands in its volume, counted in memory's order. Of equal ones the first is taken.
-    """
+    With return_indices also where it stands in its volume, counted in memory's order. Of equal ones the first is taken."""
     if casting.used and not return_indices:
         (input,) = raised(input)
     return max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
@@ -499,8 +491,7 @@ def fractional_max_pool2d(input: Tensor, kernel_size: SizeLike, output_size: Siz
                           _random_samples: Tensor | None = None) -> Any:
     """The maxima under windows set out in steps of random lengths: input (n, c, h, w) or (c, h, w) to output_size.
 
-    _random_samples (n, c, 2) in [0, 1) place the windows of every plane; left out, they are drawn.
-    """
+    _random_samples (n, c, 2) in [0, 1) place the windows of every plane; left out, they are drawn."""
     return fractional_max_pool("fractional_max_pool2d", 2, input, kernel_size, output_size, output_ratio, _random_samples,
                                return_indices)
 
@@ -511,8 +502,7 @@ def fractional_max_pool3d(input: Tensor, kernel_size: SizeLike, output_size: Siz
                           _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
     """The maxima under windows set out in steps of random lengths: input (n, c, d, h, w) or (c, d, h, w) to output_size.
 
-    _random_samples (n, c, 3) in [0, 1) place the windows of every volume; left out, they are drawn.
-    """
+    _random_samples (n, c, 3) in [0, 1) place the windows of every volume; left out, they are drawn."""
     return fractional_max_pool("fractional_max_pool3d", 3, input, kernel_size, output_size, output_ratio, _random_samples,
                                return_indices)
 

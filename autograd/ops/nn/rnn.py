@@ -1,9 +1,8 @@
 """A recurrent layer over a whole sequence, in one direction, as one node of the graph.
 
-Recurrent runs kernels/recurrent.py in both passes. Who differentiates its backward pass again needs that recorded: the
-step classes below (PlainSteps to GruSteps) have the kernels' formulas in operations. They stand there a second time on
-purpose: the kernels work in place on all gates of a step at once, and record nothing.
-"""
+Recurrent runs kernels/recurrent.py in both passes. Who differentiates its backward pass again needs that recorded: the step
+classes below (PlainSteps to GruSteps) have the kernels' formulas in operations. They stand there a second time on purpose:
+the kernels work in place on all gates of a step at once, and record nothing."""
 
 from __future__ import annotations
 
@@ -34,8 +33,7 @@ class Recurrent(Operation):
     """(outputs, final h[, final c]) of a layer: x (t, b, k), or packed (rows, k) with the batch size of each step.
 
     Weights as PyTorch names them: w_ih (gates n, k), w_hh (gates n, p), b_ih, b_hh (gates n,) or None, w_hr (p, n) or None;
-    h (b, p) and, for an LSTM, c (b, n): the first states, zeros if None. One product makes the inputs' part of all gates.
-    """
+    h (b, p) and, for an LSTM, c (b, n): the first states, zeros if None. One product makes the inputs' part of all gates."""
 
     @staticmethod
     def forward(ctx: Context, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, w_hr: Array | None, h: Array | None,
@@ -124,8 +122,7 @@ def recurrent(*operands: Any, cell: str, sizes: tuple[int, ...] | None, reverse:
 
     What comes out has the dtypes of PyTorch's composition: a state that is only products and activations is of the lower
     precision, one that is carried over by sums has the dtype that the states came with. An LSTM that is not packed and has
-    no projection is one operation in bfloat16, all of whose results are.
-    """
+    no projection is one operation in bfloat16, all of whose results are."""
     if not casting.used or (dtype := modes.autocast) is None or not eligible(operands[0]):
         return Recurrent.apply(*operands, cell=cell, sizes=sizes, reverse=reverse)
     x, *weights, h, c = operands
@@ -218,10 +215,9 @@ def rejoin(first: Any, rows_of_all: Any) -> Any:
 def gradients(cell: str, rows: Any, weights: Any, states: Any, gy: Any, gs: Any, steps: Any) -> Any:
     """The backward pass through all steps, recorded for a second derivative.
 
-    rows (sum of batch sizes, features), weights (w_ih, w_hh, b_ih, b_hh, w_hr), states before the first step; gradients
-    of the outputs (None: zero) and of the final states. Gradients of the gates, of their recurrent part, of the initial
-    states, the states h before each step, gradients of the projected outputs, what was projected; rows in their order.
-    """
+    rows (sum of batch sizes, features), weights (w_ih, w_hh, b_ih, b_hh, w_hr), states before the first step; gradients of
+    the outputs (None: zero) and of the final states. Gradients of the gates, of their recurrent part, of the initial states,
+    the states h before each step, gradients of the projected outputs, what was projected; rows in their order."""
     rule = CELLS[cell]
     w_ih, w_hh, b_ih, b_hh, w_hr = weights
     gates = linear(rows, w_ih, b_ih)

@@ -35,8 +35,7 @@ def is_number(value: Any) -> bool:
 def common_dtype(*values: Any) -> np.dtype[Any]:
     """The dtype in which several operands meet: Tensors, arrays and Python numbers, by PyTorch's three ranks.
 
-    Tensors with dimensions decide; a 0-d tensor, and then a number, counts only if its kind is a higher one.
-    """
+    Tensors with dimensions decide; a 0-d tensor, and then a number, counts only if its kind is a higher one."""
     arrays = [v.array if isinstance(v, Tensor) else np.asarray(v) for v in values if not is_number(v)]
     numbers = [v for v in values if is_number(v)]
     if not arrays:

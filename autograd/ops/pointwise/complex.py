@@ -1,8 +1,7 @@
 """Complex numbers: parts, conjugates, and views as pairs of real numbers.
 
 The gradient of a real loss L with respect to z = a + ib is dL/da + i dL/db, PyTorch's convention: so the adjoint of a
-product with w is a product with conj(w), and the adjoint of a cast from real to complex is the real part.
-"""
+product with w is a product with conj(w), and the adjoint of a cast from real to complex is the real part."""
 
 from __future__ import annotations
 

@@ -174,8 +174,7 @@ def _check_order(x: Any, low: Any, high: Any) -> None:
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     """input limited to [min, max]: numbers, or tensors that broadcast; one may be left out.
 
-    The gradient passes where min <= input <= max.
-    """
+    The gradient passes where min <= input <= max."""
     if out is not None:
         return into(out, clamp(input.detach(), detached(min), detached(max)), input, min, max, name="clamp")
     if not isinstance(input, (Tensor, np.ndarray, np.generic)):

@@ -1,8 +1,7 @@
 """Tensors of random numbers: uniform, normal, integers, permutations, and draws with given probabilities.
 
-`generator=` draws from that stream instead of the default one. A draw has no derivative with respect to its parameters:
-as in PyTorch their gradient is zero.
-"""
+`generator=` draws from that stream instead of the default one. A draw has no derivative with respect to its parameters: as
+in PyTorch their gradient is zero."""
 
 from __future__ import annotations
 
@@ -260,9 +259,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
                 out: Tensor | None = None) -> Tensor:
     """num_samples indices from each row of weights; without replacement each index at most once.
 
-    With replacement by the inverse of the distribution function, without as an exponential race (Efraimidis and
-    Spirakis, 2006): the smallest of E_i / weight_i win, for independent exponential E_i.
-    """
+    With replacement by the inverse of the distribution function, without as an exponential race (Efraimidis and Spirakis,
+    2006): the smallest of E_i / weight_i win, for independent exponential E_i."""
     weights = input.array
     if weights.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, not {weights.ndim}")

@@ -1,8 +1,7 @@
 """In-place sampling: uniform_, normal_, exponential_ and the other distributions.
 
-Each function here gives the new values as a result of the old tensor, with gradient zero; its in-place form is what
-users call.
-"""
+Each function here gives the new values as a result of the old tensor, with gradient zero; its in-place form is what users
+call."""
 
 from __future__ import annotations
 

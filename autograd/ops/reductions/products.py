@@ -108,8 +108,7 @@ class Cumprod(Operation):
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The sum of g z from each element on, over x; where that may lose digits, as a recurrence without the division.
 
-        The product before x[i], times r[i] = g[i] + x[i + 1] r[i + 1].
-        """
+        The product before x[i], times r[i] = g[i] + x[i + 1] r[i + 1]."""
         x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         dim = ctx.dim
         if x.shape[dim] == 1:

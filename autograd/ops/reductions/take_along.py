@@ -1,7 +1,6 @@
 """TakeAlong and PutAlong: gather along one dimension and its adjoint.
 
-Picked: elements that a kernel finds along a dimension, and where they are; max, sort, topk and others are kinds of it.
-"""
+Picked: elements that a kernel finds along a dimension, and where they are; max, sort, topk and others are kinds of it."""
 
 from __future__ import annotations
 

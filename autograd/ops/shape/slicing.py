@@ -1,7 +1,6 @@
 """Basic indexing as operations: Slice (integers, slices, None, ...) and Select (one slice of a dimension). Both are views.
 
-narrow(), tensor_split(), crop() and x[...] without index arrays are all a Slice.
-"""
+narrow(), tensor_split(), crop() and x[...] without index arrays are all a Slice."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Tensors cut up: narrow, select, split, chunk, unbind. All views.
 
-First the operations with their adjoints, then the functions. split and unbind have many outputs.
-"""
+First the operations with their adjoints, then the functions. split and unbind have many outputs."""
 
 from __future__ import annotations
 

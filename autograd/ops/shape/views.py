@@ -73,9 +73,8 @@ def checked(target: tuple[int, ...], size: int) -> tuple[int, ...]:
 def _viewable(a: Array, target: tuple[int, ...]) -> bool:
     """Whether the array can be seen in the shape `target` without a copy.
 
-    Old and new sizes are cut into the shortest stretches of equal product; inside a stretch the old dimensions must
-    follow one another in memory.
-    """
+    Old and new sizes are cut into the shortest stretches of equal product; inside a stretch the old dimensions must follow
+    one another in memory."""
     old = [(n, s) for n, s in zip(a.shape, a.strides, strict=True) if n != 1]
     if a.size == 0 or not old:
         return True
@@ -120,8 +119,7 @@ def _by_rows(x: Tensor) -> Tensor:
     view() of them. RuntimeError for other orders.
 
     x itself is laid out anew, so that writes through its view are seen by x, unless an alias of its memory was ever handed
-    out (a view, detach(), data, numpy(), DLPack): each of these gives x a counter of writes. With an alias it is a copy.
-    """
+    out (a view, detach(), data, numpy(), DLPack): each of these gives x a counter of writes. With an alias it is a copy."""
     if not loose(x):
         raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension "
                            "spans across two contiguous subspaces). Use .reshape(...) instead.")

@@ -1,8 +1,7 @@
 """Discrete Fourier transforms. All are linear, and each one's adjoint is another of them, unscaled the other way.
 
 norm says where the factor 1/n of a transform and its inverse goes: "backward" (to the inverse), "forward" (to the forward
-one) or "ortho" (1/sqrt(n) to both).
-"""
+one) or "ortho" (1/sqrt(n) to both)."""
 
 from __future__ import annotations
 

@@ -56,8 +56,7 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
     """The Fourier transforms of windows of n_fft points, one each hop_length, of (..., L): (..., frequencies, windows).
 
     center: the signal is padded so that window t is centred at t * hop_length. onesided: the frequencies above n_fft / 2,
-    which mirror the others, are left out (what real signals get by default).
-    """
+    which mirror the others, are left out (what real signals get by default)."""
     if align_to_window:
         raise NotImplementedError("stft: align_to_window is not implemented; pad the signal instead")
     complex_input = input.dtype.kind == "c" or (window is not None and window.dtype.kind == "c")

@@ -1,7 +1,6 @@
 """Windows: weights that fade out towards both ends, for spectra.
 
-A periodic window is a symmetric one of one more point, without its last: what the Fourier transform continues.
-"""
+A periodic window is a symmetric one of one more point, without its last: what the Fourier transform continues."""
 
 from __future__ import annotations
 

@@ -48,8 +48,7 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor, *, out_int32: bool = Fa
                  side: str | None = None, sorter: Tensor | None = None) -> Tensor:
     """Where in each row of sorted_sequence the elements of input belong: before equal ones, or behind them (right).
 
-    sorter: the order in which an unsorted sequence is to be read.
-    """
+    sorter: the order in which an unsorted sequence is to be read."""
     edges = sorted_sequence.array
     values = _value(input, edges.dtype)
     if side not in (None, "left", "right"):
@@ -216,8 +215,7 @@ def histogram(input: Tensor, bins: TensorOrNumber = 100, *, range: Any = None, w
               out: Tensor | None = None) -> Histogram:
     """(hist, bin_edges): the elements counted into `bins` equal bins over `range`, or between the edges `bins`.
 
-    weight: what each element counts; density: per unit of length, adding up to 1.
-    """
+    weight: what each element counts; density: per unit of length, adding up to 1."""
     if isinstance(bins, Tensor) and range is not None:
         raise TypeError("histogram() takes range only with a number of bins")
     if out is not None:

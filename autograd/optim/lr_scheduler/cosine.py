@@ -37,8 +37,7 @@ class CosineAnnealingLR(LRScheduler):
 class CosineAnnealingWarmRestarts(LRScheduler):
     """Cosine annealing from the initial learning rate to eta_min with restarts: after T_0 epochs, then T_mult times as many.
 
-    step(epoch) accepts fractions of epochs.
-    """
+    step(epoch) accepts fractions of epochs."""
 
     T_i: int
 

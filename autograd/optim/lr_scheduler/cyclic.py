@@ -17,8 +17,7 @@ class CyclicLR(LRScheduler):
     """Cycle the learning rate between base_lr and max_lr; momentum moves inversely. Smith 2017 (arXiv:1506.01186).
 
     The amplitude is constant ("triangular"), halves every cycle ("triangular2"), or is scaled by gamma every batch
-    ("exp_range") or by scale_fn of the cycle's number (from 1) or of the batch's (`scale_mode`).
-    """
+    ("exp_range") or by scale_fn of the cycle's number (from 1) or of the batch's (`scale_mode`)."""
 
     base_momentums: list[float]
     max_momentums: list[float]

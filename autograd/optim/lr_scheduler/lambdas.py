@@ -13,8 +13,7 @@ from .scheduler import LRScheduler, checked, saved_callable
 class LambdaLR(LRScheduler):
     """Set the learning rate to the initial one times lr_lambda(epoch).
 
-    state_dict() excludes functions; of callable objects it has the attributes.
-    """
+    state_dict() excludes functions; of callable objects it has the attributes."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
                  last_epoch: int = -1) -> None:

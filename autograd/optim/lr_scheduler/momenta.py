@@ -26,8 +26,7 @@ def write_momentum(group: dict[str, Any], beta1: bool, value: float) -> None:
 
 def set_bounds(optimizer: Optimizer, base: float | Sequence[float], largest: float | Sequence[float],
                fresh: bool) -> tuple[list[Any], list[Any]]:
-    """The lowest and largest momentum of each group; unless resuming from groups that hold them, written there
-    too."""
+    """The lowest and largest momentum of each group; unless resuming from groups that hold them, written there too."""
     beta1 = uses_beta1(optimizer)
     lows, highs = for_groups("base_momentum", optimizer, base), for_groups("max_momentum", optimizer, largest)
     for group, low, high in zip(optimizer.param_groups, lows, highs, strict=True):

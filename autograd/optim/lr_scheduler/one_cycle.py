@@ -15,8 +15,7 @@ class OneCycleLR(LRScheduler):
     """The 1cycle policy, per batch: up from max_lr / div_factor to max_lr, then down. Smith & Topin 2018 (arXiv:1708.07120).
 
     The increase takes the fraction pct_start of all batches; the final rate is the initial one / final_div_factor. With
-    three_phase it first returns to the initial rate, as long as the increase took. Momentum moves inversely.
-    """
+    three_phase it first returns to the initial rate, as long as the increase took. Momentum moves inversely."""
 
     def __init__(self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,
                  steps_per_epoch: int | None = None, pct_start: float = 0.3, anneal_strategy: str = "cos",

@@ -15,8 +15,7 @@ class ReduceLROnPlateau(LRScheduler):
     """Multiply the learning rate by `factor` when a metric has not improved for more than `patience` epochs.
 
     `cooldown` epochs follow in which nothing is counted. An improvement exceeds the best value by the threshold, relative
-    ("rel") or absolute ("abs").
-    """
+    ("rel") or absolute ("abs")."""
 
     def __init__(self, optimizer: Optimizer, mode: str = "min", factor: float = 0.1, patience: int = 10,
                  threshold: float = 1e-4, threshold_mode: str = "rel", cooldown: int = 0, min_lr: Any = 0,

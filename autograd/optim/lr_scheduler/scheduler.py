@@ -59,8 +59,7 @@ def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
 class LRScheduler:
     """Base class of schedulers: subclasses implement get_lr(), the learning rates of the groups at self.last_epoch.
 
-    _get_closed_form_lr() may compute the same without the present rates, for step(epoch) and for a late last_epoch.
-    """
+    _get_closed_form_lr() may compute the same without the present rates, for step(epoch) and for a late last_epoch."""
 
     _get_lr_called_within_step = False
     _is_initial = False

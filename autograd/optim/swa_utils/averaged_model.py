@@ -19,8 +19,7 @@ from .averages import get_swa_avg_fn
 class AveragedModel(Module):
     """A copy of a model whose parameters are averages over time. Izmailov et al. 2018 (arXiv:1803.05407).
 
-    update_parameters(model) updates the equal mean, or the average of avg_fn or multi_avg_fn.
-    """
+    update_parameters(model) updates the equal mean, or the average of avg_fn or multi_avg_fn."""
 
     n_averaged: Any
 

@@ -1,12 +1,11 @@
 """Reads a pickle as data: containers, numbers, strings, and calls of a fixed list of functions. No code of the file runs.
 
 The standard library's `pickletools.genops` takes the stream apart; what is done with each step is here, because
-pickle.Unpickler, even with find_class() restricted, lets a file set attributes of whatever it has reached, and fills
-memory as a damaged index says.
+pickle.Unpickler, even with find_class() restricted, lets a file set attributes of whatever it has reached, and fills memory
+as a damaged index says.
 
 Time and memory are bounded by the pickle's length. A file can name the same list, text or tuple again and again, in three
-bytes each: what calls and keys read is counted (Machine.spend), and may not exceed a few times the bytes read so far.
-"""
+bytes each: what calls and keys read is counted (Machine.spend), and may not exceed a few times the bytes read so far."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """From items to a batch: default_collate, and default_convert for items that are not batched.
 
-`default_collate_fn_map` says what stacks which type; entries added there, or a map passed to `collate`, count first.
-"""
+`default_collate_fn_map` says what stacks which type; entries added there, or a map passed to `collate`, count first."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ FnMap = dict[Any, Callable[..., Any]]
 def collate(batch: Sequence[Any], *, collate_fn_map: FnMap | None = None) -> Any:
     """A list of items as one batch; items of collections item by item, keeping the collection's type.
 
-    The function for a type is called as f(batch, collate_fn_map=...); an exact type goes before subclasses.
-    """
+    The function for a type is called as f(batch, collate_fn_map=...); an exact type goes before subclasses."""
     try:
         first = batch[0]
     except (TypeError, LookupError) as error:        # of the same class, which PyTorch's is

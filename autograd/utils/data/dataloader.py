@@ -72,8 +72,7 @@ class DataLoader(Generic[T_co, Batch_co]):
     """Iterate over a dataset in batches; workers load batches in advance, in the same order.
 
     Workers are threads, which NumPy and file reads run concurrently; with a `multiprocessing_context` they are processes.
-    state_dict() and load_state_dict() resume a pass at the next batch.
-    """
+    state_dict() and load_state_dict() resume a pass at the next batch."""
 
     dataset: Any
     batch_size: int | None

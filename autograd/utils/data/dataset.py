@@ -26,8 +26,7 @@ else:
 class Dataset(Generic[T_co]):
     """Base of map-style datasets: subclasses implement __getitem__ and, for most samplers, __len__.
 
-    A subclass may also implement __getitems__(indices), which returns the samples of a batch as a list.
-    """
+    A subclass may also implement __getitems__(indices), which returns the samples of a batch as a list."""
 
     def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
@@ -40,8 +39,7 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
     """Base of iterable datasets: subclasses implement __iter__.
 
     Each worker iterates its own copy; get_worker_info() identifies its share of the samples. A dataset (or its iterator)
-    with state_dict and load_state_dict resumes through them, others by skipping samples.
-    """
+    with state_dict and load_state_dict resumes through them, others by skipping samples."""
 
     def __add__(self, other: Any) -> ChainDataset[Any]:  # type: ignore[override]
         return ChainDataset([self, other])

@@ -20,8 +20,7 @@ class DistributedSampler(Sampler[int]):
     seen exactly once, as evaluation and DataParallel (which weights by rows) require.
 
     state_dict() counts the samples seen by all ranks together, so a pass can resume on any number of ranks. A subclass that
-    overrides __iter__ has no such state unless it implements one.
-    """
+    overrides __iter__ has no such state unless it implements one."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -112,8 +111,7 @@ class DistributedSampler(Sampler[int]):
 def check_place(name: str, state: dict[str, Any], shuffle: bool, count: int) -> None:
     """TypeError or ValueError unless a sampler's loaded seed, epoch and sample are whole numbers that it can continue from.
 
-    An order is drawn from seed and epoch, which must then be 0 or more. count: the items of an epoch.
-    """
+    An order is drawn from seed and epoch, which must then be 0 or more. count: the items of an epoch."""
     for key in ("seed", "epoch"):
         whole_number(f"{name}.load_state_dict({key}", state[key], 0 if shuffle else None)
     if whole_number(f"{name}.load_state_dict(sample", state["sample"]) > count:

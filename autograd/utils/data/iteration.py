@@ -103,8 +103,7 @@ class SerialIterator(LoaderIterator):
 class ParallelIterator(LoaderIterator):
     """A pass with workers. Each has up to prefetch_factor tasks, and they take turns.
 
-    A worker at the end of its share of a stream answers so to every task that it still has; its turns are passed over.
-    """
+    A worker at the end of its share of a stream answers so to every task that it still has; its turns are passed over."""
 
     waiting = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
     crew: Crew | ProcessCrew

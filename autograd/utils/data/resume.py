@@ -1,8 +1,7 @@
 """DataLoader.state_dict() and load_state_dict(): the position in a pass over a loader, and how a pass is resumed there.
 
 The order of the items is not saved: it is drawn again from the random state that the pass began with, and the batches that
-were delivered are skipped. A sampler, dataset or iterator with a state_dict() is resumed by that instead.
-"""
+were delivered are skipped. A sampler, dataset or iterator with a state_dict() is resumed by that instead."""
 
 from __future__ import annotations
 
@@ -64,8 +63,7 @@ class Progress:
     def open(self, loader: DataLoader[Any], sampler_state: dict[str, Any] | None) -> int:
         """Begin to draw numbers; returns the base seed of workers.
 
-        Samplers that are replayed are asked for the first batch at once: what they draw for the whole pass they draw now.
-        """
+        Samplers that are replayed are asked for the first batch at once: what they draw for the whole pass they draw now."""
         begin_pass(self.sampler)
         self.numbers: Any = iter(self.sampler)
         seed = draw_seed(loader.generator)

@@ -22,8 +22,7 @@ class Sampler(Generic[T_co]):
     """Base of samplers: subclasses implement __iter__, which yields indices or lists of indices, and mostly __len__.
 
     A sampler with state_dict and load_state_dict resumes through them. Others are replayed: the next iterator starts from
-    the same random state and skips the samples already seen.
-    """
+    the same random state and skips the samples already seen."""
 
     def __iter__(self) -> Iterator[T_co]:
         raise NotImplementedError
@@ -45,8 +44,7 @@ class SequentialSampler(Sampler[int]):
 class RandomSampler(Sampler[int]):
     """Sample all indices in random order, repeatedly if `num_samples` is larger, or with replacement.
 
-    Without a generator each pass seeds one from the default generator.
-    """
+    Without a generator each pass seeds one from the default generator."""
 
     def __init__(self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
                  generator: Generator | None = None) -> None:

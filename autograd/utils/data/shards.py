@@ -25,8 +25,7 @@ class ShardedStream(IterableDataset[Any]):
     """A stream whose shards the loader's workers share; with fewer shards than workers each takes every n-th item.
 
     Each worker reads an object of its own, which shard() makes: a stream keeps its place in itself, and worker threads would
-    move each other's.
-    """
+    move each other's."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream

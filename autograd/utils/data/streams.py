@@ -1,8 +1,7 @@
 """Random streams of this library, NumPy and Python: reading their states and restoring them.
 
-A stream is anything with get_state/set_state, getstate/setstate or a bit generator; the modules `random` and
-`numpy.random` are the streams that their functions draw from.
-"""
+A stream is anything with get_state/set_state, getstate/setstate or a bit generator; the modules `random` and `numpy.random`
+are the streams that their functions draw from."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Random streams of worker threads: in such a thread the functions of `random` and `numpy.random` draw from its own.
 
-While a worker thread runs, these functions are replaced by ones that choose the stream by thread; in other threads they
-call the original. A function that was imported by name (`from random import shuffle`) before is the original, and
-draws from the stream that all threads share.
-"""
+While a worker thread runs, these functions are replaced by ones that choose the stream by thread; in other threads they call
+the original. A function that was imported by name (`from random import shuffle`) before is the original, and draws from the
+stream that all threads share."""
 
 from __future__ import annotations
 

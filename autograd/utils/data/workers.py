@@ -1,8 +1,7 @@
 """Workers: what one does with its tasks, and a crew of them in threads.
 
 A worker gets messages from its inbox, ("begin", state) for a pass over the dataset and ("fetch", numbers) for a batch, and
-puts (its number, Answer) into its outbox for each batch asked for. None ends it.
-"""
+puts (its number, Answer) into its outbox for each batch asked for. None ends it."""
 
 from __future__ import annotations
 
@@ -40,8 +39,7 @@ GRACE = 2.0                               # seconds that workers have to end the
 class WorkerInfo:
     """The result of get_worker_info(): the worker's number, how many there are, its seed, and its copy of the dataset.
 
-    `rng` holds the random streams of a worker thread; None in a process.
-    """
+    `rng` holds the random streams of a worker thread; None in a process."""
 
     id: int
     num_workers: int
@@ -234,8 +232,7 @@ def thread_copy(value: Any, twins: dict[int, Any]) -> Any:
     """A worker thread's copy of a dataset: it may set attributes; what they refer to is shared by all threads.
 
     Datasets and random streams found inside datasets are copied too, as each worker process would have its own. twins: the
-    copies made so far, by the identity of what they are copies of.
-    """
+    copies made so far, by the identity of what they are copies of."""
     if id(value) in twins:
         return twins[id(value)]
     if isinstance(value, KINDS):
@@ -271,8 +268,7 @@ def _is_plain(value: Any) -> bool:
 
 def thread_function(function: Any, twins: dict[int, Any]) -> Callable[..., Any]:
     """A function that a worker thread calls, on that thread's copies where it is a method, a partial or a closure of
-    originals. What it reaches by global names is shared: get_worker_info().dataset is the worker's own.
-    """
+    originals. What it reaches by global names is shared: get_worker_info().dataset is the worker's own."""
     if isinstance(function, types.MethodType) and _is_plain(function.__self__):
         return types.MethodType(function.__func__, _twin(function.__self__, twins))
     if isinstance(function, functools.partial):
