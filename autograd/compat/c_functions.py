@@ -16,7 +16,6 @@ class UndefinedGradBackward(Function):
 
     @staticmethod
     def forward(ctx: Any, *inputs: Tensor) -> Any:
-        """Return the inputs."""
         return inputs[0] if len(inputs) == 1 else inputs
 
     @staticmethod
@@ -30,7 +29,6 @@ class Error(Function):
 
     @staticmethod
     def forward(ctx: Any, *inputs: Tensor, message: str) -> Any:
-        """Return the inputs."""
         ctx.message = message
         return inputs[0] if len(inputs) == 1 else inputs
 

@@ -52,7 +52,6 @@ class Bernoulli(Distribution):
         return self.probs.shape if "probs" in self.__dict__ else self.logits.shape
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """Expand the parameters to a larger batch_shape."""
         given = {name: self.__dict__[name].expand(batch_shape) for name in ("probs", "logits") if name in self.__dict__}
         return self._expanded(batch_shape, _instance, **given)
 

@@ -60,7 +60,6 @@ class Categorical(Distribution):
         return constraints.integer_interval(0, self._num_events - 1)
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """Expand the parameters to a larger batch_shape."""
         given = {name: self.__dict__[name].expand((*batch_shape, self._num_events)) for name in ("probs", "logits")
                  if name in self.__dict__}
         return self._expanded(batch_shape, _instance, _num_events=self._num_events, **given)
@@ -150,7 +149,6 @@ class OneHotCategorical(Distribution):
         return (indices.unsqueeze(-1) == arange(self._event_shape[0])).to(self.probs.dtype)
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """Expand the parameters to a larger batch_shape."""
         return self._expanded(batch_shape, _instance, _categorical=self._categorical.expand(batch_shape))
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:

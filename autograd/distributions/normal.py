@@ -30,7 +30,6 @@ class Normal(Distribution):
         super().__init__(self.loc.shape, validate_args=validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """Expand the parameters to a larger batch_shape."""
         return self._expanded(batch_shape, _instance, loc=self.loc.expand(batch_shape), scale=self.scale.expand(batch_shape))
 
     @property

@@ -32,7 +32,6 @@ class Uniform(Distribution):
         return constraints.interval(self.low, self.high)
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """Expand the parameters to a larger batch_shape."""
         return self._expanded(batch_shape, _instance, low=self.low.expand(batch_shape), high=self.high.expand(batch_shape))
 
     @property

@@ -28,7 +28,6 @@ class Rearrange(RearrangeMixin, Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elements in their new order."""
         return self._apply_recipe(input)
 
 
@@ -40,7 +39,6 @@ class Reduce(ReduceMixin, Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """The reduced elements."""
         return self._apply_recipe(input)
 
 
@@ -66,7 +64,6 @@ class EinMix(EinmixMixin, Module):
             setattr(self, name, None if pattern is None else Rearrange(pattern, **(lengths or {})))
 
     def forward(self, input: Tensor) -> Tensor:
-        """The mixed input."""
         if self.pre_rearrange is not None:
             input = self.pre_rearrange(input)
         out = einsum(self.einsum_pattern, input, self.weight)

@@ -18,6 +18,7 @@ from ..core.primitive import primitive
 from ..core.tensor import Parameter, Tensor
 from ..ops.creation.fill import empty_like, zeros_like
 from ..ops.pointwise.cast import cast
+from .extra_repr import format_attributes
 from .module_hooks import Hooked, of_all_modules
 from .notebook import html_of
 from .parameter import is_lazy
@@ -35,6 +36,7 @@ class Module(Hooked, Stateful):
 
     training: bool = True
     call_super_init: bool = False
+    _shown = ""                                      # the attributes that extra_repr() shows; "inplace?": if it is True
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """No effect: members are ordinary attributes. With the class attribute call_super_init the next class of the MRO
@@ -575,7 +577,7 @@ class Module(Hooked, Stateful):
             >>> ag.nn.Linear(2, 3).extra_repr()
             'in_features=2, out_features=3, bias=True'
         """
-        return ""
+        return format_attributes(self, self._shown)
 
     def __repr__(self) -> str:
         extra = self.extra_repr()

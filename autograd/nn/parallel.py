@@ -22,7 +22,6 @@ class _DataParallel(Module):
         self.device_ids: list[int] = []
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """The module's."""
         return self.module(*inputs, **kwargs)
 
 

@@ -16,13 +16,11 @@ class NoDerivative(Operation, name="NotImplemented"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, value: Array | Sequence[Array], error: Exception) -> Any:
-        """The computed values, unchanged."""
         ctx.error = error
         return value
 
     @staticmethod
     def backward(ctx: Context, *gs: Any) -> Gradients:
-        """There is none."""
         raise ctx.error
 
 

@@ -37,7 +37,6 @@ class Adadelta(Elementwise):
         return {"square_avg": 0.0, "acc_delta": 0.0}
 
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """The formula of the class."""
         numbers["step"] += 1
         lr, rho, eps = number(group["lr"]), group["rho"], group["eps"]
 

@@ -38,7 +38,6 @@ class Adafactor(OneByOne):
                                   "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize})
 
     def update(self, p: Array, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """The formula of the class."""
         t, lr, (eps1, eps2) = count_step(state), number(group["lr"]), group["eps"]
         eps1 = finfo(p.dtype).eps if eps1 is None else eps1
         g = -g if group["maximize"] else g

@@ -40,11 +40,9 @@ class Adagrad(Elementwise):
                                  "sum": result(np.full(p.array.shape, filled, p.array.dtype))}
 
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
-        """The sum of squares."""
         return {"sum": group["initial_accumulator_value"]}
 
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """The formula of the class."""
         t = numbers["step"] = numbers["step"] + 1
         size = number(group["lr"]) / (1 + (t - 1) * group["lr_decay"])
 

@@ -44,7 +44,6 @@ class Adam(Elementwise):
         return {**moments, "max_exp_avg_sq": 0.0} if group["amsgrad"] else moments
 
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """The formula of the class."""
         t = numbers["step"] = numbers["step"] + 1
         lr, eps, decay = number(group["lr"]), number(group["eps"]), number(group["weight_decay"])
         beta1, beta2 = map(number, group["betas"])

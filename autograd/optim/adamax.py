@@ -33,11 +33,9 @@ class Adamax(Elementwise):
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
 
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
-        """First moment, and the running maximum."""
         return {"exp_avg": 0.0, "exp_inf": 0.0}
 
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """The formula of the class."""
         t = numbers["step"] = numbers["step"] + 1
         beta1, beta2 = map(number, group["betas"])
         size = number(group["lr"]) / (1 - beta1 ** t)

@@ -32,7 +32,6 @@ class LAMB(OneByOne):
             "foreach": foreach, "differentiable": differentiable})
 
     def update(self, p: Array, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """The formula of the class."""
         t, (beta1, beta2) = count_step(state), map(number, group["betas"])
         m, v = (array_in(state, name, p.shape, p.dtype) for name in ("exp_avg", "exp_avg_sq"))
         g = -g if group["maximize"] else g

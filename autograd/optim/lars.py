@@ -32,7 +32,6 @@ class LARS(OneByOne):
             "differentiable": differentiable})
 
     def update(self, p: Array, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """The formula of the class."""
         decay, momentum = group["weight_decay"], group["momentum"]
         size_p, size_g, local = norm(p), norm(g), 1.0
         if group["adapt"] and size_p > 0 and size_g > 0:

@@ -40,7 +40,6 @@ class Muon(OneByOne):
                     raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {p.size()}")
 
     def update(self, p: Array, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """The formula of the class."""
         lr, momentum = number(group["lr"]), group["momentum"]
         v = array_in(state, "momentum_buffer", p.shape, p.dtype)
         v += (1 - momentum) * (g - v)

@@ -39,7 +39,6 @@ class NAdam(Elementwise):
             "capturable": capturable, "differentiable": differentiable})
 
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
-        """First and second moment."""
         return {"exp_avg": 0.0, "exp_avg_sq": 0.0}
 
     def numbers(self, group: dict[str, Any]) -> dict[str, float]:

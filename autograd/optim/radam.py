@@ -38,11 +38,9 @@ class RAdam(Elementwise):
             "differentiable": differentiable})
 
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
-        """First and second moment."""
         return {"exp_avg": 0.0, "exp_avg_sq": 0.0}
 
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """The formula of the class."""
         t = numbers["step"] = numbers["step"] + 1
         lr, decay, decoupled = number(group["lr"]), group["weight_decay"], group["decoupled_weight_decay"]
         beta1, beta2 = map(number, group["betas"])

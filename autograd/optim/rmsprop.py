@@ -38,7 +38,6 @@ class RMSprop(Elementwise):
         return dict.fromkeys(names, 0.0)
 
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """The formula of the class."""
         numbers["step"] += 1
         lr, alpha, momentum = number(group["lr"]), group["alpha"], group["momentum"]
 

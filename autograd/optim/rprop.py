@@ -40,7 +40,6 @@ class Rprop(Elementwise):
         return {"prev": 0.0, "step_size": number(group["lr"])}
 
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """The formula of the class."""
         numbers["step"] += 1
         (shrink, grow), (low, high) = group["etas"], group["step_sizes"]
 

@@ -31,11 +31,9 @@ class SGD(Elementwise):
             "fused": fused})
 
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
-        """The velocity, if there is momentum."""
         return {"momentum_buffer": 0.0} if group["momentum"] else {}
 
     def numbers(self, group: dict[str, Any]) -> dict[str, float]:
-        """None: SGD does not count steps."""
         return {}
 
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:

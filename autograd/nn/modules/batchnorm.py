@@ -65,7 +65,6 @@ class NormBase(Module):
         raise NotImplementedError(f"{type(self).__name__} must say which inputs it takes, in _check_input_dim")
 
     def extra_repr(self) -> str:
-        """The number of channels and all options."""
         return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
                 f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
 

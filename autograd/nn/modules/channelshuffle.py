@@ -5,12 +5,13 @@ from __future__ import annotations
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
-from .extra_repr import format_attributes
 
 
 class ChannelShuffle(Module):
     """Permute channels between groups: with groups of k channels, channel g * k + i moves to i * groups + g, so that
     neighbours come from different groups. Zhang et al. 2017 (arXiv:1707.01083)."""
+
+    _shown = "groups"
 
     def __init__(self, groups: int) -> None:
         self.groups = groups
@@ -18,10 +19,6 @@ class ChannelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, ...), c a multiple of groups -> the same shape."""
         return F.channel_shuffle(input, self.groups)
-
-    def extra_repr(self) -> str:
-        """The number of groups."""
-        return format_attributes(self, "groups")
 
 
 __all__ = ["ChannelShuffle"]

@@ -57,7 +57,6 @@ class _ConvNd(Module):
                 init.uniform_(self.bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
 
     def extra_repr(self) -> str:
-        """Channels, kernel size and stride, and every other argument that differs from its default."""
         zeros, ones = (0,) * len(self.kernel_size), (1,) * len(self.kernel_size)
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
         text += f", padding={self.padding}" if self.padding != zeros else ""

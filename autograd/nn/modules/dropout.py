@@ -5,21 +5,18 @@ from __future__ import annotations
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
-from .extra_repr import format_attributes
 
 
 class _DropoutNd(Module):
     """Base of dropout: the probability p of zeroing."""
+
+    _shown = "p inplace"
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         if not 0 <= p <= 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p: float = p
         self.inplace: bool = inplace
-
-    def extra_repr(self) -> str:
-        """p and inplace."""
-        return format_attributes(self, "p inplace")
 
 
 class Dropout(_DropoutNd):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ...core.tensor import Tensor
 from ..module import Module
-from .extra_repr import format_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
 
 class Flatten(Module):
     """Merge dimensions start_dim to end_dim (inclusive) into one."""
+
+    _shown = "start_dim end_dim"
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         self.start_dim: int = start_dim
@@ -23,13 +24,11 @@ class Flatten(Module):
         """input (n, *dims) -> (n, prod(dims)) with the default arguments; a view where memory order allows it."""
         return input.flatten(self.start_dim, self.end_dim)
 
-    def extra_repr(self) -> str:
-        """The first and last merged dimension, as repr() shows them."""
-        return format_attributes(self, "start_dim end_dim")
-
 
 class Unflatten(Module):
     """Split dimension dim into several of the sizes unflattened_size; one of them may be -1."""
+
+    _shown = "dim unflattened_size"
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         if isinstance(dim, str):
@@ -47,10 +46,6 @@ class Unflatten(Module):
         """input (..., prod(sizes), ...) -> (..., *sizes, ...). RuntimeError if the sizes do not multiply to the dimension.
         """
         return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        """The dimension and its sizes."""
-        return format_attributes(self, "dim unflattened_size")
 
 
 __all__ = ["Flatten", "Unflatten"]

@@ -11,8 +11,8 @@ from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init
+from ..extra_repr import format_attributes
 from ..module import Module
-from .extra_repr import format_attributes
 
 
 class Identity(Module):
@@ -53,7 +53,6 @@ class Linear(Module):
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """in_features, out_features and whether there is a bias, as repr() shows them."""
         return f"{format_attributes(self, 'in_features out_features')}, bias={self.bias is not None}"
 
 
@@ -87,7 +86,6 @@ class Bilinear(Module):
         return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The three sizes and whether there is a bias, as repr() shows them."""
         return f"{format_attributes(self, 'in1_features in2_features out_features')}, bias={self.bias is not None}"
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ...base.types import DeviceLike, DTypeLike
 from ...core.tensor import Tensor
 from .. import functional as F
-from .extra_repr import format_attributes
+from ..extra_repr import format_attributes
 from .linear import Linear
 from .loss import Loss
 
@@ -54,7 +54,6 @@ class LinearCrossEntropyLoss(Loss):
                                       options=self.options)
 
     def extra_repr(self) -> str:
-        """The sizes and all options."""
         return (f"in_features={self.linear.in_features}, {format_attributes(self, 'num_classes out_features')}, "
                 f"bias={self.linear.bias is not None}, "
                 f"{format_attributes(self, 'reduction ignore_index label_smoothing options')}")

@@ -8,8 +8,8 @@ from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init
+from ..extra_repr import format_attributes
 from ..module import Module
-from .extra_repr import format_attributes
 
 
 def _shape(normalized_shape: SizeLike) -> tuple[int, ...]:
@@ -44,7 +44,6 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        """The shape and all options."""
         return (f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
                 f"bias={self.bias is not None}")
 
@@ -73,7 +72,6 @@ class RMSNorm(Module):
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
-        """The shape and all options."""
         return f"{self.normalized_shape}, {format_attributes(self, 'eps elementwise_affine')}"
 
 
@@ -109,7 +107,6 @@ class GroupNorm(Module):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        """The groups, channels and options."""
         settings = format_attributes(self, "eps affine")
         return f"{self.num_groups}, {self.num_channels}, {settings}, bias={self.bias is not None}"
 
@@ -128,7 +125,6 @@ class LocalResponseNorm(Module):
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
-        """The window's size and the three constants, as repr() shows them."""
         return f"{self.size}, {format_attributes(self, 'alpha beta k')}"
 
 

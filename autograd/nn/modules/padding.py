@@ -8,7 +8,6 @@ from ...base.types import SizeLike
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
-from .extra_repr import format_attributes
 from .tuples import ntuple
 
 
@@ -27,7 +26,6 @@ class _PadNd(Module):
         return F.pad(input, self.padding, self.mode)
 
     def extra_repr(self) -> str:
-        """The padding sizes, as repr() shows them."""
         return f"{self.padding}"
 
 
@@ -39,12 +37,10 @@ class _ConstantPadNd(_PadNd):
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
-        """input (..., *sizes) -> the last `dims` dimensions grown by their paddings."""
         return F.pad(input, self.padding, "constant", self.value)
 
     def extra_repr(self) -> str:
-        """The sizes and the value."""
-        return format_attributes(self, "padding value")
+        return f"padding={self.padding}, value={self.value}"
 
 
 class ConstantPad1d(_ConstantPadNd):
@@ -65,37 +61,26 @@ class ConstantPad3d(_ConstantPadNd):
     dims = 3
 
 
-class ZeroPad1d(ConstantPad1d):
+class _ZeroPadNd(_ConstantPadNd):
+    """Base of padding with zeros."""
+
+    def __init__(self, padding: SizeLike) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class ZeroPad1d(_ZeroPadNd, ConstantPad1d):
     """Pad the last dimension with zeros."""
 
-    def __init__(self, padding: SizeLike) -> None:
-        super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        """The padding sizes, as repr() shows them."""
-        return f"{self.padding}"
-
-
-class ZeroPad2d(ConstantPad2d):
+class ZeroPad2d(_ZeroPadNd, ConstantPad2d):
     """Pad the last two dimensions with zeros."""
 
-    def __init__(self, padding: SizeLike) -> None:
-        super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        """The padding sizes, as repr() shows them."""
-        return f"{self.padding}"
-
-
-class ZeroPad3d(ConstantPad3d):
+class ZeroPad3d(_ZeroPadNd, ConstantPad3d):
     """Pad the last three dimensions with zeros."""
-
-    def __init__(self, padding: SizeLike) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        """The padding sizes, as repr() shows them."""
-        return f"{self.padding}"
 
 
 class _ReflectionPadNd(_PadNd):

@@ -68,7 +68,6 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self) -> str:
-        """Type and size of each."""
         return "\n".join(_line(number, value) for number, value in enumerate(self))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -185,7 +184,6 @@ class ParameterDict(Module):
         return self
 
     def extra_repr(self) -> str:
-        """Type and size of each."""
         return "\n".join(_line(key, value) for key, value in self.items())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
-from .extra_repr import format_attributes
 
 
 class PixelShuffle(Module):
     """Upscale images by moving channels into space: r = upscale_factor."""
+
+    _shown = "upscale_factor"
 
     def __init__(self, upscale_factor: int) -> None:
         self.upscale_factor = upscale_factor
@@ -18,13 +19,11 @@ class PixelShuffle(Module):
         """input (..., c * r^2, h, w) -> (..., c, h * r, w * r). RuntimeError if r^2 does not divide the channels."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
-    def extra_repr(self) -> str:
-        """The upscale factor, as repr() shows it."""
-        return format_attributes(self, "upscale_factor")
-
 
 class PixelUnshuffle(Module):
     """Downscale images by moving space into channels: r = downscale_factor. The inverse of PixelShuffle."""
+
+    _shown = "downscale_factor"
 
     def __init__(self, downscale_factor: int) -> None:
         self.downscale_factor = downscale_factor
@@ -32,10 +31,6 @@ class PixelUnshuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         """input (..., c, h * r, w * r) -> (..., c * r^2, h, w). RuntimeError if r does not divide h and w."""
         return F.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        """The downscale factor, as repr() shows it."""
-        return format_attributes(self, "downscale_factor")
 
 
 __all__ = ["PixelShuffle", "PixelUnshuffle"]

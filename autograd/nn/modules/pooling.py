@@ -12,12 +12,13 @@ from ...base.types import SizeLike
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
-from .extra_repr import format_attributes
 from .tuples import pair, single, triple
 
 
 class _MaxPoolNd(Module):
     """Base of max pooling: the arguments of the window."""
+
+    _shown = "kernel_size stride padding dilation ceil_mode"
 
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, dilation: SizeLike = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
@@ -31,10 +32,6 @@ class _MaxPoolNd(Module):
     def _pooled(self, pool: Callable[..., Any], input: Tensor) -> Any:
         return pool(input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode,
                     return_indices=self.return_indices)
-
-    def extra_repr(self) -> str:
-        """Kernel size, stride, padding, dilation and ceil_mode, as repr() shows them."""
-        return format_attributes(self, "kernel_size stride padding dilation ceil_mode")
 
 
 class MaxPool1d(_MaxPoolNd):
@@ -64,13 +61,10 @@ class MaxPool3d(_MaxPoolNd):
 class _MaxUnpoolNd(Module):
     """Base of max unpooling: write elements to the indices that max pooling returned, and zeros elsewhere."""
 
+    _shown = "kernel_size stride padding"
     kernel_size: tuple[int, ...]
     stride: tuple[int, ...]
     padding: tuple[int, ...]
-
-    def extra_repr(self) -> str:
-        """Kernel size, stride and padding, as repr() shows them."""
-        return format_attributes(self, "kernel_size stride padding")
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
@@ -120,6 +114,8 @@ class MaxUnpool3d(_MaxUnpoolNd):
 class _AvgPoolNd(Module):
     """Base of average pooling, with the constructor of its 2d and 3d forms."""
 
+    _shown = "kernel_size stride padding"
+
     def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: int | None = None) -> None:
         self.kernel_size: SizeLike = kernel_size
@@ -128,10 +124,6 @@ class _AvgPoolNd(Module):
         self.ceil_mode: bool = ceil_mode
         self.count_include_pad: bool = count_include_pad
         self.divisor_override: int | None = divisor_override
-
-    def extra_repr(self) -> str:
-        """Kernel size, stride and padding, as repr() shows them."""
-        return format_attributes(self, "kernel_size stride padding")
 
 
 class AvgPool1d(_AvgPoolNd):
@@ -171,16 +163,14 @@ class AvgPool3d(_AvgPoolNd):
 class _LPPoolNd(Module):
     """Base of power-average pooling: (sum of x^p)^(1/p) of each window, p = norm_type."""
 
+    _shown = "norm_type kernel_size stride ceil_mode"
+
     def __init__(self, norm_type: float, kernel_size: SizeLike, stride: SizeLike | None = None,
                  ceil_mode: bool = False) -> None:
         self.norm_type: float = norm_type
         self.kernel_size: SizeLike = kernel_size
         self.stride: SizeLike | None = stride
         self.ceil_mode: bool = ceil_mode
-
-    def extra_repr(self) -> str:
-        """The power, kernel size, stride and ceil_mode, as repr() shows them."""
-        return format_attributes(self, "norm_type kernel_size stride ceil_mode")
 
 
 class LPPool1d(_LPPoolNd):
@@ -213,13 +203,11 @@ class _AdaptiveMaxPoolNd(Module):
     """Base of adaptive max pooling: output element i covers input rows floor(i s / o) to ceil((i + 1) s / o), for sizes s
     in, o out. None in output_size keeps the input's size."""
 
+    _shown = "output_size"
+
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         self.output_size: int | Sequence[int | None] = output_size
         self.return_indices: bool = return_indices
-
-    def extra_repr(self) -> str:
-        """The output size, as repr() shows it."""
-        return format_attributes(self, "output_size")
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
@@ -249,12 +237,10 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 class _AdaptiveAvgPoolNd(Module):
     """Base of adaptive average pooling: windows as in adaptive max pooling; None in output_size keeps the input's size."""
 
+    _shown = "output_size"
+
     def __init__(self, output_size: Any) -> None:
         self.output_size = output_size
-
-    def extra_repr(self) -> str:
-        """The output size, as repr() shows it."""
-        return format_attributes(self, "output_size")
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):

@@ -201,7 +201,6 @@ class RNNBase(Module):
         return weights if self.proj_size else [*weights, None]
 
     def extra_repr(self) -> str:
-        """The sizes, and the rest where it is not the default."""
         text = f"{self.input_size}, {self.hidden_size}"
         defaults = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0,
                     "bidirectional": False}

@@ -63,7 +63,6 @@ class RNNCellBase(Module):
         return tuple(after) if batched else each(lambda h: squeeze(h, 0), tuple(after))
 
     def extra_repr(self) -> str:
-        """The sizes, and the rest where it is not the default."""
         text = f"{self.input_size}, {self.hidden_size}" + ("" if self.bias is True else f", bias={self.bias}")
         nonlinearity = self.__dict__.get("nonlinearity", "tanh")
         return text + ("" if nonlinearity == "tanh" else f", nonlinearity={nonlinearity}")

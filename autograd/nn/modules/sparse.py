@@ -74,7 +74,6 @@ class Embedding(_Table):
                            self.sparse)
 
     def extra_repr(self) -> str:
-        """The size of the table, and the rest where it is not the default."""
         text = f"{self.num_embeddings}, {self.embedding_dim}"
         text += f", padding_idx={self.padding_idx}" if self.padding_idx is not None else ""
         text += f", max_norm={self.max_norm}" if self.max_norm is not None else ""
@@ -120,7 +119,6 @@ class EmbeddingBag(_Table):
                                self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx)
 
     def extra_repr(self) -> str:
-        """The size of the table, the mode, and the rest where it is not the default."""
         text = f"{self.num_embeddings}, {self.embedding_dim}"
         text += f", max_norm={self.max_norm}" if self.max_norm is not None else ""
         text += f", norm_type={self.norm_type}" if self.norm_type != 2 else ""

@@ -31,7 +31,6 @@ class Upsample(Module):
                              recompute_scale_factor=self.recompute_scale_factor)
 
     def extra_repr(self) -> str:
-        """The size or the factor, and the mode."""
         size = f"size={self.size}" if self.scale_factor is None else f"scale_factor={self.scale_factor}"
         return f"{size}, mode={self.mode!r}"
 

@@ -140,7 +140,6 @@ class _Orthogonal(Module):
             self.register_buffer("base", None)
 
     def forward(self, X: Any) -> Any:
-        """The orthogonal matrix."""
         wide = X.shape[-2] < X.shape[-1]
         X = mT(X) if wide else X
         Q = _householder(X) if self.orthogonal_map == _OrthMaps.householder else _of_skew(X, self.orthogonal_map)

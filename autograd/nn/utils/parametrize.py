@@ -123,7 +123,6 @@ class ParametrizationList(ModuleList):
         return ["original"] if self.is_tensor else [f"original{n}" for n in range(self.ntensors)]
 
     def forward(self) -> Tensor:
-        """The parametrized tensor."""
         first, *rest = self
         x = first(*(getattr(self, name) for name in self._names()))
         for module in rest:

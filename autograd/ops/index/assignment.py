@@ -48,7 +48,6 @@ class IndexPut(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, value: Array | Number, *, index: Any, accumulate: bool = False) -> Array:
-        """A copy, assigned to."""
         ctx.index, ctx.accumulate, ctx.value_shape = frozen_index(index), accumulate, np.shape(value)
         out = np.array(x)                            # in x's order of memory, as of clone()
         assign(out, ctx.index, value, accumulate)

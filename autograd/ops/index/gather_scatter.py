@@ -41,7 +41,6 @@ class Gather(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Scatter-add of g, the adjoint of gather."""
         (index,) = ctx.values
         dim, shape = ctx.given
         return ScatterAdd.apply(None, index, g, dim=dim, shape=shape), None

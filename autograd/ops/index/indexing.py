@@ -103,7 +103,6 @@ class IndexBackward(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The gradient indexed by the same arrays."""
         return (Index.apply(g, *ctx.values, dims=ctx.dims), *[None] * len(ctx.values))
 
 
@@ -112,7 +111,6 @@ class MaskedSelect(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, mask: Array) -> Array:
-        """NumPy's boolean indexing."""
         ctx.save(mask)
         ctx.shape = x.shape
         return x[mask]
@@ -129,7 +127,6 @@ class MaskedSelectBackward(Operation):
 
     @staticmethod
     def forward(ctx: Context, g: Array, mask: Array, *, shape: tuple[int, ...]) -> Array:
-        """NumPy assigns by the boolean mask."""
         ctx.save(mask)
         out = np.zeros(shape, g.dtype)
         out[mask] = g
@@ -137,7 +134,6 @@ class MaskedSelectBackward(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Select the masked elements."""
         (mask,) = ctx.values
         return MaskedSelect.apply(g, mask), None
 

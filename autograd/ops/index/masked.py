@@ -50,7 +50,6 @@ class MaskedScatter(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, mask: Array, source: Array) -> Array:
-        """NumPy assigns by the boolean mask."""
         ctx.save(mask)
         ctx.shape = source.shape
         out = np.array(x, order="C")

@@ -53,7 +53,6 @@ class AsStrided(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: Tensor) -> Gradients:
-        """Added up in memory, read from there."""
         memory = IndexBackward.apply(reshape(g, -1), ctx.seen.reshape(-1), dims=(0,), shape=(ctx.length,))
         gx = Index.apply(memory, ctx.own, dims=(0,))
         shares = np.bincount(ctx.own.reshape(-1), minlength=1)

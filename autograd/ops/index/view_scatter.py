@@ -21,7 +21,6 @@ class ViewScatter(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, src: Array | Number, *, view_of: Callable[[Any], Any]) -> Array:
-        """A copy, written to through the view."""
         ctx.view_of = view_of
         out = np.array(x)
         view_of(out)[...] = src

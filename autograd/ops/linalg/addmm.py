@@ -35,7 +35,6 @@ class AddmmOfProduct(Operation, name="Addmm"):
 
     @staticmethod
     def forward(ctx: Context, input: Array, product: Array, *, beta: Number, alpha: Number) -> Array:
-        """In the dtype of the operands."""
         ctx.factors = beta, alpha
         out = product if alpha == 1 else alpha * product
         if beta == 0:
@@ -44,7 +43,6 @@ class AddmmOfProduct(Operation, name="Addmm"):
 
     @staticmethod
     def backward(ctx: Context, g: Tensor) -> Gradients:
-        """Each side's factor."""
         beta, alpha = ctx.factors
         return (scaled(g, beta) if ctx.needs(0) else None), (scaled(g, alpha) if ctx.needs(1) else None)
 
@@ -56,7 +54,6 @@ class Addmm(Operation):
 
     @staticmethod
     def forward(ctx: Context, input: Array, x: Array, y: Array, *, beta: float, alpha: float) -> Array:
-        """As AddmmOfProduct, into the product's memory."""
         ctx.save(x, y)
         ctx.factors, ctx.shape = (beta, alpha), input.shape
         out = product(x, y)
@@ -68,7 +65,6 @@ class Addmm(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """AddmmOfProduct's, and MatMul's."""
         beta, alpha = ctx.factors
         x, y = ctx.values
         return (sum_to_like(scaled(g, beta), ctx.shape, g.dtype) if ctx.needs(0) else None,

@@ -89,7 +89,6 @@ class CholeskySolve(Operation):
 
     @staticmethod
     def forward(ctx: Context, b: Array, factor: Array, *, upper: bool) -> Array:
-        """Two triangular systems."""
         lower = mH(factor) if upper else factor
         out = triangular(mH(lower), triangular(lower, b, False), True)
         ctx.save(factor, out)

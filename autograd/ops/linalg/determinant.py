@@ -37,7 +37,6 @@ class Det(Operation, name="LinalgDet"):
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> Array:
-        """NumPy's det, by LU factors."""
         out = np.asarray(np.linalg.det(x))
         ctx.save(x, out)
         return out
@@ -75,7 +74,6 @@ class SignLogDet(Operation, name="LinalgSlogdet"):
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> tuple[Array, ...]:
-        """NumPy's slogdet, by LU factors."""
         sign, size = np.linalg.slogdet(x)
         sign, size = np.asarray(sign, x.dtype), np.asarray(size)
         ctx.save(x, sign)

@@ -69,7 +69,6 @@ class LinalgEig(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> tuple[Array, ...]:
-        """np.linalg.eig, in complex numbers."""
         values, vectors = attempt("linalg.eig", np.linalg.eig, x)
         values, vectors = (as_complex(np.asarray(v)) for v in (values, vectors))
         ctx.save(values, vectors)

@@ -76,7 +76,6 @@ class Contract(Operation, name="Bmm"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, y: Array, *, left: Labels, right: Labels, output_labels: Labels) -> Array:
-        """As matrix products."""
         ctx.save(x, y)
         ctx.labels = left, right, output_labels
         return contracted(x, y, left, right, output_labels)

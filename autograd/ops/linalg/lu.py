@@ -53,7 +53,6 @@ class Lu(Operation, name="LinalgLuFactorEx"):
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> tuple[Array, ...]:
-        """kernels.lu factorises with partial pivoting."""
         factors, pivots, info = lu_kernel(x)
         ctx.save(factors)
         ctx.rows = permutation(pivots, x.shape[-2])

@@ -81,7 +81,6 @@ class MatMul(Operation, name="Mm"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, y: Array) -> Array:
-        """kernels.products multiplies the matrices."""
         ctx.save(x, y)
         return rows_product(x, y)
 
@@ -130,7 +129,6 @@ class MatVec(Operation, name="Mv"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, v: Array) -> Array:
-        """np.matmul of matrix and vector."""
         ctx.save(x, v)
         with alone():
             return np.matmul(x, v)
@@ -402,7 +400,6 @@ class LinearEach(Operation, name="Baddbmm"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array, bias: Array | None) -> Array:
-        """One product if the weights are one."""
         ctx.save(x, weight)
         out = _product_each(x, weight.swapaxes(1, 2))
         if bias is not None:

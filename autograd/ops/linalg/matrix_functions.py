@@ -26,7 +26,6 @@ class MatrixExp(Operation, name="LinalgMatrixExp"):
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> Array:
-        """kernels.matrix_exp scales, approximates and squares."""
         ctx.save(x)
         return exponential(x)
 

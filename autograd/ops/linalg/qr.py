@@ -43,7 +43,6 @@ class Qr(Operation, name="LinalgQr"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, mode: str) -> tuple[Array, ...]:
-        """np.linalg.qr in the mode asked for."""
         if mode == "r":
             ctx.mode = mode
             return np.zeros(0, x.dtype), attempt("linalg.qr", np.linalg.qr, x, mode="r")

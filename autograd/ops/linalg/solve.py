@@ -88,7 +88,6 @@ class Solve(Operation, name="LinalgSolveEx"):
 
     @staticmethod
     def forward(ctx: Context, a: Array, b: Array) -> Array:
-        """NumPy's solve; stacks broadcast."""
         try:
             out = np.linalg.solve(a, b)
         except np.linalg.LinAlgError:
@@ -115,7 +114,6 @@ class SolveTriangular(Operation, name="LinalgSolveTriangular"):
 
     @staticmethod
     def forward(ctx: Context, a: Array, b: Array, *, upper: bool, unit: bool) -> Array:
-        """The kernel solves by substitution."""
         out = triangular_kernel(a, b, upper, unit)
         ctx.save(a, out)
         ctx.kind = upper, unit

@@ -21,7 +21,6 @@ class SparseMatMul(Operation, name="SparseMm"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, matrix: Any) -> Array:
-        """The product that SciPy computes."""
         ctx.matrix = matrix
         return matrix @ x                            # type: ignore[no-any-return]
 

@@ -43,7 +43,6 @@ class Svd(Operation, name="LinalgSvd"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, full: bool) -> tuple[Array, ...]:
-        """np.linalg.svd, reduced or with full matrices."""
         u, s, vh = attempt("linalg.svd", np.linalg.svd, x, full_matrices=full)
         ctx.save(u, s, vh)
         return u, s, vh

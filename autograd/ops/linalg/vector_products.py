@@ -77,7 +77,6 @@ class Cross(Operation, name="LinalgCross"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, y: Array, *, dim: int) -> Array:
-        """np.cross along one dimension."""
         ctx.save(x, y)
         ctx.dim = dim
         return np.cross(x, y, axis=dim)

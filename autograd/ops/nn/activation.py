@@ -72,7 +72,6 @@ class GeluTanh(Operation, name="Gelu"):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The product rule."""
         x, (kept,) = ctx.values
         if not isinstance(g, Tensor):
             return kernel.tanh_backward(g, x, kept)
@@ -359,13 +358,11 @@ class RreluWithNoise(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, slopes: Array) -> Array:
-        """The gradient times the slopes."""
         ctx.save(slopes)
         return x * slopes
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The same slopes."""
         return g * ctx.values[0], None
 
 
@@ -379,13 +376,11 @@ class PreluKernel(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array) -> Array:
-        """Both of one dtype."""
         ctx.save(x, weight)
         return np.where(x > 0, x, x * weight)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The slope, and x where it counts."""
         x, weight = ctx.values
         return where(x > 0, g, g * weight), where(x > 0, 0.0, g * x)
 

@@ -29,7 +29,6 @@ class BinaryCrossEntropy(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, t: Array) -> Array:
-        """No reduction here."""
         ctx.save(x, t)
         one = np.maximum(np.log(x), SMALLEST_LOG)
         other = np.maximum(np.log1p(-x), SMALLEST_LOG)

@@ -64,7 +64,6 @@ class Conv(Operation, name="Convolution"):
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array, bias: Array | None, *, geometry: WindowGeometry,
                 groups: int) -> Array:
-        """The kernel conv."""
         ctx.save(x, weight)
         ctx.geometry, ctx.groups = geometry, groups
         return kernels.conv(x, weight, bias, geometry, groups)
@@ -122,7 +121,6 @@ class ConvWeight(Operation, name="ConvolutionBackwardWeight"):
 
     @staticmethod
     def forward(ctx: Context, g: Array, x: Array, *, geometry: WindowGeometry, groups: int) -> Array:
-        """The kernel conv_weight."""
         ctx.save(g, x)
         ctx.geometry, ctx.groups = geometry, groups
         return kernels.conv_weight(g, x, geometry, groups)

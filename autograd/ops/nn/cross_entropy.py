@@ -57,7 +57,6 @@ class NllLoss(Operation):
 
     @staticmethod
     def forward(ctx: Context, logp: Array, target: Array, *, weights: Array | None, total: Array | None) -> Array:
-        """One element picked from each row."""
         ctx.save(target)
         ctx.shape, ctx.given = logp.shape, (weights, total)
         if weights is None and total:
@@ -93,7 +92,6 @@ class NllLossBackward(Operation):
 
     @staticmethod
     def forward(ctx: Context, g: Array, target: Array, *, shape: tuple[int, int]) -> Array:
-        """One assignment into zeros."""
         ctx.save(target)
         out = np.zeros(shape, g.dtype)
         out[row_numbers(shape[0]), target] = g
@@ -101,7 +99,6 @@ class NllLossBackward(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The rows gathered at the same indices."""
         (target,) = ctx.values
         return GatherRows.apply(g, target), None
 
@@ -113,14 +110,12 @@ class GatherRows(Operation, name="Gather"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, target: Array) -> Array:
-        """Indexing by rows."""
         ctx.save(target)
         ctx.shape = x.shape
         return take_per_row(x, target)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The gradient scattered to the gathered elements."""
         (target,) = ctx.values
         return NllLossBackward.apply(g, target, shape=ctx.shape), None
 

@@ -25,14 +25,12 @@ class CtcLoss(Operation):
     @staticmethod
     def forward(ctx: Context, log_probs: Array, *, labels: Array, lengths: Array, label_lengths: Array, blank: int,
                 zero_infinity: bool) -> Array:
-        """The forward recursion."""
         out, kept = ctc.losses(log_probs, labels, lengths, label_lengths, blank)
         ctx.save(log_probs, (lengths, label_lengths, out, kept, zero_infinity))
         return np.where(np.isinf(out), np.zeros((), out.dtype), out) if zero_infinity else out
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The backward recursion."""
         log_probs, given = ctx.values
         return CtcLossBackward.apply(g, log_probs, given=given)
 
@@ -52,7 +50,6 @@ class CtcLossBackward(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: Array) -> Gradients:
-        """By g only."""
         if ctx.needs(1):
             raise NotImplementedError("derivative for ctc_loss's backward is not implemented: the CTC loss has first "
                                       "derivatives only")

@@ -58,7 +58,6 @@ class Embedding(Operation):
 
     @staticmethod
     def forward(ctx: Context, weight: Array, index: Array, shares: Array | None) -> Array:
-        """np.take of the rows."""
         ctx.save(index, shares)
         ctx.rows = weight.shape[0]
         return np.take(weight, index, axis=0)

@@ -22,7 +22,6 @@ class Im2Col(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, geometry: WindowGeometry) -> Array:
-        """The kernel unfold."""
         ctx.geometry, ctx.plane = geometry, x.shape[2:]
         return kernels.unfold(x, geometry)
 
@@ -39,7 +38,6 @@ class Col2Im(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, plane: Sizes, geometry: WindowGeometry) -> Array:
-        """The kernel fold."""
         ctx.geometry = geometry
         return kernels.fold(x, plane, geometry)
 

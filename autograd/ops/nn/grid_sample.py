@@ -42,7 +42,6 @@ class GridSampler(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """g times the slope."""
         return g * ctx.slope
 
 

@@ -232,7 +232,6 @@ class LayerNorm(Standardize, name="NativeLayerNorm"):
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array | None, bias: Array | None, *, dims: tuple[int, ...], eps: float,
                 form: tuple[int, ...], centre: bool = True, observe: Any = None) -> Array:
-        """The kernel, which saves what Standardize saves."""
         made = layer_norm_kernel.forward(x, weight, bias, form, eps, centre)
         if made is None:
             return Standardize.forward(ctx, x, weight, bias, dims=dims, eps=eps, form=form, centre=centre)
@@ -242,7 +241,6 @@ class LayerNorm(Standardize, name="NativeLayerNorm"):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Standardize's rule, or its kernel."""
         x, weight, _, (means, scales) = ctx.values
         _, _, form, centre = ctx.given
         if not isinstance(g, Tensor) and means is not None:
@@ -317,7 +315,6 @@ class ChannelNorm(BatchNorm, name="NativeBatchNorm"):
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array | None, bias: Array | None, *, dims: tuple[int, ...], eps: float,
                 form: tuple[int, ...], centre: bool = True, observe: Callable[..., Any] | None = None) -> Array:
-        """The kernel's result has its channels last."""
         made = group_norm_kernel.forward(x, weight, bias, group_norm_kernel.BATCH, eps)
         if made is None:
             return like_order(BatchNorm.forward(ctx, x, weight, bias, dims=dims, eps=eps, form=form, observe=observe), x)
@@ -417,7 +414,6 @@ class RunningNorm(Operation, name="NativeBatchNorm"):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Of the mean as of -x, summed."""
         x, mean_of, scale = ctx.values
         h: Any = None
         if ctx.needs(0) or ctx.needs(1):

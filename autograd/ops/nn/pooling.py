@@ -65,7 +65,6 @@ class AvgPool(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Each window's share to its elements."""
         if ctx.windows is not None and not isinstance(g, Tensor):
             quick = onednn_pooling.mean_windows_back(g, ctx.plane, *ctx.windows)
             if quick is not None:
@@ -294,13 +293,11 @@ class MaxPoolWithIndicesBackward(Operation):
 
     @staticmethod
     def forward(ctx: Context, g: Array, *, flat_indices: Array, plane: Sizes) -> Array:
-        """The kernel add_places."""
         ctx.flat_indices = flat_indices
         return kernels.add_places(g, flat_indices, plane)
 
     @staticmethod
     def backward(ctx: Context, u: TensorOrArray) -> Gradients:
-        """GatherFlat, the adjoint."""
         return GatherFlat.apply(u, flat_indices=ctx.flat_indices)
 
 
@@ -311,13 +308,11 @@ class GatherFlat(Operation, name="Gather"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, flat_indices: Array) -> Array:
-        """The kernel take_places."""
         ctx.flat_indices, ctx.plane = flat_indices, x.shape[2:]
         return kernels.take_places(x, flat_indices)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Add g at the same indices."""
         return MaxPoolWithIndicesBackward.apply(g, flat_indices=ctx.flat_indices, plane=ctx.plane)
 
 
@@ -330,13 +325,11 @@ class MaxUnpool(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, flat_indices: Array, *, plane: Sizes) -> Array:
-        """The kernel put_places."""
         ctx.save(flat_indices)
         return kernels.put_places(x, flat_indices, plane)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Gather at the indices."""
         (flat_indices,) = ctx.values
         return GatherFlat.apply(g, flat_indices=getattr(flat_indices, "array", flat_indices)), None
 

@@ -28,6 +28,5 @@ class Upsample(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The transposed maps."""
         quick = onednn_resampling.linear_back(g, ctx.plane) if ctx.lines and not isinstance(g, Tensor) else None
         return Upsample.apply(g, maps=tuple([m.transpose for m in ctx.maps])) if quick is None else quick

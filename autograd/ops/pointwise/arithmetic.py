@@ -149,7 +149,6 @@ class Addcmul(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, a: Array, b: Array, *, value: float) -> Array:
-        """In the common dtype."""
         ctx.save(a, b)
         ctx.value = value
         x, a, b = in_single(x, a, b) if (half := x.dtype == float16) else (x, a, b)
@@ -173,7 +172,6 @@ class Addcdiv(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, a: Array, b: Array, *, value: float) -> Array:
-        """In the common dtype."""
         ctx.save(a, b)
         ctx.value = value
         x, a, b = in_single(x, a, b) if (half := x.dtype == float16) else (x, a, b)
@@ -182,7 +180,6 @@ class Addcdiv(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: Tensor) -> Gradients:
-        """As of a quotient."""
         a, b = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         scaled = (g if ctx.value == 1 else g * ctx.value) / b
         return g, scaled if ctx.needs(1) else None, -scaled * (a / b) if ctx.needs(2) else None
@@ -229,7 +226,6 @@ class Lerp(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Linear in each."""
         if (w := ctx.weight) is not None:
             return g * (1 - w) if ctx.needs(0) else None, g * w if ctx.needs(1) else None, None
         x, y, w = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)

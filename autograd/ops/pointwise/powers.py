@@ -123,7 +123,6 @@ class Frexp(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array) -> tuple[Array, ...]:
-        """np.frexp gives mantissas and exponents."""
         mantissa, exponent = np.frexp(x)
         exponent = np.asarray(exponent, np.int32)
         ctx.save(exponent)

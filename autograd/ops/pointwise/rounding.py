@@ -44,7 +44,6 @@ class RoundTo(Operation, name="Round"):
 
     @staticmethod
     def backward(ctx: Context, g: Tensor) -> Gradients:
-        """Constant between jumps."""
         return zero(g)
 
 

@@ -33,7 +33,6 @@ class Where(Operation):
 
     @staticmethod
     def forward(ctx: Context, condition: Array, x: Array, y: Array) -> Array:
-        """The kernel, on operands of one dtype."""
         ctx.save(condition)
         return where_kernel(condition, x, y)
 
@@ -127,7 +126,6 @@ class Clamp(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Nothing passes beyond the limits."""
         (x,) = ctx.values
         return passing(g, within_limits(x, *ctx.limits))
 

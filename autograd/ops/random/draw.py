@@ -153,13 +153,11 @@ class Normal(Operation):
 
     @staticmethod
     def forward(ctx: Context, *parameters: Any, values: Array) -> Array:
-        """The values that were drawn."""
         ctx.count = len(parameters)
         return values
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Zeros, also where g is infinite."""
         return (zero(g),) * ctx.count
 
 

@@ -35,7 +35,6 @@ class Cumsum(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int) -> Array:
-        """np.add.accumulate; half precision adds up in single."""
         ctx.dim = dim
         made = running(x, dim)
         if made is not None:

@@ -37,7 +37,6 @@ class Amax(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool, pick: Callable[..., Any]) -> Array:
-        """np.maximum.reduce or np.minimum.reduce, or what is faster."""
         ctx.shape, ctx.dims = x.shape, dims
         out = in_rows(np.asarray(extremes(x, dims, keepdim, pick)))
         ctx.save(x, out)
@@ -61,7 +60,6 @@ class MaxOfAll(Amax, name="Max"):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """To the elements equal to the extreme, in equal parts."""
         x, z = ctx.values
         top = z.array if isinstance(z, Tensor) else z
         if top.ndim:                                 # one for each sample of a batch: ctx.dims are the others

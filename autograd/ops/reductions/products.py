@@ -69,7 +69,6 @@ class Prod(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int, keepdim: bool) -> Array:
-        """np.multiply.reduce over the dimensions."""
         out = in_rows(np.asarray(_multiply(np.multiply.reduce, x, axis=dim, keepdims=keepdim)))
         ctx.save(x, out)
         ctx.dim = dim
@@ -96,7 +95,6 @@ class Cumprod(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int) -> Array:
-        """np.multiply.accumulate along the dimension."""
         out = running_product(x, dim)
         if out is None:
             out = in_rows(_multiply(np.multiply.accumulate, x, axis=dim))

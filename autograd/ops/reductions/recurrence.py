@@ -19,7 +19,6 @@ class Recurrence(Operation):
 
     @staticmethod
     def forward(ctx: Context, a: Array, b: Array, *, dim: int) -> Array:
-        """One step after the other."""
         out = np.array(b)
         y, factors = np.moveaxis(out, dim, 0), np.moveaxis(a, dim, 0)
         for i in range(len(factors)):

@@ -45,13 +45,11 @@ class Sum(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool) -> Array:
-        """np.add.reduce, in x's dtype."""
         ctx.shape, ctx.dims = x.shape, dims
         return add_up(x, dims, keepdim)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The gradient repeated over the summed dimensions."""
         return Expand.apply(g.reshape(keepdim_shape(ctx.shape, ctx.dims)), shape=ctx.shape)
 
 
@@ -87,7 +85,6 @@ class Mean(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool) -> Array:
-        """The sum, divided by the count."""
         ctx.shape, ctx.dims = x.shape, dims
         ctx.count = count(x.shape, dims)
         wide = float32 if x.dtype is float16 else x.dtype
@@ -99,7 +96,6 @@ class Mean(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """An equal share for each."""
         return Expand.apply((g / float(ctx.count)).reshape(keepdim_shape(ctx.shape, ctx.dims)), shape=ctx.shape)
 
 
@@ -127,7 +123,6 @@ class Nansum(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool) -> Array:
-        """Zeros for the nans."""
         present = ~np.isnan(x)
         ctx.save(present)
         ctx.dims = dims
@@ -135,7 +130,6 @@ class Nansum(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: Tensor) -> Gradients:
-        """Repeat, where there was no nan."""
         (present,) = ctx.values
         return reshape(g, keepdim_shape(present.shape, ctx.dims)) * present
 

@@ -85,14 +85,12 @@ class Var(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Array:
-        """Two passes: the mean, then the squares."""
         ctx.save(x)
         ctx.settings = dims, correction, whole
         return in_rows(converted(np.asarray(spread(x, dims, keepdim, correction)), x.real.dtype, copy=False))
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """By distance from the mean."""
         (x,) = ctx.values
         return spread_gradient(g, x, *ctx.settings)
 
@@ -104,7 +102,6 @@ class Std(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Array:
-        """The root of the variance."""
         out = in_rows(converted(np.asarray(spread(x, dims, keepdim, correction, True)), x.real.dtype, copy=False))
         ctx.save(x, out)
         ctx.settings = dims, correction, whole
@@ -127,7 +124,6 @@ def _with_mean(name: str, first: type[Operation]) -> type[Operation]:
         @staticmethod
         def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool, correction: float,
                     whole: bool) -> tuple[Array, ...]:
-            """Both operations', in one ctx."""
             out = first.forward(ctx, x, dims=dims, keepdim=keepdim, correction=correction, whole=whole)
             return out, Mean.forward(ctx, x, dims=dims, keepdim=keepdim)
 

@@ -40,7 +40,6 @@ class Cat(Operation):
 
     @staticmethod
     def forward(ctx: Context, *xs: Any, dim: int) -> Array:
-        """NumPy's concatenate, without legacy empty vectors."""
         shapes = [x.shape for x in xs]
         full = xs if (0,) not in shapes else [x for x in xs if x.shape != (0,)] or xs[:1]
         ndim = full[0].ndim
@@ -54,7 +53,6 @@ class Cat(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The slice of g of each input."""
         start = 0
         parts: list[Any] = []
         for number, length in enumerate(ctx.lengths):
@@ -77,14 +75,12 @@ class Stack(Operation):
 
     @staticmethod
     def forward(ctx: Context, *xs: Any, dim: int) -> Array:
-        """np.stack of the arrays."""
         ctx.dim = dim
         dtype = common(xs)
         return in_rows(stacked(widened(xs, dtype), dim, dtype))
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The slice of g of each input."""
         return Unbind.apply(g, dim=ctx.dim) if type(g) is np.ndarray else unbind(g, ctx.dim)
 
 

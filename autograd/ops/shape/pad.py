@@ -23,7 +23,6 @@ class ReflectionPad(Index):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *indices: Array, dims: tuple[int, ...]) -> Array:
-        """Channels stay last."""
         return like_order(Index.forward(ctx, x, *indices, dims=dims), x)
 
 

@@ -65,7 +65,6 @@ class SliceBackward(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The same slice of the gradient."""
         return Slice.apply(g, index=ctx.index)
 
 
@@ -84,7 +83,6 @@ class Select(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Zeros, but for that slice."""
         return SelectBackward.apply(g, dim=ctx.dim, index=ctx.index, shape=ctx.shape)
 
 
@@ -95,7 +93,6 @@ class SelectBackward(Operation):
 
     @staticmethod
     def forward(ctx: Context, g: Array, *, dim: int, index: int, shape: tuple[int, ...]) -> Array:
-        """Assignment into zeros."""
         ctx.dim, ctx.index = dim, index
         out = np.zeros(shape, g.dtype)
         out[before(dim) + (index,)] = g
@@ -103,7 +100,6 @@ class SelectBackward(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The same slice of the second gradient."""
         return Select.apply(g, dim=ctx.dim, index=ctx.index)
 
 

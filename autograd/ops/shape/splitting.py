@@ -30,7 +30,6 @@ class Split(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int, lengths: tuple[int, ...]) -> tuple[Array, ...]:
-        """Slices of the array, views."""
         ctx.dim, ctx.shape, ctx.lengths = dim, x.shape, lengths
         colons = before(dim)
         return tuple([x[colons + (slice(a, b),)] for a, b in pairwise(accumulate(lengths, initial=0))])
@@ -50,13 +49,11 @@ class SplitBackward(Operation):
 
     @staticmethod
     def forward(ctx: Context, *gs: Any, dim: int, lengths: tuple[int, ...]) -> Array:
-        """np.concatenate joins the pieces."""
         ctx.dim, ctx.lengths = dim, lengths
         return np.concatenate(gs, axis=dim)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The gradient split into the same lengths."""
         return Split.apply(g, dim=ctx.dim, lengths=ctx.lengths)
 
 
@@ -87,13 +84,11 @@ class UnbindBackward(Operation):
 
     @staticmethod
     def forward(ctx: Context, *gs: Any, dim: int) -> Array:
-        """np.stack of the arrays."""
         ctx.dim = dim
         return stacked(gs, dim, gs[0].dtype)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The gradient unbound along the same dimension."""
         return Unbind.apply(g, dim=ctx.dim)
 
 

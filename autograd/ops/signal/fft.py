@@ -37,13 +37,11 @@ class FftC2C(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dims: Dims, norm: str, inverse: bool) -> Array:
-        """np.fft.fftn or ifftn."""
         ctx.settings = dims, norm, inverse
         return (np.fft.ifftn if inverse else np.fft.fftn)(x, axes=dims, norm=norm)  # type: ignore
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The other direction, with the same factor."""
         dims, norm, inverse = ctx.settings
         return FftC2C.apply(g, dims=dims, norm=ADJOINT[norm], inverse=not inverse)
 
@@ -55,7 +53,6 @@ class FftR2C(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int, norm: str) -> Array:
-        """np.fft.rfft along the dimension."""
         ctx.settings = dim, norm, x.shape[dim]
         return np.fft.rfft(x, axis=dim, norm=norm)  # type: ignore
 
@@ -73,7 +70,6 @@ class FftC2R(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int, n: int, norm: str) -> Array:
-        """np.fft.irfft along the dimension."""
         ctx.settings = dim, norm, n
         return np.fft.irfft(x, n, axis=dim, norm=norm)  # type: ignore
 

@@ -156,14 +156,12 @@ class Polygamma(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, n: int) -> Array:
-        """By Hurwitz' zeta function."""
         ctx.save(x)
         ctx.n = n
         return gamma_functions.polygamma(n, x)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The derivative of one order more."""
         (x,) = ctx.values
         return g * polygamma(ctx.n + 1, x)
 

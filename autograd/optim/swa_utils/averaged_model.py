@@ -37,7 +37,6 @@ class AveragedModel(Module):
         self.use_buffers: bool = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """The averaged model's output."""
         return self.module(*args, **kwargs)
 
     @primitive
