@@ -152,7 +152,7 @@ def test_a_checkout_that_was_not_built_has_all_names(tmp_path):
 
 
 def test_docstrings_are_there_before_anything_was_called():
-    names = ["add", "Tensor.add_", "Tensor.T", "nn.functional.relu", "linalg.inv", "Tensor.max", "Tensor.shape"]
+    names = ["add", "Tensor.add_", "Tensor.T", "nn.functional.relu", "linalg.inv", "Tensor.max"]
     code = "import autograd as ag\n" + "\n".join(f"assert 'Example:' in ag.{name}.__doc__, {name!r}" for name in names)
     names = ["distributed.send", "Logger", "predict", "Checkpointer", "gather_for_metrics", "timeline"]
     code += "\nimport dparallel, dparallel.checkpoint\ndparallel.Checkpointer = dparallel.checkpoint.Checkpointer\n" + "\n".join(

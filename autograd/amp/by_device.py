@@ -24,6 +24,3 @@ class DeviceGradScaler(GradScaler):
     def __init__(self, init_scale: float = 65536.0, growth_factor: float = 2.0, backoff_factor: float = 0.5,
                  growth_interval: int = 2000, enabled: bool = True) -> None:
         super().__init__(self.spelled_for, init_scale, growth_factor, backoff_factor, growth_interval, enabled)
-
-
-__all__ = ["DeviceAutocast", "DeviceGradScaler"]

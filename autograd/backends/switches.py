@@ -45,6 +45,3 @@ class Switches:
             yield
         finally:
             self.set_flags(**dict(zip(self.defaults, before, strict=True)))
-
-
-__all__ = ["Switches"]

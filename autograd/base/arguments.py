@@ -45,6 +45,3 @@ def listed(what: str, values: Iterable[T], stacklevel: int = 3) -> list[T]:
         warnings.warn(f"{what} is an empty generator, so nothing is done. A generator gives its elements once: call "
                       "model.parameters() again, or pass a list.", UserWarning, stacklevel=stacklevel)
     return found
-
-
-__all__ = ["listed", "real_number", "whole_number", "whole_numbers"]

@@ -127,6 +127,3 @@ def received(capsule: Any) -> np.ndarray[Any, Any]:
     if not versioned and array.size:
         array = np.asarray(Writable(array))
     return array.view(bfloat16()) if brain else array
-
-
-__all__ = ["exported", "imported"]

@@ -101,6 +101,3 @@ environment: Environment = Environment()
 def usable_cores() -> int:
     """How many processor cores this process may use, by its affinity mask."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-__all__ = ["Environment", "environment", "usable_cores"]

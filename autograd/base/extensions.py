@@ -161,6 +161,3 @@ def _noted(native: str) -> str:
 
 
 in_use: bool = __package__ != PACKAGE and prefer()  # setup.py imports `base` alone, in no package: it is not in use there
-
-__all__ = ["CORE", "LOOPS", "NATIVE", "PACKAGE", "SUFFIX", "appearance", "failure", "fingerprint", "in_use", "note",
-           "prefer", "stamp"]

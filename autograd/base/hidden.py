@@ -99,6 +99,3 @@ Hidden.__hash__ = object.__hash__                    # type: ignore[method-assig
 # functions that ask for shapes and dtypes only
 OF_SHAPES = frozenset((np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj, np.empty_like,
                        np.zeros_like, np.ones_like, np.full_like))
-
-
-__all__ = ["Hidden", "NeedsLoop"]

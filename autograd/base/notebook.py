@@ -6,6 +6,3 @@ from __future__ import annotations
 def escaped(text: str) -> str:
     """A text that HTML shows as it is."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").replace("'", "&#x27;")
-
-
-__all__ = ["escaped"]

@@ -64,6 +64,3 @@ def present_in(value: Any, use: str) -> Any:
     if isinstance(value, dict):
         return {name: present_in(v, use) for name, v in value.items()}
     return value
-
-
-__all__ = ["AbsentArray"]

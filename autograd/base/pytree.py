@@ -29,6 +29,3 @@ def nested_map(function: Callable[[Any], Any], nested: Any) -> Any:
         return function(nested)
     values = [nested_map(function, value) for value in nested]
     return type(nested)(*values) if hasattr(nested, "_fields") else type(nested)(values)
-
-
-__all__ = ["nested_map", "nested_values"]

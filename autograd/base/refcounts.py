@@ -32,6 +32,3 @@ def holders(objects: list[Any]) -> list[int]:
     [0]
     """
     return [count - _LISTED for count in _counts(objects)]
-
-
-__all__ = ["holders"]

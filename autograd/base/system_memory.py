@@ -232,7 +232,3 @@ def limits_of(top: Path, path: str, limit_file: str, used_file: str, freeable: s
             continue
         left = int(limit) - used + (int(cache[1]) if cache else 0)
         yield Limit(max(left, 0), f"the control group {folder} ({limit_file} {int(limit) / 1e9:.2f} GB)", True)
-
-
-__all__ = ["Limit", "Mapping", "in_ram", "limits", "malloc_info", "mappings", "peak", "python_info",
-           "reset_peak", "resident"]

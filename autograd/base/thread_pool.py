@@ -224,6 +224,3 @@ def share(calls: list[Callable[[], Any]], threads: int) -> None:
     pieces.done.acquire()
     if pieces.error is not None:
         raise pieces.error
-
-
-__all__ = ["Pieces", "Worker", "Workers", "share", "this_core", "workers"]

@@ -30,6 +30,3 @@ def reported(what: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
         return call
 
     return decorate
-
-
-__all__ = ["listeners", "report", "reported"]

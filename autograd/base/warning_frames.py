@@ -20,6 +20,3 @@ def framed(function: Callable[..., Any]) -> Callable[..., Any]:
     call: Callable[..., Any] = (lambda a: function(a)) if function.nin == 1 else (lambda a, b: function(a, b))
     call.__qualname__ = call.__name__ = function.__name__        # for messages and programs of traces
     return call
-
-
-__all__ = ["framed"]

@@ -41,6 +41,3 @@ def _cuda_getDeviceCount() -> int:
 def _get_privateuse1_backend_name() -> str:
     """The name of PyTorch's backend for devices of other vendors, which is not registered."""
     return "privateuseone"
-
-
-__all__ = ["DispatchKey", "DispatchKeySet"]

@@ -46,7 +46,3 @@ def _check_tensor_all(cond: Any, message: Callable[[], Any] | str | None = None)
 def _check_is_size(i: Any, message: Callable[[], Any] | str | None = None, *, max: int | None = None) -> None:
     """RuntimeError unless i is a size."""
     _check_with(RuntimeError, i >= 0 and (max is None or i <= max), message)
-
-
-__all__ = ["_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all", "_check_type",
-           "_check_value", "_check_with"]

@@ -56,6 +56,4 @@ def reset() -> None:
     """Nothing to forget."""
 
 
-__all__ = ["allow_in_graph", "compile", "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]
-
 _docstrings.complete(globals(), "compat", "compiler.")

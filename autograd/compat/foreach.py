@@ -67,6 +67,3 @@ def apply(operation: str, tensor: Any, args: list[Any], kwargs: dict[str, Any]) 
         result = getattr(tensor, operation.removesuffix("_"))(other)
         return tensor.copy_(result) if operation.endswith("_") else result
     return getattr(tensor, operation)(*args, **kwargs)
-
-
-__all__ = ["NAMES", "PREFIX", "foreach"]

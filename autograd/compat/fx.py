@@ -17,6 +17,4 @@ def symbolic_trace(root: Any, concrete_args: Any = None) -> Any:
     raise NotImplementedError("fx.symbolic_trace(): the graph here is that of a run; see Tensor.grad_fn")
 
 
-__all__ = ["symbolic_trace", "wrap"]
-
 _docstrings.complete(globals(), "compat", "fx.")

@@ -88,6 +88,4 @@ def load(repo_or_dir: str, model: str, *args: Any, source: str = "github", trust
         return entry(*args, **kwargs)
 
 
-__all__ = ["HASH_REGEX", "download_url_to_file", "get_dir", "load", "load_state_dict_from_url", "set_dir", "urlparse"]
-
 _docstrings.complete(globals(), "compat", "hub.")

@@ -154,6 +154,5 @@ class Operators:
 
 ops = Operators()
 
-__all__ = ["Operator", "custom_op", "impl_abstract", "ops", "register_autograd", "register_fake"]
 
 _docstrings.complete(globals(), "compat", "library.")

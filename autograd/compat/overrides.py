@@ -46,7 +46,4 @@ def is_tensor_like(inp: Any) -> bool:
     return isinstance(inp, Tensor) or overrides(inp)
 
 
-__all__ = ["handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic",
-           "is_tensor_like"]
-
 _docstrings.complete(globals(), "compat", "overrides.")

@@ -112,6 +112,4 @@ def limit(allowed: float) -> str:
     return f" (up to {allowed} allowed)" if allowed else ""
 
 
-__all__ = ["assert_close"]
-
 _docstrings.complete(globals(), "compat", "testing.")

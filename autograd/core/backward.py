@@ -359,6 +359,3 @@ def _capture_ends(current: BackwardPass) -> None:
     for node in list(current.captures):
         if node in current.pending:
             observe(current, node, current.pending.pop(node))
-
-
-__all__ = ["backward", "backward_method", "grad", "run_backward"]

@@ -399,6 +399,3 @@ def _stack(level: Level, call: Call, args: Args, settings: Settings) -> Any:
 for _operation, _rule in ((Cast, elementwise), (Conj, elementwise), (Join, whole), (SumTo, _sum_to), (Expand, _expand),
                           (StackGradients, _stack)):
     _operation.batched = staticmethod(_rule)
-
-__all__ = ["Batched", "Level", "along", "dispatch", "elementwise", "here", "leading", "level_of", "looped", "maps", "merged",
-           "placed", "run", "samples", "side_by_side", "split_again", "warn_of", "whole", "within"]

@@ -164,7 +164,3 @@ def casts_float32(function: F) -> F:
             return function(*args, **kwargs)
 
     return casting_float32  # type: ignore[return-value]
-
-
-__all__ = ["DEFAULTS", "cast_to", "casting", "casts_float32", "casts_lower", "change_depth", "eligible", "lower", "lowered",
-           "of_device", "raised", "set_device", "suspended", "widest"]

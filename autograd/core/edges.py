@@ -47,6 +47,3 @@ def input_metadata(edge: GradientEdge) -> tuple[Any, Any]:
         return variable.shape, variable.dtype
     metas = getattr(edge.node, "output_meta", ())
     return metas[edge.output_nr] if edge.output_nr < len(metas) else (None, None)
-
-
-__all__ = ["GradientEdge", "get_gradient_edge", "input_metadata"]

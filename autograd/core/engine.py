@@ -332,10 +332,5 @@ def queue_callback(callback: Callable[[], None]) -> None:
 
 
 def is_checkpoint_valid() -> bool:
-    """Whether no running pass of this thread is limited to certain inputs, so that all leaves get their gradient.
-
-    Example:
-        >>> ag.autograd.Variable._execution_engine.is_checkpoint_valid()
-        True
-    """
+    """Whether no running pass of this thread is limited to certain inputs, so that all leaves get their gradient."""
     return all(each.targets is None for each in running.passes)

@@ -34,39 +34,22 @@ METHODS = ("forward", "backward", "setup_context", "jvp", "vjp")
 
 
 class FunctionNode(Node):
-    """The node of a user's Function, and the `ctx` that its forward and backward are handed.
+    """The node of a user's Function, and the `ctx` that its forward and backward receive.
 
     Example:
         >>> class Scale(ag.Function):
         ...     @staticmethod
         ...     def forward(ctx, x, y):
         ...         ctx.save_for_backward(x, y)
-        ...         ctx.save_for_forward(x, y)           # for jvp, if there is one
         ...         ctx.set_materialize_grads(False)     # an output without a gradient gives backward None
-        ...         out, positive = x * y, x > 0
-        ...         ctx.mark_non_differentiable(positive)
-        ...         return out, positive
-        ...     @staticmethod
-        ...     def backward(ctx, g, _):
-        ...         x, y = ctx.saved_tensors
-        ...         return (g * y if ctx.needs_input_grad[0] else None), (g * x if ctx.needs_input_grad[1] else None)
-        >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
-        >>> out, positive = Scale.apply(x, ag.tensor([3.0, 4.0]))
-        >>> out.grad_fn.apply(ag.ones(2), None)          # backward by hand
-        (tensor([3., 4.]), None)
-        >>> out.sum().backward()
-        >>> x.grad, positive.requires_grad
-        (tensor([3., 4.]), False)
-        >>> class Double(ag.Function):
-        ...     @staticmethod
-        ...     def forward(ctx, x):
-        ...         ctx.mark_dirty(x)                    # x is written to, and returned
-        ...         return x.mul_(2)
+        ...         return x * y
         ...     @staticmethod
         ...     def backward(ctx, g):
-        ...         return 2 * g
-        >>> Double.apply(ag.ones(2))
-        tensor([2., 2.])
+        ...         x, y = ctx.saved_tensors
+        ...         return (g * y if ctx.needs_input_grad[0] else None), (g * x if ctx.needs_input_grad[1] else None)
+        >>> out = Scale.apply(ag.tensor([1.0, 2.0], requires_grad=True), ag.tensor([3.0, 4.0]))
+        >>> out.grad_fn.apply(ag.ones(2))                # backward by hand
+        (tensor([3., 4.]), None)
     """
 
     __slots__ = ("plain", "to_save")
@@ -82,14 +65,7 @@ class FunctionNode(Node):
     for_forward: tuple[Any, ...] = ()
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors (inputs, outputs or intermediates) for backward; the last call counts.
-
-        Args:
-            *tensors (Tensor or None): What ctx.saved_tensors gives, in this order.
-
-        Raises:
-            TypeError: one of them is neither a tensor nor None.
-        """
+        """Keep tensors or None for ctx.saved_tensors in backward; the last call counts. TypeError for anything else."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
                 number = next(n for n, other in enumerate(tensors) if other is tensor)
@@ -98,14 +74,7 @@ class FunctionNode(Node):
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors for jvp, where they are the saved_tensors.
-
-        Args:
-            *tensors (Tensor or None): What ctx.saved_tensors gives in jvp, in this order.
-
-        Raises:
-            AssertionError: one of them is neither a tensor nor None.
-        """
+        """Keep tensors or None for ctx.saved_tensors in jvp. AssertionError for anything else."""
         for tensor in tensors:
             assert tensor is None or isinstance(tensor, Tensor), (
                 "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx.")
@@ -121,11 +90,7 @@ class FunctionNode(Node):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What save_for_backward kept.
-
-        Raises:
-            RuntimeError: it was freed by a backward pass, or written to since it was saved.
-        """
+        """What save_for_backward kept. RuntimeError if a backward pass freed it, or it was written to since."""
         saved = self.saved
         if saved is None:
             return self.to_save or ()               # still inside forward
@@ -140,42 +105,17 @@ class FunctionNode(Node):
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
-        """saved_tensors, by the name that it had before PyTorch 0.4.
-
-        Example:
-            >>> class Square(ag.Function):
-            ...     @staticmethod
-            ...     def forward(ctx, x):
-            ...         ctx.save_for_backward(x)
-            ...         return x * x
-            ...     @staticmethod
-            ...     def backward(ctx, g):
-            ...         return 2 * ctx.saved_variables[0] * g
-            >>> x = ag.tensor(3.0, requires_grad=True)
-            >>> Square.apply(x).backward()
-            >>> x.grad
-            tensor(6.)
-        """
+        """saved_tensors, by the name that it had before PyTorch 0.4."""
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Declare inputs that forward changed in place; forward must return them.
-
-        Args:
-            *tensors (Tensor): Inputs.
-        """
+        """Declare inputs that forward changed in place; forward must return them."""
         self.dirty, self.plain = tensors, False
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Declare outputs that have no gradient; backward still gets zeros (or None) for them.
-
-        Args:
-            *tensors (Tensor): Outputs.
-
-        Raises:
-            RuntimeError: mark_non_differentiable only accepts variable arguments, but got {type}.
-        """
+        """Declare outputs that have no gradient; backward still gets zeros (or None) for them. RuntimeError if one is no
+        tensor."""
         for tensor in tensors:
             if not isinstance(tensor, Tensor):
                 raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got "
@@ -183,7 +123,7 @@ class FunctionNode(Node):
         self.non_differentiable, self.plain = tensors, False
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Choose what backward gets for outputs that received no gradient: zeros, or None.
+        """Choose what backward gets for outputs that received no gradient.
 
         Args:
             value (bool): True: zeros, as without this call; False: None.
@@ -312,14 +252,7 @@ class FunctionNode(Node):
         return cast(Tensor, sum_to_like(grad, shape, dtype))
 
     def apply(self, *grads: Tensor) -> Any:
-        """Run the user's backward on these gradients, as the engine would.
-
-        Args:
-            *grads (Tensor): One for each output.
-
-        Returns:
-            What backward returns.
-        """
+        """Run the user's backward on gradients, one for each output, as the engine would; return what it returns."""
         return self.function.backward(self, *grads)
 
     def __call__(self, *grads: Tensor) -> Any:
@@ -363,9 +296,9 @@ class FunctionMeta(type):
 class Function(metaclass=FunctionMeta):
     """An operation with its own derivative. Subclass it, with static forward and backward; call `apply`.
 
-    forward gets the arguments of apply as they are, with recording off; backward gets one gradient per output and
-    returns one (or None) per argument. Keyword-only arguments of forward are settings and get no gradient. With a
-    static `setup_context(ctx, inputs, output)`, forward takes no ctx. Every subclass has its own node class."""
+    forward gets the arguments of apply as they are, with recording off; backward gets one gradient per output and returns
+    one (or None) per argument. Keyword-only arguments of forward are settings and get no gradient. With a static
+    `setup_context(ctx, inputs, output)`, forward takes no ctx. Every subclass has its own node class."""
 
     node: type[FunctionNode] = FunctionNode
     asks = False                      # whether records() has more to say than that a tensor is tracked

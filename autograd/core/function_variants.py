@@ -100,6 +100,3 @@ def positional_names(function: Callable[..., Any]) -> list[str]:
     """The names of the positional parameters of a function."""
     parameters = inspect.signature(function).parameters.values()
     return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-
-
-__all__ = ["GradientTypeError", "NeedsInputGrad", "bind", "defaults", "in_two_steps", "variants"]

@@ -59,14 +59,10 @@ class RemovableHandle:
 
     Example:
         >>> x = ag.ones(2, requires_grad=True)
-        >>> handle = x.register_hook(lambda grad: 10 * grad)
-        >>> x.sum().backward()
+        >>> with x.register_hook(lambda grad: 10 * grad):
+        ...     x.sum().backward()
         >>> x.grad
         tensor([10., 10.])
-        >>> handle.remove()
-        >>> x.sum().backward()
-        >>> x.grad
-        tensor([11., 11.])
     """
 
     id: int
@@ -122,8 +118,7 @@ class Node:
     returns one gradient or None for each edge. For users, `node(...)` and `node.apply(...)` do the same on Tensors.
 
     Example:
-        >>> x = ag.ones(2, requires_grad=True)
-        >>> y = (3 * x).exp()
+        >>> y = (3 * ag.ones(2, requires_grad=True)).exp()
         >>> node = y.grad_fn
         >>> node.name(), [parent.name() for parent, _ in node.next_functions]
         ('ExpBackward0', ['MulBackward0'])
@@ -132,7 +127,6 @@ class Node:
         >>> y.sum().backward()
         before: tensor([1., 1.])
         after: tensor([20.0855, 20.0855])
-        >>> node.metadata["note"] = "stays with the node"
     """
 
     __slots__ = ("__dict__", "__weakref__", "edges", "hooks", "lane", "meta", "outputs", "saved", "seq")
@@ -192,26 +186,20 @@ class Node:
         return vars(self).setdefault("_metadata", {})
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call a function each time this node has run.
+        """Call a function each time this node has run. Returns a RemovableHandle.
 
         Args:
             fn (Callable[[tuple, tuple], Any]): Called with the gradients of the inputs and of the outputs, tuples of tensors
                 and None. If it returns a tuple, that replaces the gradients of the inputs.
-
-        Returns:
-            A handle whose remove() unregisters the function.
         """
         return RemovableHandle(self.ensure_hooks().post, fn)
 
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call a function each time before this node runs.
+        """Call a function each time before this node runs. Returns a RemovableHandle.
 
         Args:
             fn (Callable[[tuple], Any]): Called with the gradients of the outputs, a tuple of tensors and None. If it returns
                 a tuple, that replaces them.
-
-        Returns:
-            A handle whose remove() unregisters the function.
         """
         return RemovableHandle(self.ensure_hooks().pre, fn)
 

@@ -192,7 +192,3 @@ def calling_frame() -> FrameType:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(CALL_PATH):
         frame = frame.f_back
     return frame
-
-
-__all__ = ["Interceptor", "calling_frame", "install", "node_runner", "notify_recorded", "remove", "this_thread",
-           "without_watcher"]

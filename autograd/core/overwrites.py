@@ -42,6 +42,3 @@ def overwrite(tensors: Sequence[Any], values: Sequence[Any]) -> None:
 def same_bits(a: Any, b: Any) -> bool:
     """Whether two arrays of one shape and dtype have the same bits, nan's too."""
     return bool(a.tobytes() == b.tobytes())
-
-
-__all__ = ["keep_saved", "overwrite", "same_bits"]

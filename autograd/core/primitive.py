@@ -129,7 +129,3 @@ def side_effect(what: str) -> None:
     """`what` begins, which neither a tensor nor a call shows."""
     if this_thread.call_watcher is not None:
         this_thread.call_watcher.side_effect(what)
-
-
-__all__ = ["computed", "data_dependent", "drawn", "grad_assigned", "primitive", "shortcut", "side_effect", "spanned",
-           "this_thread", "value_read", "value_written", "watchers"]

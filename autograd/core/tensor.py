@@ -64,87 +64,36 @@ class TensorBase:
 
     @property
     def shape(self) -> Size:
-        """Sizes of the dimensions, a tuple.
-
-        Returns:
-            Size, of one int for each dimension.
-
-        Example:
-            >>> ag.ones(2, 3).shape
-            Size([2, 3])
-        """
+        """Sizes of the dimensions, a Size."""
         return Size(self.array.shape)
 
     @property
     def dtype(self) -> dtypes.TensorDType:
-        """The element type, which NumPy takes for its own dtype.
-
-        Returns:
-            dtype.
-
-        Example:
-            >>> ag.ones(2).dtype
-            torch.float32
-        """
+        """The element type, which NumPy takes for its own dtype."""
         return dtypes.of_tensors[self.array.dtype]
 
     @property
     def ndim(self) -> int:
-        """The number of dimensions.
-
-        Returns:
-            int.
-
-        Example:
-            >>> ag.ones(2, 3).ndim
-            2
-        """
+        """The number of dimensions."""
         return self.array.ndim
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no recorded operation made this tensor.
-
-        Returns:
-            bool.
-
-        Example:
-            >>> x = ag.ones(2, requires_grad=True)
-            >>> x.is_leaf, (2 * x).is_leaf
-            (True, False)
-        """
+        """Whether no recorded operation made this tensor."""
         if self.made_at is not None:
             demand_fresh(self)
         return self.edge is None
 
     @property
     def grad_fn(self) -> Node | None:
-        """The node that made this tensor; None for a leaf.
-
-        Returns:
-            Node or None.
-
-        Example:
-            >>> x = ag.ones(2, requires_grad=True)
-            >>> (2 * x).grad_fn.name()
-            'MulBackward0'
-        """
+        """The node that made this tensor; None for a leaf."""
         if self.made_at is not None:
             demand_fresh(self)
         return None if self.edge is None else self.edge[0]
 
     @property
     def output_nr(self) -> int:
-        """Which output of grad_fn this tensor is.
-
-        Returns:
-            int.
-
-        Example:
-            >>> x = ag.ones(2, requires_grad=True)
-            >>> x.unbind()[1].output_nr
-            1
-        """
+        """Which output of grad_fn this tensor is."""
         return 0 if self.edge is None else self.edge[1]
 
     @property
@@ -153,15 +102,7 @@ class TensorBase:
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients flow to or through this tensor. May be set on leaves of floating dtype.
-
-        Returns:
-            bool.
-
-        Example:
-            >>> ag.ones(2, requires_grad=True).requires_grad
-            True
-        """
+        """Whether gradients flow to or through this tensor. It can be set on leaves of floating point or complex dtype."""
         return bool(self.tracked & GRAD)
 
     @requires_grad.setter
@@ -190,17 +131,7 @@ class TensorBase:
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient collected by backward() so far: same shape and dtype; None before the first.
-
-        Returns:
-            Tensor of this tensor's shape and dtype, or None.
-
-        Example:
-            >>> x = ag.ones(2, requires_grad=True)
-            >>> (3 * x).sum().backward()
-            >>> x.grad
-            tensor([3., 3.])
-        """
+        """The gradient collected by backward() so far: same shape and dtype; None before the first."""
         if self.edge is not None and self._grad is None and not self.retains_grad:
             warn_user(MSG_NON_LEAF_GRAD)
         return self._grad
@@ -267,16 +198,7 @@ class TensorBase:
 
     @property
     def data(self) -> Tensor:
-        """The same memory as a leaf, whose writes are not counted. Assigning replaces the memory.
-
-        Returns:
-            Tensor of the same shape and dtype.
-
-        Example:
-            >>> x = ag.ones(2, requires_grad=True)
-            >>> x.data.requires_grad
-            False
-        """
+        """The same memory as a leaf, whose writes are not counted. Assigning replaces the memory."""
         alias = result(self.array)
         alias.counter = self.counter if isinstance(self.counter, InferenceCounter) else None
         if self.array.ndim > 2:                     # neither may move in view(), see ops/shape/views.py
@@ -441,18 +363,7 @@ class TensorBase:
 
     @property
     def retains_grad(self) -> bool:
-        """Whether retain_grad() was called on this non-leaf tensor.
-
-        Returns:
-            bool.
-
-        Example:
-            >>> x = ag.ones(2, requires_grad=True)
-            >>> y = 2 * x
-            >>> y.retain_grad()
-            >>> y.retains_grad
-            True
-        """
+        """Whether retain_grad() was called on this non-leaf tensor."""
         if self.edge is None or self.edge[0].hooks is None:
             return False
         kept = self.edge[0].hooks.retain.get(self.edge[1])
@@ -595,6 +506,3 @@ def ensure_hooks(leaf: TensorBase) -> NodeHooks:
     if leaf.hooks is None:
         leaf.hooks = NodeHooks()
     return leaf.hooks
-
-
-__all__ = ["AccumulateGrad", "Parameter", "Tensor", "TensorBase", "edge_of", "restore", "result", "start"]

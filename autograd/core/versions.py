@@ -206,7 +206,3 @@ def count_blocks(change: int) -> None:
 def fresh_counter() -> Counter | None:
     """The counter of a tensor that is made now: none, but in inference mode one that says so."""
     return InferenceCounter() if modes.inference else None
-
-
-__all__ = ["Counter", "InferenceCounter", "KeptVersions", "PartCounter", "Version", "count_blocks", "fresh_counter",
-           "inferring"]

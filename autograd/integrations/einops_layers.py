@@ -70,6 +70,3 @@ class EinMix(EinmixMixin, Module):
         if self.bias is not None:
             out = out + self.bias
         return out if self.post_rearrange is None else self.post_rearrange(out)
-
-
-__all__ = ["EinMix", "Rearrange", "Reduce"]

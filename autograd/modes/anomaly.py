@@ -119,7 +119,3 @@ def report(node: Node) -> None:
         stack = parent.metadata.get("traceback_", ["No forward pass information available.\n"])
         warnings.warn(MSG_PARENT.format(name=parent.name()) + "".join(stack), UserWarning, stacklevel=3)
         parent = parent.metadata.get("parent_")
-
-
-__all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled",
-           "set_detect_anomaly"]

@@ -59,6 +59,3 @@ class inference_mode(Modal):
     def __exit__(self, *exception: object) -> None:
         modes.recording, modes.inference = self._before.pop()
         count_blocks(-1)
-
-
-__all__ = ["inference_mode", "is_inference", "is_inference_mode_enabled"]

@@ -139,39 +139,24 @@ _own: ContextVar[Generator | None] = ContextVar("own generator", default=None)
 
 
 def default_generator() -> Generator:
-    """The generator used where none is passed: the process's, or this thread's own where it was given one.
-
-    Example:
-        >>> ag.random.default_generator() is ag.default_generator
-        True
-    """
+    """The generator used where none is passed: the process's, or this thread's own where it was given one."""
     return _own.get() or _default
 
 
 def use_generator(generator: Generator) -> None:
-    """Draw from `generator` where none is passed, in this thread only: what other threads draw is not disturbed.
-
-    Args:
-        generator (Generator): Source of random numbers; the default generator if None.
-
-    Example:
-        >>> old = ag.random.default_generator()
-        >>> _ = ag.random.use_generator(ag.Generator())
-        >>> _ = ag.random.use_generator(old)
-    """
+    """Draw from `generator` where none is passed, in this thread only: see using_generator()."""
     _own.set(generator)
 
 
 class using_generator:
-    """A block in which this thread draws from `generator` where none is passed.
+    """A block in which this thread draws from `generator` (the default one if None) where none is passed.
 
     Args:
-        generator (Generator): Source of random numbers; the default generator if None.
+        generator (Generator): Source of random numbers.
 
     Example:
         >>> with ag.random.using_generator(ag.Generator().manual_seed(0)):
-        ...     ag.rand(2).shape
-        Size([2])
+        ...     x = ag.rand(2)
     """
 
     def __init__(self, generator: Generator) -> None:

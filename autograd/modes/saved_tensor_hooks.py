@@ -143,6 +143,3 @@ class disable_saved_tensors_hooks:
 
     def __exit__(self, *exception: object) -> None:
         modes.saving_refused = self._before.pop()
-
-
-__all__ = ["disable_saved_tensors_hooks", "hooks_in_use", "packed_by", "save_on_cpu", "saved_tensors_hooks"]

@@ -37,6 +37,3 @@ def counts(module: Any) -> str:
 def about(p: Any) -> str:
     """A parameter's or buffer's shape and dtype."""
     return "not known yet" if is_lazy(p) else f"{list(p.shape)} {p.dtype.name}"
-
-
-__all__ = ["html_of"]

@@ -254,6 +254,4 @@ def aligned(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join([line(header), line("-" * w for w in widths), *map(line, rows)])
 
 
-__all__ = ["FlopCounterMode", "register_flop_formula"]
-
 _docstrings.complete(globals(), "observe", "utils.flop_counter.")

@@ -85,6 +85,4 @@ class ModuleTracker(Interceptor):
             self.parents = around
 
 
-__all__ = ["ModuleTracker"]
-
 _docstrings.complete(globals(), "observe", "utils.module_tracker.")

@@ -379,6 +379,4 @@ class ModelStatistics:
         return f"<pre>{escaped(repr(self))}</pre>"
 
 
-__all__ = ["LayerInfo", "ModelStatistics", "summary"]
-
 _docstrings.complete(globals(), "observe", "utils.summary.")

@@ -59,6 +59,3 @@ def bytes_in(state: Any) -> int:
     """Of all arrays and tensors."""
     arrays = (x.array if isinstance(x, Tensor) else x for x in nested_values(state))
     return sum(x.nbytes for x in arrays if isinstance(x, np.ndarray))
-
-
-__all__ = ["state_bytes"]

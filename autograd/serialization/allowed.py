@@ -37,6 +37,4 @@ def safe_globals(safe_globals: Sequence[Any]) -> Iterator[None]:
         ALLOWED[:] = before
 
 
-__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "safe_globals"]
-
 _docstrings.complete(globals(), "serialization", "serialization.")

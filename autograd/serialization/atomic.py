@@ -54,6 +54,3 @@ def sync_folder(path: str) -> None:
         with contextlib.suppress(OSError):           # some file systems can't
             os.fsync(descriptor)
         os.close(descriptor)
-
-
-__all__ = ["sync_folder", "write"]

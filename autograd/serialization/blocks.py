@@ -155,6 +155,3 @@ def _numbers(array: Array, source: Source) -> Array:
             source.warned = True
             warnings.warn(f"{source.name} {NO_BFLOAT16}", UserWarning, stacklevel=2)
         return (np.asarray(array, np.uint32) << np.uint32(16)).view(np.float32)
-
-
-__all__ = ["Memory", "require_grad"]

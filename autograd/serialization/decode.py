@@ -99,6 +99,3 @@ def decode(source: Source, entries: dict[str, Entry], structure: dict[str, Any])
         for check in source.checks:
             check.result()
     return state
-
-
-__all__ = ["decode"]

@@ -120,6 +120,3 @@ def encode(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
         if name in found:
             table[name]["view"] = found[name]._asdict()
     return arrays, {"version": 1, "state": encoder.tree, "tensors": table}
-
-
-__all__ = ["encode"]

@@ -131,6 +131,4 @@ def _describe(error: BaseException) -> str:
     return f"its contents make no sense ({type(error).__name__}: {error})"
 
 
-__all__ = ["load", "save"]
-
 _docstrings.complete(globals(), "serialization", "serialization.")

@@ -73,6 +73,3 @@ def atom_of(value: Any) -> Atom | None:
     if isinstance(value, (dtypes.TensorDType, np.dtype)):
         return DTYPE if value.name in NUMBERS else None
     return ATOMS.get(type(value))
-
-
-__all__ = ["BACK", "CONTAINERS", "KIND", "MAPPINGS", "SEQUENCES", "atom_of"]

@@ -22,6 +22,3 @@ def check_location(map_location: Any) -> None:
                                       "live in the CPU's memory")
     else:
         check(map_location)
-
-
-__all__ = ["check_location"]

@@ -43,6 +43,3 @@ def remedy(value: Any, why: str | None = None) -> str:
     if hasattr(value, "__dict__"):
         return "Save vars() of it, or those of its numbers, strings, lists, dicts and tensors that matter."
     return "Save the numbers, strings, lists, dicts and tensors that it is made of."
-
-
-__all__ = ["described", "refuse", "remedy"]

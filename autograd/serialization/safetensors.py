@@ -147,6 +147,3 @@ def raw(array: Array) -> Any:
         array = array.byteswap()
     data: Any = array.reshape(-1).view(np.uint8)     # NumPy's types do not say that arrays are buffers
     return memoryview(data)
-
-
-__all__ = ["CODES", "MANY", "Entry", "blocks", "checkers", "checksums", "raw", "read_header"]

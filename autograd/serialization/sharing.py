@@ -67,6 +67,3 @@ def _block(array: Array, start: int, end: int) -> Array | None:
 def _address(array: Array) -> int:
     """Where the first element is."""
     return int(array.__array_interface__["data"][0])
-
-
-__all__ = ["View", "shared_views"]

@@ -116,6 +116,3 @@ class Stream:
     def readline(self) -> bytes:
         """Up to and with the next end of line; a name is never longer than 4096 bytes."""
         return self.file.readline(4096)              # type: ignore[no-any-return]
-
-
-__all__ = ["Source", "Stream"]

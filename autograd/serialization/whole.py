@@ -44,6 +44,3 @@ def load_whole(source: Source, weights_only: bool | None) -> Any:
     if zlib.crc32(data) != int.from_bytes(source.read(len(MAGIC), 4), "little"):
         raise ValueError("its pickle does not match its checksum: the file is damaged")
     return pickle.loads(data)
-
-
-__all__ = ["MAGIC", "HoldsObject", "load_whole", "save_whole"]

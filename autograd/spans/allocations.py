@@ -13,6 +13,3 @@ def watch(note: Callable[[int, int], None]) -> None:
 
 def unwatch() -> None:
     """Call it no more."""
-
-
-__all__ = ["unwatch", "watch"]

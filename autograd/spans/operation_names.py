@@ -31,6 +31,3 @@ def aten_name(name: str) -> str:
     """PyTorch's name of the operation whose nodes are called `<Name>Backward0`: max_pool2d_with_indices."""
     name = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
     return ATEN.get(name, name)
-
-
-__all__ = ["aten_name"]

@@ -549,13 +549,10 @@ class record_function:
 
     Example:
         >>> with ag.profiler.profile() as prof:
-        ...     with ag.profiler.record_function("tokenise"):
+        ...     with ag.profiler.record_function("tokenise"):      # or @record_function: a span of each call
         ...         lengths = [len(word) for word in "three short words".split()]
         >>> [event.name for event in prof.events()]
         ['tokenise']
-        >>> @ag.profiler.record_function("double")   # each call is a span
-        ... def double(x):
-        ...     return 2 * x
     """
 
     def __init__(self, name: str, args: str | None = None, kind: int = USER, a: int = 0, b: int = 0) -> None:
@@ -600,8 +597,3 @@ class record_function:
 
 ALLOCATION: Whole = number_of("[memory]", MEMORY)
 NOBODY = Recorder(0)                                 # has the rings of threads that were late
-
-__all__ = ["BACKWARD", "BLOCK", "COUNTER", "FINE", "FLIGHT", "FUNCTION", "HEAD", "LANE", "MEMORY", "MESSAGE", "MODULE",
-           "OPERATION", "PASS", "USER", "Recorder", "Ring", "begin", "call", "complete", "count_batching", "count_recorders",
-           "describe", "end", "end_message", "entered", "evaluate", "keep", "link", "names", "number_of", "operation_number",
-           "profilers", "record_function", "recorders", "run", "this_ring"]

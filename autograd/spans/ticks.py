@@ -36,6 +36,3 @@ def hold(ring: Any, recording: int) -> None:
 def memory(numbers: Any) -> Any:
     """What indexes these 64-bit integers fastest."""
     return numbers
-
-
-__all__ = ["held", "hold", "memory", "now"]

@@ -183,4 +183,3 @@ def storage(self: Tensor) -> TypedStorage:
 
 
 METHODS = {"untyped_storage": untyped_storage, "storage": storage, "_typed_storage": storage}
-__all__ = ["METHODS", "TypedStorage", "UntypedStorage", "root_of", "storage", "untyped_storage"]

@@ -143,6 +143,3 @@ class Variable(metaclass=_AnyTensor):
             warnings.warn("volatile was removed and now has no effect. Use `with no_grad():` instead.", UserWarning,
                           stacklevel=2)
         return data.detach().requires_grad_(requires_grad)
-
-
-__all__ = ["ImperativeEngine", "Variable"]

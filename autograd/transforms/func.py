@@ -352,6 +352,4 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
             stacked([dict(model.named_buffers()) for model in models]))
 
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state", "vjp"]
-
 _docstrings.complete(globals(), "transforms", "func.")

@@ -301,6 +301,4 @@ def hessian(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], create_
     return found if several else found[0][0]
 
 
-__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
-
 _docstrings.complete(globals(), "transforms", "autograd.functional.")

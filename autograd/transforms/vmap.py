@@ -537,6 +537,5 @@ def bind() -> None:
 
 bind()
 
-__all__ = ["vmap"]
 
 _docstrings.complete(globals(), "transforms", "func.")

@@ -247,6 +247,3 @@ class Log:
 
         return MSG_DEBUG.format(first=names(self._first), second=names(self._second), first_places=stacks(self._first),
                                 second_places=stacks(self._second), error=error)
-
-
-__all__ = ["CheckpointError", "Frame", "Log", "facts_of"]

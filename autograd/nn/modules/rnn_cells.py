@@ -124,6 +124,3 @@ class GRUCell(RNNCellBase):
         """input (b, input_size) or (input_size,), and the state hx (b, hidden_size) or (hidden_size,), zeros if None -> the
         next state, of hx's shape."""
         return self._step("GRU", input, hx)[0]       # type: ignore[no-any-return]
-
-
-__all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]

@@ -24,6 +24,4 @@ def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = No
     return call_with(module, parameter_and_buffer_dicts, args, kwargs, tie_weights, strict)
 
 
-__all__ = ["functional_call"]
-
 _docstrings.complete(globals(), "transforms", "func.")

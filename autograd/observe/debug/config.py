@@ -52,6 +52,4 @@ def _blas() -> str:
     return f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()
 
 
-__all__ = ["Config", "show_config"]
-
 _docstrings.complete(globals(), "observe", "config.")

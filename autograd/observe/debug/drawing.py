@@ -137,6 +137,4 @@ def as_text(outputs: list[Tensor], nodes: list[Node], labels: dict[int, str]) ->
     return "\n".join(lines)
 
 
-__all__ = ["draw"]
-
 _docstrings.complete(globals(), "observe", "drawing.")

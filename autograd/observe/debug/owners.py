@@ -83,6 +83,3 @@ def recorded_owners(function: Callable[[], Any], model: Any) -> tuple[Any, Mappi
         raise TypeError(f"draw(function, model): a Module tells where nodes are made, not {type(model).__name__}")
     with OwnerRecorder(model) as recorder:
         return function(), recorder.made_in
-
-
-__all__ = ["Owners", "recorded_owners"]

@@ -101,6 +101,3 @@ def as_dot(outputs: Sequence[Tensor], nodes: Sequence[Node], labels: Mapping[int
 def quoted(text: str) -> str:
     """A text as a label of dot's has it: quotation marks, backslashes, ends of lines and entities."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("&", "&amp;")
-
-
-__all__ = ["Drawing", "as_dot"]

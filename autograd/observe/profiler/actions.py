@@ -120,7 +120,4 @@ def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None,
     return handler
 
 
-__all__ = ["DeviceType", "ProfilerAction", "ProfilerActivity", "check_activities", "kineto_available", "schedule",
-           "supported_activities", "tensorboard_trace_handler"]
-
 _docstrings.complete(globals(), "observe", "profiler.")

@@ -108,6 +108,3 @@ def arguments(event: FunctionEvent, threads: list[tuple[int, str]]) -> dict[str,
     if event.text is not None:
         args["args"] = event.text
     return args
-
-
-__all__ = ["open_text", "write_json", "write_trace"]

@@ -71,6 +71,3 @@ def links(threads: list[Thread]) -> list[tuple[tuple[int, int], tuple[int, int]]
 def evaluations(spans: Any) -> Any:
     """Which spans are the engine's evaluations of nodes."""
     return np.array([name.startswith("autograd::engine::") for name, _ in names], bool)[spans[:, NUMBER]]
-
-
-__all__ = ["DETAIL", "END", "NUMBER", "PARENT", "SEQUENCE", "START", "A", "B", "Thread", "kinds", "links", "threads_of"]

@@ -120,6 +120,3 @@ def calling_stack() -> list[tuple[Any, int]]:
             found.append((frame.f_code, frame.f_lineno))
         frame = frame.f_back
     return found
-
-
-__all__ = ["Describer", "Details", "Noted"]

@@ -313,6 +313,4 @@ class Instances:
         return self._names[key]
 
 
-__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "Instances", "Interval", "events_of"]
-
 _docstrings.complete(globals(), "observe", "profiler.")

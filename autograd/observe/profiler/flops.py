@@ -203,6 +203,3 @@ def of_node(node: Node, rule: Backward, g: Any, inputs: list[Shape] | None) -> t
         shapes = [tuple(getattr(unpack_one(node, place, False), "shape", ())) for place in range(count)]
     name, count = rule.formula(node, tuple(first.shape), shapes)
     return name, int(count)
-
-
-__all__ = ["flops_of", "of_call", "of_node", "rule_of"]

@@ -132,6 +132,3 @@ def heap_peak(moves: Sequence[Move]) -> int:
         elif move.array in addresses:
             heap.give(addresses.pop(move.array))
     return heap.most
-
-
-__all__ = ["Heap", "Move", "heap_peak"]

@@ -94,6 +94,3 @@ def without_communication(event: FunctionEvent) -> Iterator[Piece]:
         start = gap.end
     if event.time_range.end > start:
         yield start, event.time_range.end, name
-
-
-__all__ = ["kernels"]

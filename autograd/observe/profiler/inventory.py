@@ -462,6 +462,3 @@ def module_names() -> dict[int, str]:
 def activations(holdings: Iterable[Holding]) -> list[Holding]:
     """Those that are saved for backward."""
     return [holding for holding in holdings if holding.use == "activations"]
-
-
-__all__ = ["OTHERS", "USES", "Claim", "Holding", "Inventory", "activations", "module_names", "take_inventory"]

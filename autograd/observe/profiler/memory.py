@@ -342,6 +342,3 @@ def page(times: list[int], sizes: list[list[int]], text: str) -> str:
             f"<h3>Memory of arrays: at most {peak / 1e6:.2f} MB, {moment:.3f} ms after the start</h3>"
             f'<svg viewBox="0 0 {width} {height}" width="100%">{"".join(areas)}{line}</svg><p>{"<br>".join(legend)}</p>'
             f"<pre>{html.escape(text)}</pre></body>\n")
-
-
-__all__ = ["CATEGORIES", "Change", "Peak", "Recorded", "all_changes", "changes", "export", "in_mb", "peak_of", "timeline"]

@@ -370,6 +370,4 @@ def as_one(whole: Course) -> Course:
                   [move._replace(piece=min(move.piece, 0)) for move in whole.moves])
 
 
-__all__ = ["MemoryPrediction", "predict_memory"]
-
 _docstrings.complete(globals(), "observe", "profiler.")

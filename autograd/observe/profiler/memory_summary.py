@@ -117,7 +117,4 @@ def check(device: DeviceLike) -> None:
         raise NotImplementedError(f"device={device!r}: there is memory of the cpu only")
 
 
-__all__ = ["max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved",
-           "memory_snapshot", "memory_stats", "memory_summary", "reset_peak_memory_stats"]
-
 _docstrings.complete(globals(), "observe", "profiler.")

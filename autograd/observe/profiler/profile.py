@@ -311,6 +311,4 @@ def refuse(**arguments: Any) -> None:
             raise NotImplementedError(f"profile({name}={value!r}) is not supported: leave it out")
 
 
-__all__ = ["profile"]
-
 _docstrings.complete(globals(), "observe", "profiler.")

@@ -120,6 +120,3 @@ def end_of(path: str, width: int | None) -> str:
     if width is None or len(path) <= width:
         return path
     return "..." + path[len(path) - width + 3:]
-
-
-__all__ = ["table"]

@@ -41,6 +41,3 @@ class EventFile:
         """End the file."""
         with self.lock:
             self.file.close()
-
-
-__all__ = ["EventFile"]

@@ -69,6 +69,3 @@ def node_def(name: str, op: str, inputs: list[str], shapes: list[Any]) -> Any:
     known = [shape(unknown_rank=True) if s is None else shape(dim=[shape.Dim(size=n) for n in s]) for s in shapes]
     return protocol.nodes.NodeDef(name=name, op=op, input=inputs,
                                   attr={"_output_shapes": attributes(list=attributes.ListValue(shape=known))})
-
-
-__all__ = ["graph_of"]

@@ -360,6 +360,3 @@ def hyperparameters(settings: Mapping[str, Any], metrics: Mapping[str, Any],
     ended = data.SessionEndInfo(status=api.Status.Value("STATUS_SUCCESS"))
     return [of_plugin(f"_hparams_/{tag}", "hparams", data.HParamsPluginData(version=0, **{tag: made}).SerializeToString())
             for tag, made in (("experiment", experiment), ("session_start_info", start), ("session_end_info", ended))]
-
-
-__all__ = ["protocol"]

@@ -594,6 +594,3 @@ class SummaryWriter:
             NotImplementedError: SummaryWriter.add_onnx_graph() is not implemented: there is no reader of ONNX files here
         """
         raise NotImplementedError("SummaryWriter.add_onnx_graph() is not implemented: there is no reader of ONNX files here")
-
-
-__all__ = ["SummaryWriter"]

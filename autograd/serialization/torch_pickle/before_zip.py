@@ -82,6 +82,3 @@ def load(source: Source) -> Any:
     end = stream.tell()
     storages.locate(keys, end)
     return unpickle(io.BytesIO(source.read(start, end - start)), storages)
-
-
-__all__ = ["load"]

@@ -224,6 +224,3 @@ def contents(value: Any) -> Iterator[Any]:
             waiting.extend(value)
             if isinstance(value, dict):
                 waiting.extend(value.values())
-
-
-__all__ = ["Machine", "Named", "contents", "short_repr"]

@@ -86,6 +86,3 @@ def load(source: Source) -> Any:
         return Storage(memories[key], kind.kind)
 
     return unpickle(io.BytesIO(archive.read("data.pkl")), storage)
-
-
-__all__ = ["load"]

@@ -105,6 +105,3 @@ def _by_thread(function: Callable[..., Any], field: str, method: str) -> Callabl
         return (function if streams is None else getattr(getattr(streams, field), method))(*args, **kwargs)
 
     return draw
-
-
-__all__ = ["ThreadStreams", "numpy_seed", "own_streams"]
