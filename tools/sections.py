@@ -1,6 +1,6 @@
-"""The docstrings of dparallel: dparallel/*/_docstrings.py.
+"""The docstrings of dparallel, dparallel/*/_docstrings.py, and of SummaryWriter.
 
-A docstring is the summary in the code, followed by the sections of docs/docstrings/dparallel/*.txt: arguments of the function
+A docstring is the summary in the code, followed by the sections of docs/docstrings/dparallel/*.txt and autograd/*.txt: arguments of the function
 and of its families, result, errors, example. docs/docstrings/README describes the tables. Nothing of dparallel is imported.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from .docstrings import ROOT, TABLES, Entry, module_text, read_tables, wrapped
+from .docstrings import OUT, ROOT, TABLES, Entry, module_text, read_tables, wrapped
 
 PACKAGE = ROOT / "dparallel"
 
@@ -57,21 +57,32 @@ def sections(entry: Entry, kin: list[Entry], names: list[str]) -> list[str]:
     return [line for title, lines in parts.items() if lines for line in ("", f"{title}:", *lines)]
 
 
-def files() -> tuple[dict[Path, str], list[str]]:
-    """({path: text} of the modules, what is lacking)."""
-    entries, families = read_tables(TABLES / "dparallel")
-    rooms: dict[str, dict[str, str]] = {}
+def complete(package: Path, tables: Path) -> tuple[dict[tuple[str, str], str], list[str]]:
+    """({(module, path in it): docstring} of what the tables of a package describe, what is lacking)."""
+    entries, families = read_tables(tables)
+    found: dict[tuple[str, str], str] = {}
     lacking: list[str] = []
-    for file in sorted(PACKAGE.rglob("*.py")):
-        parts = file.relative_to(PACKAGE).with_suffix("").parts
-        module = ".".join(parts).removesuffix(".__init__")
+    for file in sorted(package.rglob("*.py")):
+        module = ".".join(file.relative_to(package).with_suffix("").parts).removesuffix(".__init__")
+        if not any(path.startswith(f"{module}.") for path in entries):
+            continue
         for path, node in definitions(ast.parse(file.read_text(encoding="utf-8")).body, f"{module}."):
             kin = [entry for patterns, entry in families if any(fnmatchcase(path, pattern) for pattern in patterns)]
             summary, entry = ast.get_docstring(node), entries.pop(path, None)
             if summary and entry and any(f"\n{title}:\n" in summary for title in ("Args", "Attributes", "Returns", "Raises", "Example")):
                 lacking.append(f"{path}: the docstring in the code has sections, and so has a table")
-            if summary and (lines := sections(entry or Entry(), kin if entry else [], parameters(node))):
-                address = f"dparallel.{module}:{path.removeprefix(f'{module}.')}"
-                rooms.setdefault(parts[0], {})[address] = "\n".join([summary, *lines])
-    lacking += [f"{path}: in a table, but not in the code" for path in entries]
-    return {PACKAGE / room / "_docstrings.py": module_text(texts) for room, texts in rooms.items()}, lacking
+            if summary and entry and (lines := sections(entry, kin, parameters(node))):
+                found[module, path.removeprefix(f"{module}.")] = "\n".join([summary, *lines])
+    return found, lacking + [f"{path}: in a table, but not in the code" for path in entries]
+
+
+def files() -> tuple[dict[Path, str], list[str]]:
+    """({path: text} of the modules, what is lacking)."""
+    ours, lacking = complete(PACKAGE, TABLES / "dparallel")
+    rooms: dict[str, dict[str, str]] = {}
+    for (module, path), text in ours.items():
+        rooms.setdefault(module.partition(".")[0], {})[f"dparallel.{module}:{path}"] = text
+    writer, more = complete(ROOT / "autograd", TABLES / "autograd")           # can't be imported without tensorboard
+    board = {f"utils.tensorboard.{path}": text for (_, path), text in writer.items()}
+    return {**{PACKAGE / room / "_docstrings.py": module_text(texts) for room, texts in rooms.items()},
+            OUT / "tensorboard.py": module_text(board)}, lacking + more

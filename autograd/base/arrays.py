@@ -32,6 +32,3 @@ def is_float16(a: Any) -> bool:
 def is_half(a: Any) -> bool:
     """Whether a is an array of float16 or bfloat16."""
     return isinstance(a, (ndarray, AbsentArray)) and a.dtype.num > 22
-
-
-__all__ = ["alike", "is_bfloat16", "is_complex", "is_float16", "is_half"]

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from ...base import docstrings as _docstrings
 from ...base.environment import environment
 from . import messages
 from .files import EventFile
@@ -44,53 +45,7 @@ def writes(method: F) -> F:
 class SummaryWriter:
     """Write scalars, images and other data of a run to event files in log_dir, for `tensorboard --logdir runs`.
 
-    After close() the next call starts a new file. In a job of several ranks only rank 0 writes.
-
-    Args:
-        log_dir (str or PathLike): Directory of the files. Default: runs/DATE_HOST with `comment` appended.
-        comment (str): Suffix of the default directory. Default: "".
-        purge_step (int): TensorBoard discards events of an earlier, crashed run from this step on. Default: None.
-        max_queue (int): No effect: each event is written at once. Default: 10.
-        flush_secs (int): No effect: each event is written at once. Default: 120.
-        filename_suffix (str): Suffix of the file names. Default: "".
-        all_ranks (bool): If True, each rank writes, to log_dir/rank_N. Default: False.
-        tag (str): In all methods: identifier of the data. Other types raise TypeError.
-        global_step (int): In all methods: step of the data. Other types raise TypeError. Default: None.
-        walltime (float): In all methods: seconds after the epoch of the event. Default: now.
-
-    Raises:
-        TypeError: `purge_step` is not an int, `max_queue` or `flush_secs` not a number, or `filename_suffix` not a str.
-        OSError: The directory or a file cannot be written.
-
-    Example:
-        >>> import os, tempfile
-        >>> from autograd.utils.tensorboard import SummaryWriter
-        >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
-        ...     for step in range(3):
-        ...         writer.add_scalar("loss", 1 / (step + 1), step)
-        >>> assert os.listdir(writer.get_logdir())
-        >>> writer.add_scalars("losses", {"train": 0.5, "test": 0.6}, 3)         # each is a run of its own
-        >>> writer.add_tensor("weights", ag.ones(2, 3))
-        >>> writer.add_histogram("gradients", ag.randn(100), 3, max_bins=10)
-        >>> writer.add_histogram_raw("counts", 0, 2, 3, 3, 5, bucket_limits=[1, 2], bucket_counts=[1, 2])
-        >>> writer.add_pr_curve("curve", labels=ag.tensor([0, 1, 1]), predictions=ag.tensor([0.2, 0.4, 0.9]))
-        >>> writer.add_pr_curve_raw("computed", [2, 1], [1, 0], [0, 1], [0, 1], [2 / 3, 1], [1, 0.5], num_thresholds=2)
-        >>> writer.add_image("grey", ag.rand(8, 8), dataformats="HW")
-        >>> writer.add_images("batch", ag.rand(4, 3, 8, 8))
-        >>> writer.add_image_with_boxes("found", ag.rand(3, 32, 32), ag.tensor([[4, 4, 20, 28]]), labels=["cat"])
-        >>> writer.add_video("noise", ag.rand(1, 5, 3, 8, 8), fps=10)
-        >>> writer.add_audio("tone", (ag.arange(800) / 10).sin(), sample_rate=8000)
-        >>> writer.add_text("note", "**learning rate**: 0.1")
-        >>> writer.add_mesh("triangle", ag.tensor([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]]), faces=ag.tensor([[[0, 1, 2]]]))
-        >>> writer.add_graph(ag.nn.Linear(3, 2), ag.ones(1, 3))
-        >>> writer.add_custom_scalars({"both": {"losses": ["Multiline", ["losses/train", "losses/test"]]}})
-        >>> writer.add_custom_scalars_multilinechart(["losses/train", "losses/test"])
-        >>> writer.add_custom_scalars_marginchart(["mean", "lower", "upper"])
-        >>> writer.add_hparams({"lr": 0.1}, {"accuracy": 0.9}, run_name="first")
-        >>> writer.add_embedding(ag.randn(3, 2), metadata=["a", "b", "c"])
-        >>> writer.flush()
-        >>> writer.close()
-    """
+    After close() the next call starts a new file. In a job of several ranks only rank 0 writes."""
 
     def __init__(self, log_dir: str | os.PathLike[str] | None = None, comment: str = "", purge_step: int | None = None,
                  max_queue: int = 10, flush_secs: int = 120, filename_suffix: str = "", *, all_ranks: bool = False) -> None:
@@ -145,32 +100,13 @@ class SummaryWriter:
     @writes
     def add_scalar(self, tag: str, scalar_value: Any, global_step: Any = None, walltime: float | None = None,
                    new_style: bool = False, double_precision: bool = False) -> None:
-        """Write a scalar.
-
-        Args:
-            scalar_value (float or Tensor): Value to save.
-            new_style (bool): If True, writes a tensor, as TensorFlow 2 does. Default: False.
-            double_precision (bool): With `new_style`: if True, writes float64 instead of float32. Default: False.
-
-        Raises:
-            TypeError: `scalar_value` is not a number.
-            ValueError: `scalar_value` has more than one element.
-        """
+        """Write a scalar."""
         self._add(messages.scalar(tag, scalar_value, new_style, double_precision), global_step, walltime)
 
     @writes
     def add_scalars(self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None,
                     walltime: float | None = None) -> None:
-        """Write scalars to one plot, each as a run in a directory of log_dir.
-
-        Args:
-            main_tag (str): Parent name of the tags.
-            tag_scalar_dict (dict): Values by tag.
-
-        Raises:
-            TypeError: `tag_scalar_dict` is not a dict of numbers.
-            ValueError: A value has more than one element.
-        """
+        """Write scalars to one plot, each as a run in a directory of log_dir."""
         if not isinstance(tag_scalar_dict, Mapping):
             raise TypeError(f"add_scalars({main_tag!r}): a dict of numbers by their names is needed, not "
                             f"{type(tag_scalar_dict).__name__}")
@@ -180,50 +116,20 @@ class SummaryWriter:
 
     @writes
     def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:
-        """Write all elements of a tensor.
-
-        Args:
-            tensor (Tensor): float64, other floating point (written as float32), integers or bool.
-
-        Raises:
-            TypeError: The values are not numbers, or are complex.
-        """
+        """Write all elements of a tensor."""
         self._add(messages.of_plugin(tag, "tensor", tensor=messages.tensor_message(array_of(tensor))), global_step, walltime)
 
     @writes
     def add_histogram(self, tag: str, values: Any, global_step: Any = None, bins: Any = "tensorflow",
                       walltime: float | None = None, max_bins: int | None = None) -> None:
-        """Write a histogram.
-
-        Args:
-            values (Tensor): Real values.
-            bins (str or int or list): "tensorflow" (limits grow by a factor of 1.1), or an argument of np.histogram.
-            max_bins (int): Maximum number of bins; adjacent ones are merged. Default: None.
-
-        Raises:
-            TypeError: `values` are not numbers.
-            ValueError: `values` are empty, not finite or all outside the bins, or `max_bins` is below 1.
-        """
+        """Write a histogram."""
         self._add(messages.histogram(tag, values, bins, max_bins), global_step, walltime)
 
     @writes
     def add_histogram_raw(self, tag: str, min: float, max: float, num: int, sum: float, sum_squares: float,
                           bucket_limits: Any, bucket_counts: Any, global_step: Any = None,
                           walltime: float | None = None) -> None:
-        """Write a precomputed histogram.
-
-        Args:
-            min (float): Minimum value.
-            max (float): Maximum value.
-            num (int): Number of values.
-            sum (float): Sum of the values.
-            sum_squares (float): Sum of squares.
-            bucket_limits (Tensor or list): Upper limit of each bucket.
-            bucket_counts (Tensor or list): Number of values in each bucket.
-
-        Raises:
-            ValueError: There are not as many limits as counts.
-        """
+        """Write a precomputed histogram."""
         if len(bucket_limits) != len(bucket_counts):
             raise ValueError(f"add_histogram_raw: {len(bucket_limits)} limits for {len(bucket_counts)} counts")
         made = messages.histogram_message(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
@@ -232,17 +138,7 @@ class SummaryWriter:
     @writes
     def add_pr_curve(self, tag: str, labels: Any, predictions: Any, global_step: Any = None, num_thresholds: int = 127,
                      weights: Any = None, walltime: float | None = None) -> None:
-        """Write a precision-recall curve.
-
-        Args:
-            labels (Tensor): Binary labels.
-            predictions (Tensor): Probabilities in [0, 1], one per label.
-            num_thresholds (int): Number of thresholds, from 1 to 127. Default: 127.
-            weights (Tensor or float): Weight of each prediction. Default: 1.
-
-        Raises:
-            ValueError: The sizes differ, a prediction is outside [0, 1], or `num_thresholds` is below 1.
-        """
+        """Write a precision-recall curve."""
         thresholds = min(num_thresholds, 127)
         rows = messages.precision_and_recall(labels, predictions, thresholds, weights)
         self._add(messages.curve(tag, rows, thresholds), global_step, walltime)
@@ -251,22 +147,7 @@ class SummaryWriter:
     def add_pr_curve_raw(self, tag: str, true_positive_counts: Any, false_positive_counts: Any, true_negative_counts: Any,
                          false_negative_counts: Any, precision: Any, recall: Any, global_step: Any = None,
                          num_thresholds: int = 127, weights: Any = None, walltime: float | None = None) -> None:
-        """Write a precomputed precision-recall curve: one value of each kind per threshold.
-
-        Args:
-            true_positive_counts (Tensor or list): Number of true positives.
-            false_positive_counts (Tensor or list): Number of false positives.
-            true_negative_counts (Tensor or list): Number of true negatives.
-            false_negative_counts (Tensor or list): Number of false negatives.
-            precision (Tensor or list): Precision.
-            recall (Tensor or list): Recall.
-            num_thresholds (int): Number of thresholds, at most 127. Default: 127.
-            weights: Only None: counts are weighted already.
-
-        Raises:
-            NotImplementedError: `weights` is given.
-            ValueError: The six differ in shape.
-        """
+        """Write a precomputed precision-recall curve: one value of each kind per threshold."""
         if weights is not None:
             raise NotImplementedError("add_pr_curve_raw(weights=...): counts have their weights already")
         rows = np.stack([array_of(x) for x in (true_positive_counts, false_positive_counts, true_negative_counts,
@@ -278,28 +159,13 @@ class SummaryWriter:
     @writes
     def add_image(self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
                   dataformats: str = "CHW") -> None:
-        """Write an image of 1, 3 or 4 channels.
-
-        Args:
-            img_tensor (Tensor): uint8 in [0, 255], or numbers in [0, 1], laid out as `dataformats`.
-            dataformats (str): Order of the dimensions: a permutation of HW, CHW or NCHW. Default: 'CHW'.
-
-        Raises:
-            TypeError: The image does not contain numbers.
-            ValueError: `dataformats` is invalid, the shape does not match it, or the channels are not 1, 3 or 4.
-            ImportError: Pillow is not installed.
-        """
+        """Write an image of 1, 3 or 4 channels."""
         self._add(messages.image(tag, messages.picture(array_of(img_tensor), dataformats)), global_step, walltime)
 
     @writes
     def add_images(self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
                    dataformats: str = "NCHW") -> None:
-        """Write a batch of images as one image, eight per row; errors are those of add_image().
-
-        Args:
-            img_tensor (Tensor or list): Images as for add_image(), or a list of images of one shape.
-            dataformats (str): Order of the dimensions; N may be omitted for a list. Default: 'NCHW'.
-        """
+        """Write a batch of images as one image, eight per row; errors are those of add_image()."""
         if isinstance(img_tensor, (list, tuple)):
             img_tensor = np.stack([array_of(x) for x in img_tensor])
             dataformats = dataformats if len(dataformats) == 4 else f"N{dataformats}"
@@ -308,24 +174,7 @@ class SummaryWriter:
     @writes
     def add_figure(self, tag: str, figure: Any, global_step: Any = None, close: bool = True,
                    walltime: float | None = None) -> None:
-        """Write matplotlib figures as an image, eight per row.
-
-        Args:
-            figure (Figure or list): Figure, or figures of one size.
-            close (bool): If True, closes the figures. Default: True.
-
-        Raises:
-            TypeError: `figure` is not a matplotlib figure or a list of them.
-            ValueError: The figures differ in size.
-            ImportError: matplotlib or Pillow is not installed.
-
-        Example:
-            >>> import tempfile
-            >>> from matplotlib.figure import Figure
-            >>> from autograd.utils.tensorboard import SummaryWriter
-            >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
-            ...     writer.add_figure("empty", Figure())
-        """
+        """Write matplotlib figures as an image, eight per row."""
         figures = list(figure) if isinstance(figure, (list, tuple)) else [figure]
         self._add(messages.image(tag, messages.picture(np.stack([messages.figure_pixels(f) for f in figures]), "NHWC")),
                   global_step, walltime)
@@ -339,19 +188,7 @@ class SummaryWriter:
     def add_image_with_boxes(self, tag: str, img_tensor: Any, box_tensor: Any, global_step: Any = None,
                              walltime: float | None = None, rescale: float = 1, dataformats: str = "CHW",
                              labels: Any = None) -> None:
-        """Write an image with red bounding boxes; errors of the image are those of add_image().
-
-        Args:
-            img_tensor (Tensor): Image as for add_image().
-            box_tensor (Tensor): Boxes (left, top, right, bottom) in pixels, shape (N, 4).
-            rescale (float): Factor by which image and boxes are enlarged. Default: 1.
-            dataformats (str): Order of the image's dimensions. Default: 'CHW'.
-            labels (list or str): Label of each box. Default: None.
-
-        Raises:
-            TypeError: The boxes are not numbers.
-            ValueError: Boxes do not have 4 columns, or there are not as many labels as boxes.
-        """
+        """Write an image with red bounding boxes; errors of the image are those of add_image()."""
         pixels = messages.picture(array_of(img_tensor), dataformats)
         drawn = messages.with_boxes(pixels, array_of(box_tensor), rescale, [labels] if isinstance(labels, str) else labels)
         self._add(messages.image(tag, drawn), global_step, walltime)
@@ -359,17 +196,7 @@ class SummaryWriter:
     @writes
     def add_video(self, tag: str, vid_tensor: Any, global_step: Any = None, fps: float = 4,
                   walltime: float | None = None) -> None:
-        """Write videos, side by side, as an animated GIF.
-
-        Args:
-            vid_tensor (Tensor): Shape (N, T, C, H, W) with 1, 3 or 4 channels; uint8, or numbers in [0, 1].
-            fps (float): Frames per second. Default: 4.
-
-        Raises:
-            TypeError: The video does not contain numbers.
-            ValueError: `vid_tensor` does not have five dimensions, or not 1, 3 or 4 channels.
-            ImportError: Pillow is not installed.
-        """
+        """Write videos, side by side, as an animated GIF."""
         video = array_of(vid_tensor)
         if video.ndim != 5:
             raise ValueError("add_video: a video has the shape (batch, time, colours, height, width), not "
@@ -381,18 +208,7 @@ class SummaryWriter:
     def add_mesh(self, tag: str, vertices: Any, colors: Any = None, faces: Any = None,
                  config_dict: Mapping[str, Any] | None = None, global_step: Any = None,
                  walltime: float | None = None) -> None:
-        """Write a mesh or a point cloud.
-
-        Args:
-            vertices (Tensor): 3D coordinates of the vertices, shape (B, N, 3).
-            colors (Tensor): Color of each vertex in [0, 255], shape (B, N, 3). Default: None.
-            faces (Tensor): Vertex indices of each triangle, shape (B, M, 3). Default: None.
-            config_dict (dict): Configuration of three.js. Default: None.
-
-        Raises:
-            TypeError: A tensor does not contain numbers.
-            ValueError: A tensor does not have this shape.
-        """
+        """Write a mesh or a point cloud."""
         parts = {"VERTEX": vertices, "FACE": faces, "COLOR": colors}
         arrays = {name: array_of(part) for name, part in parts.items() if part is not None}
         self._add(messages.mesh(tag, arrays, config_dict), global_step, walltime)
@@ -400,28 +216,12 @@ class SummaryWriter:
     @writes
     def add_audio(self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100,
                   walltime: float | None = None) -> None:
-        """Write one channel of audio as a 16-bit wave file.
-
-        Args:
-            snd_tensor (Tensor): Samples, clipped to [-1, 1]; one dimension besides those of size 1.
-            sample_rate (int): Sample rate in Hz. Default: 44100.
-
-        Raises:
-            TypeError: The samples are not numbers.
-            ValueError: `snd_tensor` has more than one channel.
-        """
+        """Write one channel of audio as a 16-bit wave file."""
         self._add(messages.audio(tag, snd_tensor, sample_rate), global_step, walltime)
 
     @writes
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
-        """Write text, which TensorBoard renders as Markdown.
-
-        Args:
-            text_string (str): Text to save.
-
-        Raises:
-            TypeError: `text_string` is not a str.
-        """
+        """Write text, which TensorBoard renders as Markdown."""
         self._add(messages.text(tag, text_string), global_step, walltime)
 
     # --- graphs and charts ----------------------------------------------------------------------------------------------
@@ -429,18 +229,7 @@ class SummaryWriter:
     @writes
     def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False,
                   use_strict_trace: bool = True) -> None:
-        """Write the graph of the operations that require gradients; runs the model once.
-
-        Args:
-            model (Module): Model to draw.
-            input_to_model (Tensor or list): Input, or a list or tuple of inputs.
-            verbose (bool): If True, also prints the graph. Default: False.
-            use_strict_trace (bool): No effect: outputs may be lists and dicts. Default: True.
-
-        Raises:
-            TypeError: `input_to_model` is missing.
-            ValueError: The output depends on no parameter that requires grad and on no floating point input.
-        """
+        """Write the graph of the operations that require gradients; runs the model once."""
         if input_to_model is None:
             raise TypeError("add_graph: input_to_model is a tensor, or a list of the model's inputs, and not None")
         inputs = tuple(input_to_model) if isinstance(input_to_model, (list, tuple)) else (input_to_model,)
@@ -452,41 +241,19 @@ class SummaryWriter:
 
     @writes
     def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Any]]) -> None:
-        """Define charts of several scalars; call it once per writer.
-
-        Args:
-            layout (dict): {category: {title: ["Multiline", [tags]]}}; ["Margin", [value, lower, upper]] draws bounds.
-
-        Raises:
-            ValueError: A chart has neither of the two forms.
-        """
+        """Define charts of several scalars; call it once per writer."""
         self._add(messages.custom_scalars(layout), None, None)
 
     @writes
     def add_custom_scalars_multilinechart(self, tags: list[str], category: str = "default",
                                           title: str = "untitled") -> None:
-        """Define one chart of several scalars.
-
-        Args:
-            tags (list): Tags of the scalars.
-            category (str): Category of the chart. Default: 'default'.
-            title (str): Title of the chart. Default: 'untitled'.
-        """
+        """Define one chart of several scalars."""
         self._add(messages.custom_scalars({category: {title: ["Multiline", tags]}}), None, None)
 
     @writes
     def add_custom_scalars_marginchart(self, tags: list[str], category: str = "default",
                                        title: str = "untitled") -> None:
-        """Define one chart of a value with its bounds.
-
-        Args:
-            tags (list): Tags of the value, its lower and its upper bound.
-            category (str): Category of the chart. Default: 'default'.
-            title (str): Title of the chart. Default: 'untitled'.
-
-        Raises:
-            ValueError: There are not three tags.
-        """
+        """Define one chart of a value with its bounds."""
         self._add(messages.custom_scalars({category: {title: ["Margin", tags]}}), None, None)
 
     # --- runs and vectors -----------------------------------------------------------------------------------------------
@@ -495,17 +262,7 @@ class SummaryWriter:
     def add_hparams(self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
                     hparam_domain_discrete: Mapping[str, list[Any]] | None = None, run_name: str | None = None,
                     global_step: Any = None) -> None:
-        """Write hyperparameters and metrics for comparison with other runs, as a run in a directory of log_dir.
-
-        Args:
-            hparam_dict (dict): Numbers, strings, bools or one-element tensors by name; None is skipped.
-            metric_dict (dict): Metrics by name, also written as scalars.
-            hparam_domain_discrete (dict): All values that a hyperparameter can have. Default: None.
-            run_name (str): Name of the directory. Default: the time.
-
-        Raises:
-            TypeError: An argument is not a dict, a value has another type, or `hparam_domain_discrete` has an unknown name.
-        """
+        """Write hyperparameters and metrics for comparison with other runs, as a run in a directory of log_dir."""
         for name, value in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
             if not isinstance(value, Mapping):
                 raise TypeError(f"add_hparams: {name} must be a dictionary, but is {type(value).__name__}")
@@ -519,18 +276,7 @@ class SummaryWriter:
     @writes
     def add_embedding(self, mat: Any, metadata: list[Any] | None = None, label_img: Any = None, global_step: Any = None,
                       tag: str = "default", metadata_header: list[str] | None = None) -> None:
-        """Write vectors for TensorBoard's projector, to a directory named by `global_step`.
-
-        Args:
-            mat (Tensor): Vectors, shape (N, D).
-            metadata (list): Label of each vector, or with `metadata_header` a list of labels. Default: None.
-            label_img (Tensor): Image of each vector, shape (N, C, H, W); requires Pillow. Default: None.
-            metadata_header (list): Names of the columns of `metadata`. Default: None.
-
-        Raises:
-            ValueError: `mat` is not a matrix, or the sizes of `metadata`, `label_img` or `metadata_header` do not match.
-            ImportError: `label_img` is given, and Pillow is not installed.
-        """
+        """Write vectors for TensorBoard's projector, to a directory named by `global_step`."""
         vectors = array_of(mat)
         if vectors.ndim != 2:
             raise ValueError(f"add_embedding: mat must be a matrix (n, d), but has the shape {list(vectors.shape)}")
@@ -580,17 +326,8 @@ class SummaryWriter:
         self.close()
 
     def add_onnx_graph(self, onnx_model_file: Any) -> NoReturn:
-        """Not implemented: there is no reader of ONNX files.
-
-        Args:
-            onnx_model_file (str): Ignored.
-
-        Raises:
-            NotImplementedError: Always.
-
-        Example:
-            >>> ag.utils.tensorboard.SummaryWriter.add_onnx_graph(None, "model.onnx")
-            Traceback (most recent call last):
-            NotImplementedError: SummaryWriter.add_onnx_graph() is not implemented: there is no reader of ONNX files here
-        """
+        """Not implemented: there is no reader of ONNX files."""
         raise NotImplementedError("SummaryWriter.add_onnx_graph() is not implemented: there is no reader of ONNX files here")
+
+
+_docstrings.complete(globals(), "tensorboard", "utils.tensorboard.")
