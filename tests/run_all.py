@@ -42,9 +42,9 @@ JOBS, YOUNG, LOCAL = marked("jobs"), marked("young"), marked("local")
 COMMANDS = without([*inside(FILES, "launch"), *marked("commands")], JOBS)
 DPARALLEL = without(inside(FILES, "dparallel"), JOBS, YOUNG, LOCAL)
 FIRST_ROOMS = without(inside(FILES, *(f"autograd/{room}" for room in (
-    "amp", "base", "compat", "core", "distributions", "integrations", "kernels", "nn"))), JOBS, YOUNG)      # about as long as the rest
+    "amp", "base", "compat", "core", "distributions", "integrations", "kernels", "modes", "nn", "ops"))), JOBS, YOUNG)     # half of the time
 REST = without(FILES, JOBS, YOUNG, LOCAL, COMMANDS, DPARALLEL, FIRST_ROOMS)
-QUICK_HALF = inside(marked("quick"), "dparallel", "autograd/nn")                                            # as long as the other
+QUICK_HALF = inside(marked("quick"), "dparallel", "autograd/core", "autograd/nn")                           # as long as the other
 TWO_RANKS = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
 BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": ""}              # the tests', too: read by what comes later, instead of made again (6 s)
@@ -103,7 +103,7 @@ def begin_part(threads, waits):
 def quick() -> int:
     """The quick suite; the exit code."""
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    beside = [Part("dparallel on two ranks, nn", [*PYTEST, *QUICK_HALF, "-k", TWO_RANKS], threads=True),
+    beside = [Part("dparallel on two ranks, core, nn", [*PYTEST, *QUICK_HALF, "-k", TWO_RANKS], threads=True),
               Part("autograd", [*PYTEST, *without(marked("quick"), QUICK_HALF)])]
     codes = [part.done(counts) for part in beside]
     print(", ".join(f"{count} {word}" for word, count in counts.items()))
@@ -145,8 +145,8 @@ def main() -> int:
         (4, lambda: Part("dparallel", [*PYTEST, *DPARALLEL], threads=True)),
         (4, lambda: Part("jobs and local devices", [*PYTEST, *YOUNG, *JOBS, *LOCAL], waits=True)),
         (4, lambda: Part("dprun and examples", [*PYTEST, *COMMANDS], waits=True)),
-        (4, lambda: Part("autograd, observe to utils, and the rest", [*PYTEST, *REST])),
-        (4, lambda: Part("autograd, amp to nn", [*PYTEST, *FIRST_ROOMS])),
+        (4, lambda: Part("autograd, observe to utils, and tests of all packages", [*PYTEST, *REST])),
+        (4, lambda: Part("autograd, amp to ops", [*PYTEST, *FIRST_ROOMS])),
         (4, lambda: Part("the core's sources", [*PYTEST, *inside(FILES, "autograd/core", "autograd/modes")], DPARALLEL_PURE="1")),
         (4, lambda: Part("as on an older processor", [*PYTEST, *marked("processor")], **older_processor())),
         (4, lambda: on_ranks(1)),
