@@ -26,12 +26,12 @@ from ..ops.shape import cat, permute, stack, tile, unsqueeze
 if TYPE_CHECKING:
     AbstractBackend: Any = object
 else:
-    AbstractBackend = sys.modules["einops._backends"].AbstractBackend       # whose import is what brings us here
+    AbstractBackend = sys.modules["einops._backends"].AbstractBackend       # whose import has called this module
 REDUCTIONS = {"sum": sum_of, "mean": mean, "min": amin, "max": amax, "all": all_of, "any": any_of}
 
 
 class Backend(AbstractBackend):
-    """einops' questions, answered by our operations. Its other methods are as in the base class."""
+    """einops' interface implemented by our operations. The base class provides its other methods."""
 
     framework_name = TOP
 
@@ -49,7 +49,7 @@ class Backend(AbstractBackend):
         return x.detach().numpy()
 
     def arange(self, start: int, stop: int) -> Tensor:
-        """The whole numbers from start to stop - 1."""
+        """The integers from start to stop - 1."""
         return result(np.arange(start, stop, dtype=np.int64))
 
     def shape(self, x: Tensor) -> tuple[int, ...]:
@@ -78,7 +78,7 @@ class Backend(AbstractBackend):
         return unsqueeze(x, new_position)
 
     def add_axes(self, x: Tensor, n_axes: int, pos2len: dict[int, int]) -> Tensor:
-        """New dimensions along which all is the same: a view, with strides of 0."""
+        """New dimensions with repeated values: a view, with strides of 0."""
         sizes = [-1] * n_axes
         for position, length in pos2len.items():
             x = unsqueeze(x, position)
@@ -94,7 +94,7 @@ class Backend(AbstractBackend):
         return cat(tuple(tensors), axis)
 
     def is_float_type(self, x: Tensor) -> bool:
-        """Whether there is a mean of x in its own dtype."""
+        """Whether x has a mean in its own dtype."""
         return x.dtype.kind == "f" or x.dtype.name == "bfloat16"
 
     def einsum(self, pattern: str, *x: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""einops.layers.autograd: Rearrange, Reduce and EinMix as modules. einops' own classes do the work, see einops.layers."""
+"""einops.layers.autograd: Rearrange, Reduce and EinMix as modules, implemented by einops' own classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""matplotlib takes matrices of Tensors by columns (plot, hist, boxplot), as it takes PyTorch's, and bfloat16 as float32."""
+"""matplotlib accepts matrices of Tensors by columns (plot, hist, boxplot), as it does PyTorch's, and bfloat16 as
+float32."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pandas takes Tensors as masks, labels, positions and group keys; by itself it reads a mask as labels or positions."""
+"""pandas accepts Tensors as masks, labels, positions and group keys; by itself it reads a mask as labels or positions."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from .values import given_values, values
 
 
 def key(x: Any) -> Any:
-    """A Tensor as an array, of no dimensions as a number."""
+    """A Tensor as an array; one without dimensions as a number."""
     x = values(x)
     return x.item() if getattr(x, "ndim", None) == 0 and hasattr(x, "item") else x
 
 
 def keys(x: Any) -> Any:
-    """What values() makes of a Tensor, or of each in a list."""
+    """A Tensor, or each Tensor in a list, converted by values()."""
     return [values(part) for part in x] if isinstance(x, list) else values(x)
 
 
-given_values("pandas.core.common", "apply_if_callable", key)             # through which indexers send what they are given
+given_values("pandas.core.common", "apply_if_callable", key)             # through which indexers pass their arguments
 given_values("pandas.core.algorithms", "isin")
 given_values("pandas.core.groupby.grouper", "get_grouper", keys)

@@ -1,4 +1,4 @@
-"""tensorboardX takes Tensors wherever it takes PyTorch's: by their values, with or without a graph."""
+"""tensorboardX accepts Tensors wherever it accepts PyTorch's: by their values, with or without a graph."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .values import given_values
 
 
 def untracked(x: Any) -> Any:
-    """The values of a Tensor, or of those in a list."""
+    """The values of a Tensor, or of the Tensors in a list."""
     if isinstance(x, list):
         return [untracked(value) for value in x]
     return x.detach().numpy() if isinstance(x, Tensor) else x
 
 
-given_values("tensorboardX.x2num", "make_np", untracked)      # the conversion to arrays, which knows frameworks by name
+given_values("tensorboardX.x2num", "make_np", untracked)      # the conversion to arrays, which identifies frameworks by name

@@ -1,4 +1,4 @@
-"""Functions of other packages that are to get Tensors as arrays."""
+"""Converts the Tensor arguments of other packages' functions to arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.tensor import Tensor
 
 
 def values(x: Any) -> Any:
-    """A Tensor's array, float32 of bfloat16; anything else as it is. RuntimeError for one that requires a gradient."""
+    """A Tensor's array, as float32 for bfloat16; anything else unchanged. RuntimeError for a Tensor that requires grad."""
     if not isinstance(x, Tensor):
         return x
     array = x.numpy()

@@ -1,4 +1,4 @@
-"""FlopCounterMode: how many floating point operations a block runs, by module and operation, as PyTorch counts them."""
+"""FlopCounterMode: the floating point operations of a block, by module and operation, as PyTorch counts them."""
 
 from __future__ import annotations
 
@@ -73,14 +73,12 @@ def key_of(target: Any) -> Key:
     getattr(public(), target.removeprefix("aten."), None)          # its module is loaded
     name = target.replace("aten.", "aten::", 1)
     if (name, OPERATION) in names and name not in told() and name not in ("aten::bmm", "aten::baddbmm"):
-        raise NotImplementedError(f"a formula for {target!r}: calls of this operation are not told to the counter by name, "
-                                  "as those of elementwise operations, in-place ones and ones that others make up; count "
-                                  "them with autograd.profiler.profile(with_flops=True)")
+        raise NotImplementedError(f"a formula for {target!r}: the counter does not see calls of this operation by name, as of elementwise, in-place and composed operations; count them with autograd.profiler.profile(with_flops=True)")
     return target
 
 
 def told() -> set[str]:
-    """The names of the operations that counters see."""
+    """The names of the operations of which counters are notified."""
     found: set[str] = set()
     kinds: list[type] = [Operation]
     for kind in kinds:
@@ -90,7 +88,7 @@ def told() -> set[str]:
 
 
 def checked(key: Key, formula: Any) -> Formula:
-    """A formula that can be called. TypeError for another."""
+    """A callable formula. TypeError if it is not callable."""
     if not callable(formula):
         raise TypeError(f"FlopCounterMode(custom_mapping={{{key!r}: {formula!r}}}): a function of the shapes is needed")
     return formula if getattr(formula, "_get_raw", False) else of_shapes(formula)
@@ -155,7 +153,7 @@ class FlopCounterMode:
                     [(module, sum(counts.values())), *((f" - {named(key)}", flops) for key, flops in counts.items())]]
 
         rows: list[tuple[str, str, str]] = []
-        covered = False                              # whether one module has them all
+        covered = False                              # whether one module contains all of them
         for module in sorted(self.flop_counts):
             level = module.count(".")
             if module != GLOBAL and (depth is None or level < depth):
@@ -167,7 +165,7 @@ class FlopCounterMode:
 
 
 class Calls(Interceptor):
-    """Tells a counter of the calls and nodes of this thread, and passes calls on to the counter around it."""
+    """Notifies a counter of the calls and nodes of this thread, and passes calls on to the surrounding counter."""
 
     sees_calls = True
 
@@ -179,7 +177,7 @@ class Calls(Interceptor):
         self.counter: FlopCounterMode = counter
         self.around: Calls | None = around
         self.shapes: WeakKeyDictionary[Node, list[Any]] = WeakKeyDictionary()       # of the inputs of nodes that are counted
-        self.applying: bool = False                  # a Function that a formula is for
+        self.applying: bool = False                  # a Function with a formula
 
     def operated(self, operation: Any, node: Any, args: tuple[Any, ...], arrays: list[Any], settings: dict[str, Any],
                  out: Any) -> None:
@@ -197,12 +195,12 @@ class Calls(Interceptor):
             self.around.operated(operation, node, args, arrays, settings, out)
 
     def entered(self) -> bool:
-        """Functions are counted by what they call, but those that a formula is for: function() asks."""
+        """A Function is counted by the operations that it calls, unless it has a formula: function() checks that."""
         entered, self.applying = self.applying, False
         return entered
 
     def function(self, function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-        """Apply a Function; count it if a formula is for it."""
+        """Apply a Function; count it if it has a formula."""
         self.applying = True
         out = function.apply(*args, **settings)
         calls: Calls | None = self
@@ -214,12 +212,13 @@ class Calls(Interceptor):
         return out
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """Note the shapes of a call that backward will count."""
+        """Record the shapes of a call that backward will count."""
         if rule_of(node) is not None:
             self.shapes[node] = sizes(inputs)
 
     def running(self, node: Node, g: Any, create: bool, run: Run) -> Any:
-        """Count a node that computes on arrays. Under create_graph=True it calls operations on Tensors, which are told."""
+        """Count a node that computes on arrays. Under create_graph=True it calls operations on Tensors, which are counted
+        as calls."""
         rule = None if create or not self.counter.mod_tracker.is_here else rule_of(node)
         if rule is not None and node.saved is not FREED:
             key, flops = of_node(node, rule, g, self.shapes.get(node))
@@ -229,7 +228,7 @@ class Calls(Interceptor):
 
 
 def named(key: Key) -> str:
-    """A key as the table has it."""
+    """A key as the table shows it."""
     return key if isinstance(key, str) else key.__name__
 
 

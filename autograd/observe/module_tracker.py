@@ -1,4 +1,4 @@
-"""ModuleTracker: in which modules, by their full names, this thread is, in forward and in backward."""
+"""ModuleTracker: the full names of the modules that this thread is in, in forward and in backward."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class ModuleTracker(Interceptor):
     def __init__(self) -> None:
         self.parents: set[str] = {GLOBAL}
         self._names: WeakKeyDictionary[Module, str] = WeakKeyDictionary()
-        self._named: WeakKeyDictionary[Module, bool] = WeakKeyDictionary()        # those whose children have names
+        self._named: WeakKeyDictionary[Module, bool] = WeakKeyDictionary()        # modules whose children have names
         self._made_in: WeakKeyDictionary[Node, frozenset[str]] = WeakKeyDictionary()
-        self._around: list[set[str]] = []            # the parents of those around
+        self._around: list[set[str]] = []            # the parents of the surrounding blocks
 
     @property
     def is_here(self) -> bool:
-        """Whether the thread that asks is the one of the block."""
+        """Whether the calling thread is the one of the block."""
         return threading.get_ident() == self._thread
 
     @property
@@ -40,7 +40,7 @@ class ModuleTracker(Interceptor):
         return bool(running.passes)
 
     def name_of(self, module: Module) -> str:
-        """The name of a module, which it keeps; those below it get theirs, by their place in it."""
+        """The name of a module, which is stored; modules below it get names by their position in it."""
         name = self._names.setdefault(module, type(module).__name__)
         if module not in self._named:
             self._named[module] = True
@@ -71,11 +71,11 @@ class ModuleTracker(Interceptor):
             self.parents = self._around.pop()
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """Note where a node is made."""
+        """Record the module in which a node is created."""
         self._made_in[node] = frozenset(self.parents)
 
     def running(self, node: Node, g: Any, create: bool, run: Run) -> Any:
-        """A node runs: in the modules where it was made."""
+        """Called when a node runs, in the modules where it was created."""
         if not self.is_here:
             return run(node, g, create)
         around, self.parents = self.parents, set(self._made_in.get(node, (GLOBAL,)))

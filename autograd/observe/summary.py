@@ -67,7 +67,7 @@ def summary(model: Module, input_size: Any = None, input_data: Any = None, batch
 
 
 def made_inputs(input_size: Any, batch_dim: int | None, dtypes: Sequence[Any] | None) -> list[Tensor]:
-    """Inputs of these shapes."""
+    """Create inputs of these shapes."""
     if not isinstance(input_size, (list, tuple)) or not input_size:
         raise TypeError(f"input_size must be a shape or a list of shapes, but got {input_size!r}")
     shapes = [input_size] if isinstance(input_size[0], int) else list(input_size)
@@ -93,7 +93,7 @@ class Counted(NamedTuple):
 
 
 class Place:
-    """Where a module stands in the model."""
+    """The position of a module in the model."""
 
     def __init__(self, module: Module, name: str, around: tuple[Place, ...]) -> None:
         self.module: Module = module
@@ -120,9 +120,9 @@ class LayerInfo:
         self.input_size: list[int] = []
         self.output_size: list[int] = []
         self.output_bytes = 0
-        self.flops = self.flops_inside = 0           # of the call, and of those of modules inside
+        self.flops = self.flops_inside = 0           # of the call, and of calls of modules inside
         self.num_params = self.trainable_params = self.param_bytes = 0
-        self.own_params = 0                          # without those of modules below that have rows
+        self.own_params = 0                          # without those of modules below with rows of their own
         self.parameters: list[Counted] = []
 
     def count_parameters(self) -> None:
@@ -175,7 +175,7 @@ def called(model: Module, arguments: Any, kwargs: dict[str, Any], mode: str) -> 
     for place in places_of(model):
         places.setdefault(place.module, []).append(place)
     rows: list[LayerInfo] = []
-    running: list[tuple[LayerInfo, int]] = []        # with what was counted before
+    running: list[tuple[LayerInfo, int]] = []        # including what was counted before
 
     def enter(module: Module, args: Any) -> None:
         if module in places:
@@ -222,7 +222,7 @@ def modules_in(model: Module, mode: str) -> Iterator[None]:
 
 
 def with_containers(rows: list[LayerInfo]) -> list[LayerInfo]:
-    """The rows, each preceded by those of modules that contain it and are not called (ModuleList)."""
+    """The rows, each preceded by rows of the containers around it that are not called (ModuleList)."""
     out: list[LayerInfo] = []
     path: list[LayerInfo] = []                       # the rows around the current one, by depth
     indices: dict[int, int] = {}
@@ -277,7 +277,7 @@ def bytes_of(value: Any) -> int:
 # --- the table ----------------------------------------------------------------------------------------------------------
 
 class Format:
-    """What the table shows, and how wide."""
+    """The columns of the table and their widths."""
 
     def __init__(self, columns: tuple[str, ...], width: int, depth: int, settings: set[str], verbose: bool) -> None:
         self.columns: tuple[str, ...] = columns
@@ -312,7 +312,7 @@ class Format:
         return self.line(f"Layer (type{name}{':depth-idx' if 'depth' in self.settings else ''})", TITLES)
 
     def cells(self, row: LayerInfo, total: int) -> dict[str, str]:
-        """The columns of a row. At the last depth a row has the figures of what is below it."""
+        """The columns of a row. At the last depth they include the figures of modules below."""
         whole = row.is_leaf_layer or row.depth == self.depth
         params = row.num_params if whole else row.own_params
         macs = row.flops // 2 if whole else row.macs
@@ -350,7 +350,7 @@ class ModelStatistics:
         self.trainable_params: int = model.trainable_params
         self.total_param_bytes: int = model.param_bytes
         self.total_mult_adds: int = model.flops // 2
-        # what layers with parameters give, and its gradients
+        # outputs of layers with parameters, and their gradients
         self.total_output_bytes: int = 2 * sum(row.output_bytes for row in rows if row.is_leaf_layer and row.num_params)
         longest = max(len(form.title(row)) + 5 * row.depth + 1 for row in rows)
         if longest >= form.name_width:

@@ -28,7 +28,7 @@ class Attempt:
         self._by_location: dict[Location, Value] = {}
 
     def run(self, rule: Callable[[], Any]) -> Any:
-        """Run the rule and return its result; None if it does anything but call ufuncs."""
+        """Run the rule and return its result; None if it does anything else than call ufuncs."""
         before, recording.attempt = recording.attempt, self
         try:
             return rule()
@@ -78,8 +78,8 @@ class Attempt:
         return value is not None and value.maker is not None and identical(as_plain(out), expected)
 
     def commit(self, replaced: Mapping[Location, Array] = MappingProxyType({})) -> None:
-        """Add the calls to the program. `replaced` maps the location of an array of the attempt to the array that the
-        step itself goes on with."""
+        """Add the calls to the program. `replaced` maps the location of an array of the attempt to the array with which the
+        step continues."""
         tracer = self.tracer
         for call in self.calls:
             for a in call.args:

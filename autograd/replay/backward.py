@@ -28,7 +28,7 @@ class Backward(Forward):
     gradients: Gradients
 
     def backward_pass(self, create: bool, *given: Any) -> Any:
-        """Make the pass object of a backward pass that begins, see engine.run_backward."""
+        """Create the pass object for a backward pass, see engine.run_backward."""
         if create:
             self.refuse("backward with create_graph=True can't be recorded")
         return TracedPass(self, create, *given)

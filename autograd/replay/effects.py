@@ -32,12 +32,12 @@ class Effects(Values):
         self.written: set[int] = set()               # numbers of the values that the step writes to
 
     def value_read(self, what: str) -> None:
-        """Refuse: what Python does with a value can't be recorded."""
+        """Reject the read: Python code that uses a value cannot be recorded."""
         self.refuse(f"{what} reads a value, and what Python makes of it can't be recorded. Return the tensor from the step "
                     "and read it outside; a branch on values, or a mask as an index, can be where()")
 
     def side_effect(self, what: str) -> None:
-        """Refuse: a replay would not do it."""
+        """Reject the side effect: a replay would not repeat it."""
         self.refuse(f"{what} can't be recorded: put it around calls of recorded steps, or call the step itself")
 
     def grad_assigned(self, leaf: Tensor, value: Tensor | None) -> None:
@@ -72,7 +72,7 @@ class Effects(Values):
                 self.written.add(value.number)
 
     def primitive(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Make a call that replays make again, with the same arrays."""
+        """Make a call that replays repeat, with the same arrays."""
         self.gradients.record_unseen()
         for array in arrays_of((*args, *kwargs.values())):
             self.fixed(array)
@@ -95,8 +95,7 @@ class Effects(Values):
         return out
 
     def shortcut(self, function: Callable[..., bool], args: tuple[Any, ...]) -> bool:
-        """Record a question whose answer was yes: replays ask again. After a no the recorded calls are right for all
-        values."""
+        """Record a test that was true: replays repeat it. After a false one the recorded calls are right for all values."""
         with without_watcher():
             answer = bool(function(*args))
         where = user_line()

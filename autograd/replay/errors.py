@@ -2,7 +2,7 @@
 
 
 class TraceError(RuntimeError):
-    """A step can't be recorded, or what was recorded does not fit what it is called with."""
+    """A step cannot be recorded, or a recording does not fit the arguments of a call."""
 
 
 __all__ = ["TraceError"]

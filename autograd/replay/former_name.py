@@ -1,4 +1,4 @@
-"""autograd.trace: of a matrix the sum of its diagonal, as in PyTorch; of a training step what is now called trace_step()."""
+"""autograd.trace: the sum of a matrix's diagonal, as in PyTorch; for a training step the former name of trace_step()."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MSG_RENAMED = "autograd.trace(step, examples) is called autograd.trace_step(step
 
 
 def trace(input: Tensor | Callable[..., Any], example_inputs: Any = (), *, check: bool = True) -> Any:
-    """The sum of a matrix's diagonal. Of a function it is trace_step(), with a DeprecationWarning.
+    """The sum of a matrix's diagonal. For a function it is trace_step(), with a DeprecationWarning.
 
     Args:
         input (Tensor or Callable[..., Any]): (n, m), of any dtype; or a step, as trace_step() takes it.

@@ -20,7 +20,7 @@ from .state import is_user_code
 from .values import Values
 
 SMALL = 1 << 16                      # elements: for larger arrays the overhead of calling a kernel does not count
-DIRECT_ACCESS = {"array", "data", "numpy"}           # attributes of a Tensor that give its memory
+DIRECT_ACCESS = {"array", "data", "numpy"}           # attributes of a Tensor that expose its memory
 
 
 class Forward(Values):
@@ -28,7 +28,7 @@ class Forward(Values):
 
     def __init__(self) -> None:
         super().__init__()
-        self._nodes: dict[Node, Any] = {}            # nodes of Operations and Functions: what replays them
+        self._nodes: dict[Node, Any] = {}            # nodes of Operations and Functions: the objects that replay them
         self._entering = False
 
     def computed(self, forward: Callable[..., Any], arrays: tuple[Any, ...], inputs: tuple[Any, ...], out: Tensor) -> None:
@@ -119,7 +119,7 @@ class Forward(Values):
         return made if location(saved) == location(got) else as_plain(saved)
 
     def entered(self) -> bool:
-        """Whether apply() is called by function(), below; asked once per call."""
+        """Whether apply() is called by function(), below; tested once per call."""
         entering, self._entering = self._entering, False
         return entering
 
@@ -174,8 +174,8 @@ def holds_array(value: object) -> bool:
 
 
 def transparent(cls: Any) -> bool:
-    """Whether a Function may be recorded by the operations that it calls: a library's if it says so, a user's if
-    its code names none of DIRECT_ACCESS."""
+    """Whether a Function may be recorded by the operations that it calls: a library's if it is marked so, a user's if its
+    code names none of DIRECT_ACCESS."""
     if not is_user_code(cls.__module__):
         return bool(cls.transparent)
     codes = [getattr(getattr(cls, name), "__code__", None) for name in ("forward", "backward", "setup_context")]

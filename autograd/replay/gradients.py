@@ -110,7 +110,7 @@ def adopt_or_add(leaf: Tensor, g: Array) -> None:
         leaf.accumulate_grad(g, False)
 
 
-ADOPTING = (adopt, adopt_or_add)            # these bind .grad to the very array that they get
+ADOPTING = (adopt, adopt_or_add)            # these bind .grad to the array itself
 
 
 def clear_grad(leaf: Tensor) -> None:

@@ -37,7 +37,7 @@ TAKES_OUT: set[Any] = {product, affine, masked, matmul}                     # ke
 
 
 class NotInlinable(Exception):
-    """The rule does something else than call ufuncs and kernels."""
+    """The rule does something other than calling ufuncs and kernels."""
 
 
 class _Recording(threading.local):
@@ -147,7 +147,7 @@ def instrumented(function: Any) -> Any:
 
 
 def substitute(value: Any) -> Any:
-    """What an instrumented function finds under a global name: functions and Operations of this package observed."""
+    """The value of a global name in an instrumented function: functions and Operations of this package are observed."""
     if is_internal(value):
         return functools.partial(observed_call, value)
     if isinstance(value, type) and issubclass(value, Operation):

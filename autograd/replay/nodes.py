@@ -24,7 +24,7 @@ class OperationReplay:
     def __init__(self, cls: type[Operation], node: Node) -> None:
         self.cls: type[Operation] = cls
         self.ctx: Any = cls.node()
-        self.inlined = False                         # replays do not call forward: what it saved stays in fixed memory
+        self.inlined = False                         # replays do not call forward: its saved values stay in fixed memory
         self.ctx.saved = self.ctx.hooks = self.ctx.meta = None
         self.ctx.edges = getattr(node, "edges", None) or ()      # backward() replaces each edge by True
 

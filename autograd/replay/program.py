@@ -71,7 +71,7 @@ class Program:
                 del running.passes[depth:]
 
     def recorded(self) -> Any:
-        """The function with a span around each call; made when it is first wanted."""
+        """The function with a span around each call, created on first use."""
         if self.recorded_function is None:
             names = {**self.names, "span_begins": begin, "span_ends": end}
             exec(compile(self.recorded_source, f"{self.file} recorded", "exec"), names)

@@ -1,5 +1,5 @@
-"""Snapshot: the state that a step reaches (tensors, modules, optimisers, variables), saved before a trace and restored
-after."""
+"""Snapshot: the state that a step reaches (tensors, modules, optimizers, variables), saved before a trace and restored
+after it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def referents(obj: Any) -> Iterator[Any]:
         if obj._grad is not None:
             yield obj._grad
     elif is_plugin_code(type(obj).__module__) and not hasattr(obj, "param_groups"):
-        # only state of training, not what ranks share
+        # only training state, not state that ranks share
         yield from (v for v in getattr(obj, "__dict__", {}).values()
                     if isinstance(v, (Tensor, Generator)) or hasattr(v, "_parameters") or hasattr(v, "param_groups"))
     else:

@@ -86,7 +86,7 @@ class Traced:
                 raise TraceError("trace: example_inputs that require gradients are not supported: use the step's own leaves")
         before = Snapshot(step)
         try:
-            # optimisers and layers make their state
+            # optimizers and layers create their state
             step(*self._arguments.unflatten([result(t.array.copy()) for t in self._arguments.tensors]))
             leaves = [t for t in reachable(step) if isinstance(t, Tensor) and t.tracked and t.edge is None]
             one = self._record([t.array.copy() for t in self._arguments.tensors], leaves)
@@ -161,7 +161,7 @@ def perturbed(array: Array) -> Array:
     """An array like this one with other values of the same range: its elements rolled, floating numbers scaled by 0.97."""
     rolled = np.asarray(np.roll(array, 1))
     if array.size > 1 and array.dtype.kind in "biuf":
-        rolled.flat[rolled.argmax()] = rolled.flat[rolled.argmin()]          # or all sums and counts would be the same
+        rolled.flat[rolled.argmax()] = rolled.flat[rolled.argmin()]          # otherwise sums and counts would be equal
     if array.dtype.kind in "biu" and array.size and (rolled == array).all():
         rolled.flat[0] = not rolled.flat[0] if array.dtype.kind == "b" else 0  # all elements are equal: 0 is always possible
     return np.asarray(rolled * array.dtype.type(0.97)) if array.dtype.kind in "fcV" else rolled

@@ -27,14 +27,14 @@ def begin_pass(always: list[Any]) -> None:
 
 
 def count(leaf: Any) -> None:
-    """In a replay: tell a leaf's counter that the leaf has its gradient."""
+    """In a replay: notify a leaf's counter that the leaf has its gradient."""
     current = running.passes[-1]
     leaf.hooks.counter.count(current, leaf)
     current.tend()
 
 
 def start_counter(leaf: Any) -> None:
-    """In a replay: tell a leaf's counter that the pass has begun."""
+    """In a replay: notify a leaf's counter that the pass has begun."""
     leaf.hooks.counter.before_uncounted()
 
 
@@ -45,7 +45,7 @@ class TracedPass(BackwardPass):
 
     def __init__(self, tracer: Any, create: bool, keep: bool, uses: dict[Node, int], runner: Any = None) -> None:
         super().__init__(create, True, uses, self.run_node)
-        self.tracer: Any = tracer  # counters that were told of the pass
+        self.tracer: Any = tracer  # counters that were notified of the pass
         self.started: set[Any] = set[Any]()
         self._always: list[Any] = []
         tracer.calls.append(Call(begin_pass, (Constant(self._always),), label="begin_pass"))
@@ -64,7 +64,7 @@ class TracedPass(BackwardPass):
         return self.tracer.run_node(node, g)
 
     def add(self, target: Node, number: int, value: Any) -> None:
-        """Add a gradient for output `number` of target to those that are pending."""
+        """Add a gradient for output `number` of target to the pending ones."""
         if target.outputs == 1:
             pending = self.pending.get(target)
             self.pending[target] = value if pending is None else self.tracer.record_sum(pending, value)
@@ -81,9 +81,9 @@ class TracedPass(BackwardPass):
         if counter is not None and counter not in self.started:
             self.started.add(counter)
             self.tracer.calls.append(Call(start_counter, (Constant(leaf.variable),), label="start_counter"))
-            self.tracer.gradients.rescan()             # the reducer has set aside gradients that it averages alone
+            self.tracer.gradients.rescan()             # the reducer has set aside gradients that it averages separately
         self.tracer.gradients.deliver(leaf.variable, g)
 
     def count(self, variable: Any) -> None:
-        """Tell the counter of a leaf, now and in replays."""
+        """Notify the counter of a leaf, now and in replays."""
         self.tracer.record_count(variable)

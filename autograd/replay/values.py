@@ -87,7 +87,7 @@ class Values:
         return x
 
     def guard(self, tensor: object) -> None:
-        """Note a tensor from outside of the step, which Guards will check."""
+        """Register a tensor from outside of the step, which Guards will check."""
         if isinstance(tensor, Tensor) and tensor.edge is None and id(tensor) not in self.guards and (
                 id(tensor) not in self._step_tensors):
             self.guards[id(tensor)] = (tensor, tensor.array, tensor.tracked)
@@ -104,14 +104,14 @@ class Values:
         return self.value(array, call) if known is None else None
 
     def _note_tensors(self, outs: object) -> None:
-        """Note Tensors that the step made, which need no guard."""
+        """Register Tensors created by the step, which need no guard."""
         for out in outs if isinstance(outs, tuple) else (outs,):
             if isinstance(out, Tensor):
                 self._step_tensors.add(id(out))
                 self._alive.append(out)
 
     def _rollback(self, calls: int, values: int, outside: int) -> None:
-        """Drop what was recorded since these counts."""
+        """Drop everything recorded since these counts."""
         for value in self.values[values:]:
             if self._by_location.get(location(value.array)) is value:
                 del self._by_location[location(value.array)]

@@ -1,4 +1,4 @@
-"""Which classes load() may make, by PyTorch's names: none but those that it knows, whatever is allowed."""
+"""The classes that load() may create, under PyTorch's names: only those that it knows, whatever is allowed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ ALLOWED: list[Any] = []
 
 
 def add_safe_globals(safe_globals: Sequence[Any]) -> None:
-    """List classes, without effect: load() makes no object of a class that a file names, and says so where there is one."""
+    """List classes, without effect: load() never creates an object of a class named by a file, and its error reports
+    that."""
     ALLOWED.extend(value for value in safe_globals if value not in ALLOWED)
 
 
 def get_safe_globals() -> list[Any]:
-    """What add_safe_globals() has listed."""
+    """The classes listed by add_safe_globals()."""
     return list(ALLOWED)
 
 

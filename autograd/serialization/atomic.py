@@ -12,10 +12,10 @@ from typing import Any
 
 
 def write(file: Any, pieces: Iterable[Any], mode: int = 0o666) -> None:
-    """Write all pieces of bytes to a file by its name, or to an object with write(). mode: of a new file, without what the
-    umask takes away."""
+    """Write all pieces of bytes to a named file, or to an object with write(). mode: of a new file, without the bits that
+    the umask removes."""
     if isinstance(file, (str, os.PathLike)):
-        path = os.path.realpath(os.fsdecode(file))                # a link stays one: what it leads to is replaced
+        path = os.path.realpath(os.fsdecode(file))                # a link stays a link: its target is replaced
         if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
             with open(path, "wb") as special:        # a pipe or device can't be replaced
                 special.writelines(pieces)
@@ -44,13 +44,13 @@ def _replace(path: str, pieces: Iterable[Any], mode: int) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(beside)
         raise
-    sync_folder(folder)                              # the new name is on the disk only when the folder is
+    sync_folder(folder)                              # the new name is on disk only when the folder is
 
 
 def sync_folder(path: str) -> None:
-    """Synchronise a folder to disk, with the names that are new in it; nothing where the system knows no such thing."""
+    """Synchronize a folder to disk, with the new names in it; no effect if the system does not support it."""
     if hasattr(os, "O_DIRECTORY"):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        with contextlib.suppress(OSError):           # some file systems can't
+        with contextlib.suppress(OSError):           # some file systems cannot do that
             os.fsync(descriptor)
         os.close(descriptor)

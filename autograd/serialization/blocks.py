@@ -31,7 +31,7 @@ class Memory:
         self.crc32: int | None = crc32
         self.data: Array | None = None               # the bytes, once read, in this machine's order
         self.converted: dict[Any, Array] = {}             # converted stretches of it
-        self.first: Tensor | None = None             # the first tensor that was laid in it
+        self.first: Tensor | None = None             # the first tensor created in it
 
     def array(self, shape: tuple[int, ...], kind: str, offset: int = 0, strides: tuple[int, ...] | None = None, *,
               conj: bool = False, neg: bool = False) -> Array:
@@ -55,7 +55,7 @@ class Memory:
         if self.data is None:
             self._read(None, kind)
         buffer: Any = self.data
-        array = np.ndarray(shape, dtype, buffer, offset, strides)          # ValueError if it would reach out of the block
+        array = np.ndarray(shape, dtype, buffer, offset, strides)          # ValueError if it would exceed the block
         return array if array.flags.aligned else self._converted(shape, kind, offset, strides, False, False)
 
     def _converted(self, shape: tuple[int, ...], kind: str, offset: int, strides: tuple[int, ...] | None, conj: bool,
@@ -73,7 +73,7 @@ class Memory:
         key = kind, offset, length, conj, neg
         if key not in self.converted:
             buffer: Any = self.data
-            vector = np.ndarray((length,), dtype, buffer, offset)          # ValueError if it would reach out of the block
+            vector = np.ndarray((length,), dtype, buffer, offset)          # ValueError if it would exceed the block
             if kind == "bfloat16":
                 vector = _numbers(vector if vector.flags.aligned else vector.copy(), self.source)
             else:
@@ -96,7 +96,7 @@ class Memory:
         if target is None:
             target = self.source.vector(self.start, self.count)
             if self.source.mapped and self.start % np.dtype("u2" if kind == "bfloat16" else kind).itemsize:
-                target = target.copy()               # its numbers lie askew in the file, which NumPy is slow at
+                target = target.copy()               # its numbers are unaligned in the file, which NumPy is slow at
         else:
             self.source.fill(target, self.start)
         if not self.source.mapped:
@@ -133,7 +133,7 @@ class Memory:
 
 
 def require_grad(tensor: Tensor, flag: bool) -> None:
-    """Set requires_grad, where the numbers have gradients."""
+    """Set requires_grad, if the dtype allows gradients."""
     tensor.requires_grad = bool(flag) and tensor.array.dtype.kind in "fcV"
 
 

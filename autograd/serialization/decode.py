@@ -40,7 +40,7 @@ class Decoder:
         raise ValueError(f"its structure has a {kind!r}, which this version does not know")
 
     def container(self, tree: dict[str, Any]) -> Any:
-        """A list of items, an object of them, or a list of pairs, as the class that it was."""
+        """A list of items, an object of them, or a list of pairs, converted to the original class."""
         if "pairs" in tree:
             items: Any = {self.value(key): self.value(item) for key, item in tree["pairs"]}
         elif isinstance(tree["items"], dict):

@@ -28,7 +28,7 @@ class Encoder:
     def __init__(self, state: Any) -> None:
         self.arrays: dict[str, Array] = {}
         self.names: dict[int, str] = {}              # of tensors by id: one that occurs twice is one object again
-        self.open: set[int] = set()                  # the containers that we are in
+        self.open: set[int] = set()                  # the enclosing containers
         self.tree: Any = self.value(state, ())
 
     def value(self, value: Any, path: Path) -> Any:
@@ -88,7 +88,7 @@ class Encoder:
         return tree
 
     def name(self, path: Path) -> str:
-        """The keys with dots between them: in a dict of tensors the key itself."""
+        """The keys joined by dots: in a dict of tensors the key itself."""
         parts = [str(key) if isinstance(key, (str, int)) else type(key).__name__ for key in path]
         name = stem = ".".join(parts or ["tensor"]).encode("utf-8", "backslashreplace").decode()
         number = 1

@@ -24,7 +24,7 @@ from .whole import MAGIC, HoldsObject, load_whole, save_whole
 STRUCTURE, CHECKSUM = "autograd.structure", "autograd.structure.crc32"
 FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, RuntimeError, MemoryError,
           EOFError, struct.error)
-# How PyTorch's files begin (a zip archive; before 1.6 a pickle of a number), and the module of torch_pickle that reads them.
+# The beginnings of PyTorch's files (a zip archive; before 1.6 a pickle of a number), and the modules that read them.
 TORCH_READERS = {b"PK\x03\x04": "zip_archive", b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.": "before_zip"}
 
 
@@ -86,7 +86,7 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
 
 
 def _reader(source: Source) -> Callable[..., Any]:
-    """Who can read the file."""
+    """The module that can read the file."""
     start = source.read(0, min(source.size, 16))
     for magic, module in TORCH_READERS.items():
         if start.startswith(magic):

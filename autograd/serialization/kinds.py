@@ -1,4 +1,4 @@
-"""How values that JSON does not have are written in it: as {"$": kind, ...}. One line a class, out and in."""
+"""The representation of values that JSON lacks: {"$": kind, ...}. One line per class, with both conversions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _shapeless(cls: type) -> Atom:
 NUMBER = Atom("number", lambda v: [v.dtype.name, bytes(raw(np.asarray(v))).hex()], _number)
 DTYPE = Atom("dtype", lambda v: v.name, lambda v: dtypes.of_tensors[named_dtype(v)])
 ATOMS: dict[Any, Any] = {
-    int: Atom("int", hex, lambda v: int(v, 16)),                     # those beyond 64 bits
+    int: Atom("int", hex, lambda v: int(v, 16)),                     # integers beyond 64 bits
     float: Atom("float", repr, float),                               # inf and nan
     complex: Atom("complex", lambda v: [repr(v.real), repr(v.imag)], lambda v: complex(float(v[0]), float(v[1]))),
     bytes: Atom("bytes", lambda v: base64.b64encode(v).decode(), lambda v: base64.b64decode(v, validate=True)),
@@ -67,7 +67,7 @@ BACK = {atom.kind: atom.back for atom in (*ATOMS.values(), NUMBER, DTYPE)}
 
 
 def atom_of(value: Any) -> Atom | None:
-    """The Atom that writes a value which is no container and no tensor; None if there is none."""
+    """The Atom that writes a value; None for containers, tensors and other classes."""
     if isinstance(value, np.generic):
         return NUMBER if value.dtype.name in NUMBERS else None
     if isinstance(value, (dtypes.TensorDType, np.dtype)):

@@ -13,12 +13,11 @@ def check_location(map_location: Any) -> None:
     if map_location is None:
         return
     if isinstance(map_location, dict):
-        if "cpu" in map_location:                    # where tensors are; PyTorch, too, reads no entry for another place
+        if "cpu" in map_location:                    # tensors are on the CPU; PyTorch too ignores entries for other devices
             check(map_location["cpu"])
     elif callable(map_location):
-        storage = object()                           # stands for any storage: the function must give it back as it is
+        storage = object()                           # represents any storage: the function must return it unchanged
         if map_location(storage, "cpu") not in (storage, None):
-            raise NotImplementedError("map_location: the function does not give back the storage that it is given; tensors "
-                                      "live in the CPU's memory")
+            raise NotImplementedError("map_location: the function does not return the storage that it is passed; tensors are in the CPU's memory")
     else:
         check(map_location)

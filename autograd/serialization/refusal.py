@@ -1,4 +1,4 @@
-"""The errors about objects that can't be saved: the class, the keys that lead to the object, and what to save instead."""
+"""The errors about objects that cannot be saved: the class, the keys that lead to the object, and what to save instead."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def refuse(value: Any, path: tuple[Any, ...], why: str | None = None, also: str 
 
 
 def described(value: Any, path: tuple[Any, ...]) -> str:
-    """The place and the class of the object."""
+    """The position and the class of the object."""
     where = "the object given to save()" if not path else "obj" + "".join(f"[{key!r:.60}]" for key in path)
     cls = type(value)
     return f"{where} is a {cls.__qualname__ if cls.__module__ == 'builtins' else f'{cls.__module__}.{cls.__qualname__}'}"
 
 
 def remedy(value: Any, why: str | None = None) -> str:
-    """What to do about it."""
+    """The remedy."""
     if hasattr(value, "dtype") and why:
         return ("Save view_as_real(tensor)." if "complex" in why else
                 "Save an array of bool, integer, floating or complex64 elements.")

@@ -28,7 +28,7 @@ KINDS = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "U16": "uint16", "I16": "i
 CODES = {kind: code for code, kind in KINDS.items()}
 SIZES = {kind: 2 if kind == "bfloat16" else np.dtype(kind).itemsize for kind in CODES}
 METADATA = "__metadata__"
-MANY = 1 << 20                                       # bytes for which threads are worth their start
+MANY = 1 << 20                                       # bytes for which starting threads is worthwhile
 LONGEST = 100_000_000                                # bytes of header: more than this is refused, as the package does
 
 
@@ -41,7 +41,7 @@ class Entry(NamedTuple):
     nbytes: int
 
 
-# --- in -----------------------------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------------------------
 
 def read_header(source: Source) -> tuple[dict[str, Entry], dict[str, str]]:
     """The tensors by name, in the header's order, and the metadata. ValueError if anything does not fit the format."""
@@ -71,16 +71,16 @@ def read_header(source: Source) -> tuple[dict[str, Entry], dict[str, str]]:
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object as a dict, if no name is there twice."""
+    """A JSON object as a dict. ValueError for duplicate names."""
     found = dict(pairs)
     if len(found) < len(pairs):
         name = Counter([name for name, _ in pairs]).most_common(1)[0][0]
-        raise ValueError(f"{name!r} is there twice in the header")
+        raise ValueError(f"{name!r} appears twice in the header")
     return found
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"the header holds {constant}, which is no JSON")
+    raise ValueError(f"the header holds {constant}, which is not JSON")
 
 
 def _entry(name: str, fields: Any, start: int) -> Entry:
@@ -103,7 +103,7 @@ def _entry(name: str, fields: Any, start: int) -> Entry:
     return Entry(KINDS[code], tuple(shape), start + offsets[0], count)
 
 
-# --- out ----------------------------------------------------------------------------------------------------------------
+# --- writing ------------------------------------------------------------------------------------------------------------
 
 def blocks(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> Iterator[Any]:
     """The parts of a file of these arrays, in order; arrays of larger numbers first, so that all are aligned."""
@@ -126,8 +126,8 @@ def blocks(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> Iterator
 
 
 def checkers() -> ThreadPoolExecutor:
-    """Threads that compute checksums beside each other: zlib leaves the GIL, and takes 9.5 ms for 40 MB, which are written
-    or read in 4 to 9."""
+    """Threads that compute checksums in parallel: zlib releases the GIL, and takes 9.5 ms for 40 MB, which are written or
+    read in 4 to 9."""
     return ThreadPoolExecutor(min(4, os.cpu_count() or 1))
 
 
@@ -145,5 +145,5 @@ def raw(array: Array) -> Any:
     array = np.asarray(array, order="C")
     if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and sys.byteorder == "big"):
         array = array.byteswap()
-    data: Any = array.reshape(-1).view(np.uint8)     # NumPy's types do not say that arrays are buffers
+    data: Any = array.reshape(-1).view(np.uint8)     # NumPy's types do not declare arrays as buffers
     return memoryview(data)

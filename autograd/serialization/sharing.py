@@ -1,4 +1,4 @@
-"""Which of many arrays share memory, and their offsets and strides in it."""
+"""Arrays that share memory, with their offsets and strides in it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _groups(arrays: dict[str, Array]) -> list[tuple[int, int, list[str]]]:
 
 
 def _block(array: Array, start: int, end: int) -> Array | None:
-    """The bytes between two addresses, of the array that owns the memory; None if it is not to be had."""
+    """The bytes between two addresses, of the array that owns the memory; None if they are not accessible."""
     owner: Any = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
@@ -65,5 +65,5 @@ def _block(array: Array, start: int, end: int) -> Array | None:
 
 
 def _address(array: Array) -> int:
-    """Where the first element is."""
+    """The address of the first element."""
     return int(array.__array_interface__["data"][0])

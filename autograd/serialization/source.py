@@ -25,10 +25,10 @@ class Source:
     def __init__(self, file: Any, mapped: bool = False, opener: Callable[[str, int], int] | None = None) -> None:
         self.mapped = mapped
         self.map: Any = None
-        self.copied: int = 0                         # bytes of copies, beside what the file holds
+        self.copied: int = 0                         # bytes of copies, in addition to the file's contents
         self.checkers: Executor | None = None        # threads that compare checksums while the next tensor is read
-        self.checks: list[Future[None]] = []         # what they do
-        self.warned = False                          # that something in the file is loaded as something else
+        self.checks: list[Future[None]] = []         # their tasks
+        self.warned = False                          # a warning that part of the file is loaded as another dtype
         if isinstance(file, (str, os.PathLike)):
             self.name: str = os.fspath(file)
             self.file: Any = open(file, "rb", opener=opener)     # noqa: SIM115 (closed by close())
@@ -45,7 +45,7 @@ class Source:
             raise TypeError(f"expected the name of a file, or an object with read(), not {type(file).__name__}")
 
     def close(self) -> None:
-        """Close what this object opened; mapped arrays stay valid."""
+        """Close the files that this object opened; mapped arrays stay valid."""
         self.file.close()
 
     def __enter__(self) -> Source:
@@ -57,11 +57,12 @@ class Source:
     def check(self, start: int, count: int) -> None:
         """ValueError unless the file has `count` bytes from `start` on."""
         if start < 0 or count < 0 or start + count > self.size:
-            raise ValueError(f"{count} bytes at {start} are asked for, but the file ends at {self.size}: it is truncated "
+            raise ValueError(f"{count} bytes at {start} are requested, but the file ends at {self.size}: it is truncated "
                              "or damaged")
 
     def spend(self, count: int) -> None:
-        """Count bytes of copies. ValueError once they are several times the file: it has the same numbers converted anew."""
+        """Count bytes of copies. ValueError once they are several times the file's: the same numbers are converted
+        repeatedly."""
         self.copied += count
         if self.copied > 8 * self.size + 4096:
             raise ValueError(f"its tensors need {self.copied} bytes of copies, of a file of {self.size}: the same bytes are "
@@ -80,12 +81,12 @@ class Source:
         """Read the bytes from `start` on into `target`, a vector of bytes."""
         self.check(start, target.size)
         self.file.seek(start)
-        view: Any = target                           # NumPy's types do not say that arrays are buffers
+        view: Any = target                           # NumPy's types do not declare arrays as buffers
         if target.size and self.file.readinto(memoryview(view)) != target.size:
             raise ValueError("the file became shorter while it was read")
 
     def vector(self, start: int, count: int) -> Array:
-        """`count` bytes from `start` on as a vector that may be written to: the caller's own, or mapped."""
+        """`count` bytes from `start` on as a writable vector: the caller's own, or mapped."""
         self.check(start, count)
         if self.mapped and count:
             if self.map is None:
@@ -96,13 +97,13 @@ class Source:
         return target
 
     def stream(self, start: int) -> Stream:
-        """The bytes from `start` on, to be read one after the other."""
+        """The bytes from `start` on, as a stream."""
         self.file.seek(start)
         return Stream(self.file, self.size)
 
 
 class Stream:
-    """A file whose read() never asks for more bytes than the file has, whatever a damaged length says."""
+    """A file whose read() never requests more bytes than the file has, even if a damaged length does."""
 
     def __init__(self, file: Any, size: int) -> None:
         self.file: Any = file
@@ -114,5 +115,5 @@ class Stream:
         return self.file.read(max(0, min(count, self.size - self.tell())))  # type: ignore[no-any-return]
 
     def readline(self) -> bytes:
-        """Up to and with the next end of line; a name is never longer than 4096 bytes."""
+        """The bytes up to and including the next end of line; a name is never longer than 4096 bytes."""
         return self.file.readline(4096)              # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Whole modules and other objects in files: a pickle behind a line that says so. load() reads it only with
+"""Whole modules and other objects in files: a pickle after an identifying line. load() reads it only with
 weights_only=False."""
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ MSG_REFUSED = ("it holds objects as a pickle, such as a whole module, and readin
 
 
 class HoldsObject(Exception):
-    """Raised by encode() where a state holds a module, or another object that is not data. Its arguments: the object, and
+    """Raised by encode() if a state contains a module, or another object that is not data. Its arguments: the object, and
     the keys that lead to it."""
 
 
 def save_whole(obj: Any, f: Any, found: HoldsObject) -> None:
-    """Write an object that is or holds one that is not data, with a warning. TypeError if it can't be pickled."""
+    """Write an object that is not data, or contains one, with a warning. TypeError if it cannot be pickled."""
     value, path = found.args
     try:
         data = pickle.dumps(obj, 5)
@@ -36,7 +36,7 @@ def save_whole(obj: Any, f: Any, found: HoldsObject) -> None:
 
 
 def load_whole(source: Source, weights_only: bool | None) -> Any:
-    """What save_whole() wrote. UnpicklingError unless weights_only is False."""
+    """Read the object that save_whole() wrote. UnpicklingError unless weights_only is False."""
     if weights_only is not False:
         raise pickle.UnpicklingError(MSG_REFUSED)
     start = len(MAGIC) + 4

@@ -1,3 +1,3 @@
-"""Debugging aids: draw() shows a recorded graph, show_config() what this installation uses.
+"""Debugging aids: draw() shows a recorded graph, show_config() the libraries in use.
 
 Read first: drawing.py."""

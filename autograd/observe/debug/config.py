@@ -1,4 +1,4 @@
-"""show_config(): what this installation computes with."""
+"""show_config(): the libraries that this installation uses."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def show_config() -> Config:
 
 
 def _blas() -> str:
-    """NumPy's library of matrix products."""
+    """The library of NumPy's matrix products."""
     shown: Any = np.show_config(mode="dicts")
     blas = shown["Build Dependencies"]["blas"]
     return f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()

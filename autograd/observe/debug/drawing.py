@@ -71,8 +71,7 @@ def visited(roots: list[Edge]) -> list[Node]:
 
 
 def known_shapes(nodes: list[Node], known: dict[Any, tuple[int, ...]]) -> dict[tuple[int, int], tuple[int, ...]]:
-    """(id of node, output number) -> shape, where known: from saved values, and from the shapes of inputs that nodes have
-    saved."""
+    """(id of node, output number) -> shape, if known: from saved values, and from the saved shapes of inputs."""
     shapes = {(id(node), number): shape for (node, number), shape in known.items()}
     for node in sorted(nodes, key=lambda node: -node.seq):           # outputs before inputs
         saved = node.saved if isinstance(node.saved, tuple) else ()
@@ -91,7 +90,7 @@ def input_shapes(node: Node, shapes: dict[tuple[int, int], tuple[int, ...]]) -> 
     """The shapes of a node's inputs, None for unknown ones."""
     declared = type(node).__mro__[1].__name__        # see core/declare.py
     if isinstance(node.meta, list):
-        return [meta[0] if meta else None for meta in node.meta]             # () for arguments that are no Tensors
+        return [meta[0] if meta else None for meta in node.meta]             # () for arguments that are not Tensors
     if declared == "LinearNode":
         return [node.given[0]]                       # type: ignore[attr-defined]
     operation: Any = getattr(node, "operation", None)
@@ -113,7 +112,7 @@ def label(node: Node, shapes: dict[tuple[int, int], tuple[int, ...]], names: dic
 
 
 def as_text(outputs: list[Tensor], nodes: list[Node], labels: dict[int, str]) -> str:
-    """One line for each node; a node that several use is shown where it is first met."""
+    """One line per node; a node with several uses is shown at its first use."""
     several = {id(node): 0 for node in nodes}
     for node in nodes:
         for edge in node.edges:
@@ -124,7 +123,7 @@ def as_text(outputs: list[Tensor], nodes: list[Node], labels: dict[int, str]) ->
     stack: list[tuple[Node, int, str]] = [(out.edge[0], 0, "") for out in reversed(outputs) if out.edge is not None]
     while stack:
         node, column, mark = stack.pop()
-        text = " " * min(column - len(mark), 100) + mark + labels[id(node)]      # limited, or deep graphs fill the memory
+        text = " " * min(column - len(mark), 100) + mark + labels[id(node)]      # limited: deep graphs would fill the memory
         if id(node) in numbers:
             lines.append(text + f" (above, #{numbers[id(node)]})")
             continue

@@ -1,4 +1,4 @@
-"""Owners: which module of a model each node of a graph belongs to."""
+"""Owners: the module of a model to which each node of a graph belongs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...core.interceptors import Interceptor, install, remove
 
 
 class Owners:
-    """The names of modules, by node; and those that occur, in the order of their first node.
+    """The names of modules, by node; and the names that occur, in the order of their first node.
 
     made_in: where each node was made, if that was recorded. Else a node belongs to the module whose parameters it reads,
     itself or through nodes of one input such as a transposition; one that reads none belongs to no module. Leaves belong to
@@ -20,7 +20,7 @@ class Owners:
     def __init__(self, nodes: Sequence[Node], names: Mapping[int, str], top: str,
                  made_in: Mapping[Node, str] | None) -> None:
         self._names: dict[int, str] = {}
-        through: dict[int, str] = {}                 # of leaves, and nodes of one input that come from one leaf
+        through: dict[int, str] = {}                 # of leaves, and of nodes with one input that depend on one leaf
         for node in sorted(nodes, key=lambda node: (not node.is_leaf, node.seq)):          # inputs before results
             sources = [edge[0] for edge in node.edges if edge is not None]
             owner = next((through[id(source)] for source in sources if id(source) in through), "")
@@ -42,13 +42,13 @@ class Owners:
 
 
 class OwnerRecorder(Interceptor):
-    """Notes in which module of a model each node is made, on this thread; hooks tell where it is."""
+    """Records in which module of a model each node is created, on this thread, by hooks on the modules."""
 
     def __init__(self, model: Any) -> None:
         self.made_in: dict[Node, str] = {}
         self._names = {id(module): name or module._get_name() for name, module in model.named_modules()}
         self._inside: list[str] = []
-        self._thread = threading.get_ident()         # replicas in other threads have the hooks, too
+        self._thread = threading.get_ident()         # replicas in other threads have these hooks too
         self._model, self._hooks = model, list[Any]()
 
     def __enter__(self) -> OwnerRecorder:
@@ -72,13 +72,13 @@ class OwnerRecorder(Interceptor):
             self._inside.pop()
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """A node is made."""
+        """Called when a node is created."""
         if self._inside and threading.get_ident() == self._thread:
             self.made_in[node] = self._inside[-1]
 
 
 def recorded_owners(function: Callable[[], Any], model: Any) -> tuple[Any, Mapping[Node, str]]:
-    """What function() returns, and in which module of the model each node was made."""
+    """The result of function(), and the module in which each node was created."""
     if not hasattr(model, "named_modules"):
         raise TypeError(f"draw(function, model): a Module tells where nodes are made, not {type(model).__name__}")
     with OwnerRecorder(model) as recorder:

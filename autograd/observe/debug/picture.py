@@ -14,8 +14,8 @@ from ...core.tensor import Tensor
 from .owners import Owners
 
 PICTURES = ("svg", "png", "pdf")
-LARGEST = 1000                                       # nodes that a notebook shows as a picture (0.13 s for layers in a row)
-PATIENCE = 10.0                                      # seconds that it waits for it: a leaf that all nodes read takes long
+LARGEST = 1000                                       # the most nodes of a picture in a notebook (0.13 s for layers in a row)
+PATIENCE = 10.0                                      # seconds to wait for the picture: a leaf that all nodes read takes long
 MSG_NO_DOT = ("Graphviz' program `dot` is needed for pictures, and is not on the PATH ({error}): apt install graphviz, brew "
               "install graphviz, or conda install graphviz. The text for it: draw(..., format=\"dot\")")
 
@@ -27,7 +27,7 @@ class Drawing(str):
     nodes: int
 
     def __new__(cls, text: str, dot: str, nodes: int) -> Drawing:
-        """A text with its other form, and the number of nodes that it shows."""
+        """A text with its other form, and the number of nodes in it."""
         self = super().__new__(cls, text)
         self.dot, self.nodes = dot, nodes
         return self
@@ -35,11 +35,11 @@ class Drawing(str):
     def __getnewargs__(self) -> tuple[str, str, int]:            # type: ignore[override]
         return str(self), self.dot, self.nodes
 
-    def __repr__(self) -> str:                       # a terminal shows the graph, and not its text in quotation marks
+    def __repr__(self) -> str:                       # a terminal shows the graph, not a quoted text
         return str(self)
 
     def picture(self, format: str = "svg", timeout: float | None = None) -> bytes:
-        """The graph as "svg", "png" or "pdf". RuntimeError with the remedy where Graphviz is not installed, or if it takes
+        """The graph as "svg", "png" or "pdf". RuntimeError with the remedy if Graphviz is not installed, or if it takes
         more than `timeout` seconds."""
         if format not in PICTURES:
             raise ValueError(f"a picture is one of {', '.join(PICTURES)}, not {format!r}")
@@ -55,7 +55,7 @@ class Drawing(str):
         return done.stdout
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the graph as what the file's name ends in: .svg, .png, .pdf; .dot or .gv for Graphviz, .txt as text."""
+        """Write the graph in the format of the file's suffix: .svg, .png, .pdf; .dot or .gv for Graphviz, .txt as text."""
         target = Path(path)
         kind = target.suffix[1:].lower()
         if kind in PICTURES:
@@ -67,16 +67,16 @@ class Drawing(str):
         return target
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What a notebook shows: the picture; the text where there is no Graphviz, or the graph is large."""
+        """The notebook's view: the picture, or the text if there is no Graphviz or the graph is large."""
         shown = {"text/plain": str(self)}
         if self.nodes <= LARGEST:
-            with contextlib.suppress(RuntimeError):          # the text has to do
+            with contextlib.suppress(RuntimeError):          # the text must suffice
                 shown["image/svg+xml"] = self.picture("svg", PATIENCE).decode()
         return shown
 
 
 def as_dot(outputs: Sequence[Tensor], nodes: Sequence[Node], labels: Mapping[int, str], owners: Owners) -> str:
-    """Boxes joined by arrows from inputs to results; leaves and results filled, and what belongs to a module, which is named
+    """Boxes joined by arrows from inputs to results. Leaves, results and boxes of a module are filled; modules are named
     below."""
     numbers = {id(node): number for number, node in enumerate(nodes)}
     colours = {name: f'"{number / len(owners.all):.3f} 0.30 1.000"' for number, name in enumerate(owners.all)}
@@ -99,5 +99,5 @@ def as_dot(outputs: Sequence[Tensor], nodes: Sequence[Node], labels: Mapping[int
 
 
 def quoted(text: str) -> str:
-    """A text as a label of dot's has it: quotation marks, backslashes, ends of lines and entities."""
+    """A text escaped for a label of dot: quotation marks, backslashes, ends of lines and entities."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("&", "&amp;")

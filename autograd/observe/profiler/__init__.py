@@ -1,5 +1,5 @@
-"""The profiler: what operations, modules, backward and the optimiser take, as a table and as a trace. PyTorch's names, of
-torch.profiler and torch.autograd.profiler.
+"""The profiler: the time of operations, modules, backward and the optimizer, as a table and as a trace. The names are those
+of torch.profiler and torch.autograd.profiler.
 
 Read first: profile.py."""
 

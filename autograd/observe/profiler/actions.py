@@ -1,4 +1,4 @@
-"""What a profiler is told to do: activities, the schedule of steps, and where its traces go."""
+"""The settings of a profiler: activities, the schedule of steps, and the destination of its traces."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def supported_activities() -> set[ProfilerActivity]:
 
 
 def kineto_available() -> bool:
-    """Whether PyTorch's library of device traces is there: never."""
+    """Whether PyTorch's library of device traces is available: never."""
     return False
 
 
 def check_activities(activities: Iterable[ProfilerActivity] | None) -> set[ProfilerActivity]:
-    """The activities asked for that can be profiled. AssertionError if there is none, ValueError if one is given twice."""
+    """The requested activities that can be profiled. AssertionError if there is none, ValueError if one is given twice."""
     if activities is None:
         return supported_activities()
     if not isinstance(activities, Iterable):

@@ -1,4 +1,4 @@
-"""A recording as a Chrome trace: what Perfetto, chrome://tracing, TensorBoard and HolisticTraceAnalysis read.
+"""A recording as a Chrome trace, for Perfetto, chrome://tracing, TensorBoard and HolisticTraceAnalysis.
 
 The format is the Trace Event Format; categories and the names of arguments are those of PyTorch's traces. Times are in
 microseconds with three digits, exact to the nanosecond, since the recording began."""
@@ -29,7 +29,7 @@ def write_trace(path: str, events: list[FunctionEvent], threads: list[tuple[int,
 
 
 def write_json(path: str, head: Mapping[str, Any], events: Iterable[dict[str, Any]]) -> None:
-    """Write a file of the format: what it says of itself, and events of which none is made before the last is written."""
+    """Write a file of the format: its description, and events that are generated one by one."""
     with open_text(path) as file:
         file.write(json.dumps(head)[:-1] + ', "traceEvents": [\n')
         separator = ""
@@ -40,7 +40,7 @@ def write_json(path: str, head: Mapping[str, Any], events: Iterable[dict[str, An
 
 
 def open_text(path: str) -> IO[str]:
-    """A file to write a text to, packed if its name ends in .gz."""
+    """A text file for writing, compressed if its name ends in .gz."""
     if path.endswith(".gz"):
         return gzip.open(path, "wt", encoding="utf-8", compresslevel=4)
     return open(path, "w", encoding="utf-8")
@@ -70,7 +70,7 @@ def trace_events(events: list[FunctionEvent], threads: list[tuple[int, str]]) ->
             yield {"ph": "C", **what, "name": "array memory", "args": {"bytes": event.b}}
             continue
         args = arguments(event, threads)
-        if event.is_async:                           # it overlaps others of its thread: a row of its own
+        if event.is_async:                           # it overlaps others of its thread, so it gets a separate row
             both = {"cat": category, "name": event.trace_name, "pid": pid, "tid": tid, "id": event.id}
             yield {"ph": "b", **both, "ts": start, "args": args}
             yield {"ph": "e", **both, "ts": end}
@@ -86,7 +86,7 @@ def trace_events(events: list[FunctionEvent], threads: list[tuple[int, str]]) ->
 
 
 def arguments(event: FunctionEvent, threads: list[tuple[int, str]]) -> dict[str, Any]:
-    """What a viewer shows when an event is clicked at."""
+    """The details that a viewer shows when an event is selected."""
     args: dict[str, Any] = {"External id": event.id + 1, "Ev Idx": event.id}
     if event.sequence_nr >= 0:
         args["Sequence number"] = event.sequence_nr

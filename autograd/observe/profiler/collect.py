@@ -1,4 +1,4 @@
-"""From the rings of a recording to a table of its spans, as arrays: what events.py and chrome.py are made from."""
+"""Converts the rings of a recording to a table of spans, as arrays, the source of events.py and chrome.py."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Thread(NamedTuple):
     details: list[Any]
 
     def detail(self, row: int) -> Details:
-        """What was noted of the call in a row."""
+        """The recorded details of the call in a row."""
         place = self.spans[row, DETAIL]
         if place < 0:
             return NONE
@@ -31,12 +31,12 @@ class Thread(NamedTuple):
 
 
 def threads_of(recorder: Recorder) -> list[Thread]:
-    """The spans of all threads. One that was open when the recording stopped ends then."""
+    """The spans of all threads. A span that was open when the recording stopped ends then."""
     return [Thread(ring.thread, ring.thread_name, rows_of(ring, recorder.stopped), ring.details) for ring in recorder.rings]
 
 
 def rows_of(ring: Ring, stopped: int) -> Any:
-    """The spans that a ring has kept."""
+    """The spans kept in a ring."""
     first = 0
     if ring.most and ring.count > ring.most * BLOCK:
         first = ((ring.count - 1) // BLOCK - ring.most + 1) * BLOCK

@@ -1,4 +1,5 @@
-"""What is noted of a call when shapes or stacks are asked for: at the call as little as possible, and Details when read."""
+"""Details of calls, if shapes or stacks are requested: the call records as little as possible, and Details are built when
+read."""
 
 from __future__ import annotations
 
@@ -17,19 +18,19 @@ OWN = ("autograd.core.", "autograd.spans.", "autograd.modes.", "autograd.observe
 
 
 class Details(NamedTuple):
-    """The inputs and the stack of one call; None where nobody asked for them."""
+    """The inputs and the stack of one call; None if they were not requested."""
 
-    shapes: list[Any] | None = None                  # of tensors; of a list of them a list of theirs; [] of others
+    shapes: list[Any] | None = None                  # of tensors; a list of shapes for a list of them; [] for others
     dtypes: list[str] | None = None
-    values: list[Any] | None = None                  # numbers, texts and tuples of them; "" for tensors
+    values: list[Any] | None = None                  # numbers, strings and tuples of them; "" for tensors
     settings: dict[str, Any] | None = None
     stack: list[str] | None = None                   # "file(line): function", innermost first
     text: str | None = None                          # the `args` of record_function
 
 
 class Noted:
-    """What a call leaves: of each array its shape and dtype, of each list of arrays a list of these, and other values that
-    hold none. Texts are made of it when it is read: those of dtypes alone take 2 us."""
+    """The record of a call: the shape and dtype of each array, lists of these for lists of arrays, and other values without
+    arrays. They are formatted when read: formatting the dtypes alone takes 2 us."""
 
     __slots__ = ("args", "settings", "stack", "text")
 
@@ -49,7 +50,7 @@ class Noted:
 
 
 class Like:
-    """The shape and the dtype of an array that a call was made with."""
+    """The shape and the dtype of an argument that is an array."""
 
     __slots__ = ("dtype", "shape")
 
@@ -59,14 +60,14 @@ class Like:
 
 
 class Describer:
-    """Notes what calls are made with."""
+    """Records the arguments of calls."""
 
     def __init__(self, shapes: bool, stack: bool) -> None:
         self.shapes: bool = shapes
         self.stack: bool = stack
 
     def __call__(self, number: int, args: tuple[Any, ...], settings: dict[str, Any] | None) -> Noted:
-        """What is to be known of a call, now."""
+        """The record of a call."""
         stack = calling_stack() if self.stack else None
         if names[number][1] == USER:
             return Noted(None, None, stack, args[0] if args else None)
@@ -77,7 +78,7 @@ class Describer:
 
 
 def noted(value: Any) -> Any:
-    """A value as it is kept: no array, which must not live longer for being noted."""
+    """A value to be kept, without arrays, whose lifetime must not be extended."""
     if isinstance(value, Tensor):
         return Like(value.array)
     if isinstance(value, ndarray):
@@ -88,20 +89,20 @@ def noted(value: Any) -> Any:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is a number, a text or a tuple or list of such."""
+    """Whether a value is a number, a string, or a tuple or list of these."""
     return isinstance(value, (bool, int, float, complex, str, type(None))) or (
         isinstance(value, (list, tuple)) and all(is_plain(v) for v in value))
 
 
 def shape_of(value: Any) -> list[Any]:
-    """The shape of what was an array, those of a list of them, [] of anything else."""
+    """The shape of a former array, the shapes in a list of them, [] for anything else."""
     if isinstance(value, Like):
         return list(value.shape)
     return [shape_of(v) for v in value] if isinstance(value, list) and value and isinstance(value[0], Like) else []
 
 
 def dtype_of(value: Any) -> str:
-    """The dtype of what was an array, PyTorch's words for numbers and lists, "" for anything else."""
+    """The dtype of a former array, PyTorch's words for numbers and lists, "" for anything else."""
     if isinstance(value, Like):
         return str(value.dtype)
     if isinstance(value, (bool, int, float, complex)):

@@ -1,4 +1,5 @@
-"""FunctionEvent, a recorded call; FunctionEventAvg, those of a kind; EventList: what events() and key_averages() give."""
+"""FunctionEvent, a recorded call; FunctionEventAvg, the calls of one kind; EventList, the result of events() and
+key_averages()."""
 
 from __future__ import annotations
 
@@ -24,12 +25,12 @@ class Interval:
         self.end: float = end
 
     def elapsed_us(self) -> float:
-        """How long it took."""
+        """Its duration."""
         return self.end - self.start
 
 
 class Averaged:
-    """What events and averages have in common: times that follow from count and total, and as texts."""
+    """Common properties of events and averages: times that follow from count and total, also as texts."""
 
     count: int
     cpu_time_total: float
@@ -62,7 +63,7 @@ class FunctionEvent(Averaged):
         self.id: int = id
         self.thread: int = thread
         self.kind: int = kind
-        self.trace_name = name                       # as traces have it, where steps are numbered
+        self.trace_name = name                       # as in traces, where steps are numbered
         self.name: str = "ProfilerStep*" if name.startswith("ProfilerStep#") else name
         self.time_range: Interval = Interval(start_us, end_us)
         self.count = 1
@@ -72,7 +73,7 @@ class FunctionEvent(Averaged):
         self.forward: FunctionEvent | None = None    # and that call
         self.cpu_parent: FunctionEvent | None = None
         self.cpu_children: list[FunctionEvent] = []
-        self.around: FunctionEvent | None = None     # the parent, be it a module or lane that others do not see
+        self.around: FunctionEvent | None = None     # the parent, including modules and lanes
         self.input_shapes: list[Any] = []            # of tensors; [] for a list of them, see structured_input_shapes
         self.structured_input_shapes: list[Any] = []
         self.input_dtypes: list[str] = []
@@ -87,12 +88,12 @@ class FunctionEvent(Averaged):
         self.is_async: bool = kind == FLIGHT
         self.is_user_annotation: bool = kind == USER
         self.is_python_function: bool = kind == MODULE
-        self.is_frame: bool = kind in (MODULE, LANE)  # what operations are in, and no operation itself
-        self.cpu_memory_usage = self.cpu_memory_peak = 0     # peak: the most held in it above what it began with
+        self.is_frame: bool = kind in (MODULE, LANE)  # it contains operations, but is not one
+        self.cpu_memory_usage = self.cpu_memory_peak = 0     # peak: the most held during it, above the start
 
     @property
     def key(self) -> str:
-        """What averages are grouped by."""
+        """The key by which averages are grouped."""
         return self.name
 
     @property
@@ -102,12 +103,12 @@ class FunctionEvent(Averaged):
 
     @property
     def self_cpu_time_total(self) -> float:
-        """Its time without that of the events inside."""
+        """Its time without the events inside."""
         return 0.0 if self.is_async else self.cpu_time_total - sum(c.cpu_time_total for c in self.cpu_children)
 
     @property
     def self_cpu_memory_usage(self) -> int:
-        """The bytes that it allocated itself, less those that it freed."""
+        """The bytes that it allocated itself, minus those that it freed."""
         return 0 if self.is_async else self.cpu_memory_usage - sum(c.cpu_memory_usage for c in self.cpu_children)
 
     def __repr__(self) -> str:
@@ -143,7 +144,7 @@ class FunctionEventAvg(Averaged):
         self.cpu_children: list[FunctionEvent] = []
 
     def add(self, other: Any) -> FunctionEventAvg:
-        """Count in an event, or other averages of its key."""
+        """Add an event, or other averages of its key."""
         if self.key is None:
             self.key, self.input_shapes, self.stack, self.scope = other.key, other.input_shapes, other.stack, other.scope
             self.is_async, self.is_user_annotation = other.is_async, other.is_user_annotation
@@ -218,7 +219,7 @@ class EventList(list[Any]):
         return total
 
     def supported_export_stacks_metrics(self) -> list[str]:
-        """What export_stacks can write."""
+        """The metrics that export_stacks() supports."""
         return ["self_cpu_time_total"]
 
     def export_stacks(self, path: str, metric: str) -> None:
@@ -275,7 +276,7 @@ def events_of(threads: list[Thread], since: int, first: int, *, flops: bool, mod
 
 
 def add_details(event: FunctionEvent, thread: Thread, row: int) -> None:
-    """Give an event what was noted of its inputs and its stack."""
+    """Set an event's inputs and stack from the recorded details."""
     detail = thread.detail(row)
     if detail.shapes is not None:
         event.structured_input_shapes = detail.shapes
@@ -286,7 +287,7 @@ def add_details(event: FunctionEvent, thread: Thread, row: int) -> None:
 
 
 def link(made: FunctionEvent, ran: FunctionEvent) -> None:
-    """A node that ran, and what ran inside it, has the stack and the modules of the call that made it."""
+    """Give a running node, and the events inside it, the stack and the modules of the call that created it."""
     for event in (ran, ran.cpu_parent):
         if event is not None and event.sequence_nr == made.sequence_nr:
             event.fwd_thread, event.forward = made.thread, made
@@ -298,7 +299,7 @@ def link(made: FunctionEvent, ran: FunctionEvent) -> None:
 
 
 class Instances:
-    """Numbers the modules of each class in the order in which they are first called: Linear_0, Linear_1."""
+    """Numbers the modules of each class in the order of their first calls: Linear_0, Linear_1."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, int], str] = {}

@@ -1,5 +1,5 @@
-"""Floating point operations of calls and of nodes in backward, from shapes: PyTorch's formulas, in which a multiplication
-and an addition count as two. The profiler's column of FLOPs and FlopCounterMode (autograd.utils.flop_counter) read them."""
+"""Floating point operations of calls and of nodes in backward, from shapes, by PyTorch's formulas: a multiplication and an
+addition count as two. The profiler's column of FLOPs and FlopCounterMode use them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Shape = Sequence[int]
 
 
 def flops_of(event: Any) -> int:
-    """The operations of an event of the profiler; 0 where there is no formula for it."""
+    """The operations of a profiler's event; 0 if there is no formula for it."""
     formula = FORMULAS.get(event.name)
     if formula is None or not event.input_shapes:
         return 0
@@ -42,7 +42,7 @@ def contraction(shapes: list[Any], settings: dict[str, Any]) -> int:
     """Of a product of two factors of an einsum: two for each combination of the labels' values."""
     left, right, out = settings["left"], settings["right"], settings["output_labels"]
     if not (set(left) & set(right)) - set(out):
-        return 0                                     # nothing is summed: in PyTorch a product of elements
+        return 0                                     # nothing is summed: PyTorch multiplies elements
     labels = (*left, *right)
     return 2 * prod(dict(zip(labels, (*shapes[0], *shapes[1]), strict=True)).values())
 
@@ -80,13 +80,13 @@ def recurrent(shapes: list[Any], settings: dict[str, Any]) -> int:
 
 
 def each(shapes: list[Any], settings: dict[str, Any]) -> int:
-    """One for each element of the result."""
+    """One per element of the result."""
     given = [s for s in shapes if s]
     return prod(broadcast(given)) if given else 0
 
 
 def broadcast(shapes: list[Any]) -> list[int]:
-    """The shape of shapes that broadcast."""
+    """The shape to which shapes broadcast."""
     dims = max(map(len, shapes))
     padded = [[1] * (dims - len(s)) + list(s) for s in shapes]
     return [max(sizes) for sizes in zip(*padded, strict=True)]
@@ -106,7 +106,7 @@ def of_call(name: str, shapes: list[Any], settings: dict[str, Any]) -> tuple[str
     formula = PRODUCTS.get(name)
     if formula is None:
         return None
-    stacks = min(map(len, shapes[-2:])) > 2          # of matrices: other names in PyTorch
+    stacks = min(map(len, shapes[-2:])) > 2          # of matrices: PyTorch has other names
     if name == "aten::mm" and stacks:
         name = "aten::bmm"
     elif name == "aten::addmm" and stacks:
@@ -154,13 +154,13 @@ def of_weight_gradient(node: Any, g: Shape, saved: list[Shape]) -> tuple[str, in
 
 
 def of_attention(node: Any, g: Shape, saved: list[Shape]) -> tuple[str, int]:
-    """Five products: PyTorch counts that the scores are computed again."""
+    """Five products: PyTorch also counts the recomputed scores."""
     batch, l, s, e, d = sizes_of_attention(saved)
     return f"{FUSED}_backward", 2 * batch * l * s * (3 * e + 2 * d)
 
 
 def of_recurrent(node: Any, g: Shape, saved: list[Shape]) -> tuple[str, int]:
-    """Those of x, the weights, and the states, of which the first is needed only where the user gave it."""
+    """Those of x, the weights and the states; the first state only if the user passed it."""
     x, w_ih, w_hh = saved[:3]
     rows = prod(x[:-1])
     start, stop = node.steps[0] if node.steps else (0, 0)
@@ -171,10 +171,10 @@ def of_recurrent(node: Any, g: Shape, saved: list[Shape]) -> tuple[str, int]:
 
 
 class Backward(NamedTuple):
-    """How the node of an Operation is counted."""
+    """The rule that counts an Operation's node."""
 
     formula: Any
-    saved: slice                                     # which of the call's inputs it saved first
+    saved: slice                                     # the first input of the call that it saved
 
 
 OF_NODES = {"MatMul": Backward(of_products, slice(0, 2)), "Linear": Backward(of_products, slice(0, 2)),
@@ -187,7 +187,7 @@ OF_NODES = {"MatMul": Backward(of_products, slice(0, 2)), "Linear": Backward(of_
 
 
 def rule_of(node: Node) -> Backward | None:
-    """How a node is counted; None if it is not."""
+    """The rule that counts a node; None if it is not counted."""
     operation = getattr(node, "operation", None)
     return None if operation is None else OF_NODES.get(operation.__name__)
 

@@ -18,7 +18,7 @@ MAPPED = malloc.LARGE[0]
 
 
 class Move(NamedTuple):
-    """The array with this number is made, of so many bytes, or (0 bytes) released."""
+    """The array with this number is allocated with these bytes, or released (0 bytes)."""
 
     array: int
     size: int
@@ -37,13 +37,13 @@ class Heap:
 
     def __init__(self) -> None:
         self.end = self.mapped = self.maps = self.most = 0
-        self.sizes: dict[int, int] = {}              # of what is used, by address
+        self.sizes: dict[int, int] = {}              # of used stretches, by address
         self.free: list[tuple[int, int]] = []        # size and address, sorted
         self.free_at: dict[int, int] = {}            # size by address
         self.free_until: dict[int, int] = {}         # address by end
 
     def take(self, size: int) -> int:
-        """The address of so many bytes; what is mapped by itself has a negative one."""
+        """The address of an allocation of this size; negative if it is mapped separately."""
         size = -(-(size + HEADER) // ALIGN) * ALIGN
         if size >= MAPPED and malloc.freed_memory_is_kept:
             self.mapped += size
@@ -65,7 +65,7 @@ class Heap:
         return address
 
     def give(self, address: int) -> None:
-        """Release what lies at an address."""
+        """Release the allocation at an address."""
         size = self.sizes.pop(address)
         if address < 0:
             self.mapped -= size
@@ -79,7 +79,7 @@ class Heap:
         if after is not None:
             self._remove(address + size, after)
             size += after
-        self._add(address, size)                     # also at the end: something small of the interpreter's lies behind it
+        self._add(address, size)                     # also at the end: a small object of the interpreter follows it
 
     def _add(self, address: int, size: int) -> None:
         insort(self.free, (size, address))
@@ -98,7 +98,7 @@ class Pool:
         self.kept: dict[int, list[list[int]]] = {}   # by size: address, and whether it is used
 
     def take(self, size: int) -> list[int]:
-        """A block of this size: its address, and that it is used."""
+        """A block of this size, marked as used: its address."""
         kept = self.kept.setdefault(size, [])
         for number, block in enumerate(kept):
             if not block[1]:
@@ -116,7 +116,7 @@ class Pool:
 
 
 def heap_peak(moves: Sequence[Move]) -> int:
-    """The most bytes that the heap has when these moves are made one after another."""
+    """The largest size of the heap when these moves are made one after another."""
     heap = Heap()
     pool = Pool(heap)
     addresses: dict[int, int] = {}

@@ -16,7 +16,7 @@ from .events import FunctionEvent
 
 COMPUTES = (OPERATION, FUNCTION, BACKWARD)
 COMMUNICATES = (MESSAGE, FLIGHT)
-COMMUNICATION = 1000                                 # the first stream of what communicates; those of threads are below
+COMMUNICATION = 1000                                 # the first stream of communication; lower ones are threads
 Piece = tuple[float, float, str]                     # start and end in microseconds, name
 
 
@@ -37,7 +37,7 @@ def kernels(events: list[FunctionEvent]) -> Iterator[dict[str, Any]]:
 
 
 def steps(events: list[FunctionEvent], pid: int) -> Iterator[dict[str, Any]]:
-    """The steps of the schedule, or one that has all; and an empty one at the end."""
+    """The steps of the schedule, or one step for everything; and an empty one at the end."""
     found = [(e.time_range.start, e.time_range.end) for e in events if e.name == "ProfilerStep*"]
     last = max((e.time_range.end for e in events), default=0.0)
     for number, (start, end) in enumerate([*(found or [(0.0, last)]), (last + 2, last + 3)]):
@@ -67,7 +67,7 @@ def streams(events: list[FunctionEvent]) -> Iterator[tuple[int, int, list[Piece]
 
 
 def inside(event: FunctionEvent, kinds: tuple[int, ...]) -> bool:
-    """Whether an event around this one is of these kinds."""
+    """Whether an enclosing event is of these kinds."""
     around = event.cpu_parent
     while around is not None:
         if around.kind in kinds:
@@ -77,7 +77,7 @@ def inside(event: FunctionEvent, kinds: tuple[int, ...]) -> bool:
 
 
 def without_communication(event: FunctionEvent) -> Iterator[Piece]:
-    """What is left of a computation without the communication inside it."""
+    """The parts of a computation outside the communication inside it."""
     name = event.name.replace("Sync", "Joint").replace("Memcpy", "Copy")
     start = event.time_range.start
     waiting = list(event.cpu_children)

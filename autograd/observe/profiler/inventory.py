@@ -30,7 +30,7 @@ from ...modes.saved_tensor_hooks import Packed
 from ...spans.spans import MODULE, profilers
 from .collect import PARENT, SEQUENCE, A, kinds, threads_of
 
-# what arrays are for, the most telling use first
+# uses of arrays, the most specific one first
 USES = {"parameters": "of modules and optimisers",
         "buffers": "of modules",
         "gradient buckets": "of DataParallel, with the gradients that are views of them",
@@ -40,30 +40,30 @@ USES = {"parameters": "of modules and optimisers",
         "activations": "saved for backward by the graph that lives",
         "other tensors": "inputs, outputs, data",
         "other arrays": "in no tensor"}
-# what else a process holds
+# the other memory of a process
 OTHERS = {"freed memory": "kept by malloc, kernels and Python for what comes next",
           "Python objects": "the interpreter's, estimated",
           "libraries": "the interpreter's files and other programs, mapped",
           "shared memory": "of other ranks' buckets, and of MPI"}
-VIEW, TENSOR, OWNER, ARRAY = range(4)                # rounds in which memory is claimed, each the rest
+VIEW, TENSOR, OWNER, ARRAY = range(4)                # rounds in which memory is claimed; each claims the rest
 CONTAINERS = (tuple, list, dict, set, Output, Packed)
 LEAST_BLAS = 1 << 25                                 # OpenBLAS maps its buffers in multiples of this
-UNTOUCHED = 1 << 20                                  # bytes from which on it is asked whether they are in RAM
+UNTOUCHED = 1 << 20                                  # bytes from which arrays are checked for being in RAM
 SMALL = 512                                          # larger objects are not in Python's own arenas
 
 
 class Claim(NamedTuple):
-    """A stretch of addresses that something holds. Compared by rank: the least one counts."""
+    """A stretch of addresses with its holder. Claims are compared by rank: the lowest one counts."""
 
     start: int
     end: int
     rank: tuple[int, int]                            # the round, and the use's place
     use: str
-    label: tuple[str, ...]                           # of activations module and operation; of others what says most
+    label: tuple[str, ...]                           # for activations module and operation; else the most specific
 
 
 class Holding(NamedTuple):
-    """Bytes of one use that have one label."""
+    """Bytes of one use with one label."""
 
     use: str
     label: tuple[str, ...]
@@ -73,13 +73,13 @@ class Holding(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """What take_inventory() has found. Bytes by use are those in RAM."""
+    """The result of take_inventory(). Bytes by use are those in RAM."""
 
-    resident: int | None                             # what the system counts; None where it doesn't tell
+    resident: int | None                             # as counted by the system; None if it does not report it
     proportional: int                                # the same, with pages that n processes share counted 1 / n
     by_use: dict[str, int]
     holdings: list[Holding]                          # the largest first
-    stretches: list[tuple[int, int, Claim]]          # disjoint: start, end and who holds it
+    stretches: list[tuple[int, int, Claim]]          # disjoint: start, end and holder
 
     @property
     def accounted(self) -> int:
@@ -88,12 +88,12 @@ class Inventory(NamedTuple):
 
     @property
     def arrays(self) -> int:
-        """Bytes of all arrays, also those that have never been touched and so are not in RAM."""
+        """Bytes of all arrays, including untouched ones, which are not in RAM."""
         return sum(holding.allocated for holding in self.holdings if holding.use in USES)
 
 
 def take_inventory(whole: bool = True) -> Inventory:
-    """Look at all objects and mappings; 0.1 s for 50,000 objects. whole=False: at arrays only."""
+    """Inspect all objects and mappings; 0.1 s for 50,000 objects. whole=False: only arrays."""
     mapped = system.mappings() if whole else []
     resident = system.resident() if whole else None
     blocks, python = sys.getallocatedblocks(), system.python_info() if whole else None
@@ -124,7 +124,7 @@ def take_inventory(whole: bool = True) -> Inventory:
 
 def process(sums: dict[Any, list[int]], mapped: list[system.Mapping], stretches: list[tuple[int, int, Claim]],
             in_ram: list[int], malloc: Any) -> None:
-    """Add what is no array, by mappings."""
+    """Add memory that is not in arrays, by mapping."""
     inside: Counter[int] = Counter()                 # bytes of arrays in RAM, by the start of the mapping
     untouched: Counter[int] = Counter()
     place = 0
@@ -138,7 +138,7 @@ def process(sums: dict[Any, list[int]], mapped: list[system.Mapping], stretches:
                 for use, sign in (("other arrays", -1), ("shared memory", 1)):
                     sums[use, ()][0] += sign * size
                     sums[use, ()][1] += sign * (end - start)
-    away = 0                                         # bytes of malloc's heap that are not in RAM, and no array's
+    away = 0                                         # bytes of malloc's heap that are neither in RAM nor in arrays
     has_blas = any("openblas" in mapping.name for mapping in mapped)
     for mapping in mapped:
         rest = max(mapping.rss - inside[mapping.start], 0)
@@ -167,9 +167,9 @@ class Found:
         self._owners: list[tuple[Any, Claim]] = []
 
     def search(self, whole: bool) -> tuple[tuple[int, int], int]:
-        """Claim all. With `whole` returns how many small Python objects there are and their bytes, and those of large
+        """Claim all memory. With `whole` returns the number and bytes of small Python objects, and the bytes of large
         ones."""
-        local = arrays_of_frames()                   # first: what lists all objects holds those of frames, too
+        local = arrays_of_frames()                   # first: the list of all objects also holds those of frames
         objects = tracked_objects()                  # and no list that would find itself
         objects.append(local)
         tensors, nodes, holders = self._sorted(objects)
@@ -181,7 +181,7 @@ class Found:
             if grad is not None:
                 self._claim(array_of(grad), "gradients", ())
         of_node = makers()
-        for node in sorted(nodes, key=lambda node: getattr(node, "seq", None) or 0):     # what two saved is of the first
+        for node in sorted(nodes, key=lambda node: getattr(node, "seq", None) or 0):  # shared: of the first
             made_by = (of_node(node), node.name())
             for array in saved_arrays(node):
                 self._claim(array, "activations", made_by)
@@ -192,7 +192,7 @@ class Found:
         return self._search_rest(objects, whole)
 
     def _sorted(self, objects: list[Any]) -> tuple[list[Any], list[Any], list[Any]]:
-        """Those that are tensors, nodes, and objects that say what they hold."""
+        """Tensors, nodes, and objects that report what they hold."""
         kind_of: dict[type, list[Any] | None] = {}
         tensors: list[Any] = []
         nodes: list[Any] = []
@@ -208,8 +208,8 @@ class Found:
         return tensors, nodes, holders
 
     def _search_rest(self, objects: list[Any], whole: bool) -> tuple[tuple[int, int], int]:
-        """Claim arrays that no tensor has, and add up the sizes of Python objects."""
-        held: dict[int, Any] = {}                    # what the collector doesn't track, by id
+        """Claim arrays that belong to no tensor, and add up the sizes of Python objects."""
+        held: dict[int, Any] = {}                    # untracked objects, by id
         for part in parts_of(objects):
             untracked = list(filterfalse(gc.is_tracked, gc.get_referents(*part)))
             held.update(zip(map(id, untracked), untracked, strict=True))
@@ -217,7 +217,7 @@ class Found:
         left_out: set[type] = set()
         small = bytes_small = large = 0
         for part in parts_of([*objects, *held.values()]):
-            kinds = set(map(type, part))             # not isinstance(): it asks some objects for their __class__
+            kinds = set(map(type, part))             # not isinstance(), which reads __class__ of some objects
             for kind in kinds - are_arrays.keys():
                 are_arrays[kind] = issubclass(kind, (np.ndarray, ctypes.Array))
                 if tells_size(kind):
@@ -253,7 +253,7 @@ class Found:
             self._add(array, "other arrays", label, ARRAY)
 
     def _claim(self, array: Any, use: str, label: tuple[str, ...], turn: int = VIEW) -> None:
-        """Claim an array, and later what is left of the array that it is a view of."""
+        """Claim an array, and later the rest of the array of which it is a view."""
         if not isinstance(array, np.ndarray):
             return
         claim = self._add(array, use, label, turn)
@@ -280,19 +280,19 @@ class Found:
 
 
 def owner_of(array: Any) -> Any:
-    """The array, or the block, that has the memory of an array. A block starts at a cache line of a larger one."""
+    """The array, or the block, that owns the memory of an array. A block starts at a cache line of a larger one."""
     while isinstance(array.base, np.ndarray) and type(array) is not Block:
         array = array.base
     return array
 
 
 def arrays_of_frames() -> list[Any]:
-    """The arrays that are local variables of functions that run, in all threads; the collector doesn't look into those."""
+    """The arrays in local variables of running functions, in all threads; the collector does not search those."""
     found: list[Any] = []
     around: Any
     for around in sys._current_frames().values():
         while around is not None and around.f_globals is globals():
-            around = around.f_back                   # these would hold themselves
+            around = around.f_back                   # these would contain themselves
         while around is not None:
             variables = around.f_locals
             found += [value for value in list(variables.values()) if issubclass(type(value), np.ndarray)]
@@ -301,7 +301,7 @@ def arrays_of_frames() -> list[Any]:
             if type(variables) is dict and around.f_code.co_flags & inspect.CO_OPTIMIZED and holders([variables])[0] <= 2:
                 variables.clear()
             around = around.f_back
-        variables = None                             # it may hold another thread's frame, and that this one
+        variables = None                             # it may hold another thread's frame, which holds this one
     return found
 
 
@@ -311,7 +311,7 @@ def parts_of(objects: list[Any]) -> Iterator[list[Any]]:
 
 
 def sizes_of(objects: list[Any]) -> np.ndarray[Any, Any]:
-    """What sys.getsizeof() says of each; 0 for those of the user's classes that raise, in whatever state."""
+    """sys.getsizeof() of each; 0 for objects of users' classes that raise."""
     try:
         return np.fromiter(map(sys.getsizeof, objects), np.int64, len(objects))
     except Exception:
@@ -320,8 +320,8 @@ def sizes_of(objects: list[Any]) -> np.ndarray[Any, Any]:
 
 
 def tracked_objects() -> list[Any]:
-    """All objects that the collector of garbage tracks; of those that gc.freeze() has hidden those that can be reached, from
-    modules and from what runs."""
+    """All objects that the garbage collector tracks, and those hidden by gc.freeze() that are reachable from modules and
+    running code."""
     objects = gc.get_objects()
     if not gc.get_freeze_count():
         return objects
@@ -349,17 +349,17 @@ ORDER = {use: place for place, use in enumerate((*USES, *OTHERS))}
 
 
 def tells(kind: type) -> bool:
-    """Whether objects of a class say what their arrays are for."""
+    """Whether objects of a class report the uses of their arrays."""
     return any("_held_arrays" in base.__dict__ for base in kind.__mro__)
 
 
 def tells_size(kind: type) -> bool:
-    """Whether a class says its size in Python: then it tells of what it holds (pandas), which is counted by itself."""
+    """Whether a class computes its size in Python. It then includes its contents (pandas), which are counted separately."""
     return any(type(base.__dict__.get("__sizeof__")) is FunctionType for base in kind.__mro__)
 
 
 def told(holder: Any) -> list[tuple[str, str, Any]]:
-    """What an object says of its arrays; nothing if another thread keeps changing it, or if it is not whole yet."""
+    """An object's report of its arrays; nothing if another thread keeps changing it, or if it is incomplete."""
     for _ in range(3):
         try:
             return list(holder._held_arrays())
@@ -369,13 +369,13 @@ def told(holder: Any) -> list[tuple[str, str, Any]]:
 
 
 def array_of(value: Any) -> Any:
-    """The array of a tensor; an array itself; else None or what stands in a tensor for values that are elsewhere."""
+    """The array of a tensor; an array itself; else None or the placeholder in a tensor whose values are elsewhere."""
     return value if isinstance(value, np.ndarray) else getattr(value, "array", None)
 
 
 def bounds(array: Any) -> tuple[int, int]:
     """The addresses from the first to behind the last byte of an array."""
-    array = np.asarray(array)                        # subclasses, such as a replay's, may refuse to tell
+    array = np.asarray(array)                        # subclasses, such as a replay's, may refuse
     start = array.__array_interface__["data"][0]
     if not array.size:
         return start, start
@@ -386,7 +386,7 @@ def bounds(array: Any) -> tuple[int, int]:
 
 
 def saved_arrays(node: Any) -> Iterator[Any]:
-    """The arrays that a node keeps for backward, also as attributes of a Function's ctx."""
+    """The arrays saved by a node for backward, also as attributes of a Function's ctx."""
     left: list[Any] = [node.saved, getattr(node, "to_save", None), *vars(node).values()]
     seen: set[int] = set()
     while left:
@@ -402,7 +402,7 @@ def saved_arrays(node: Any) -> Iterator[Any]:
 
 
 def disjoint(claims: list[Claim]) -> Iterator[tuple[int, int, Claim]]:
-    """Stretches in order of address, each with the claim that counts there."""
+    """Disjoint stretches in order of address, each with the claim that applies."""
     claims = sorted(claims)
     waiting: list[tuple[tuple[int, int], int, Claim]] = []
     place = position = 0
@@ -422,7 +422,8 @@ def disjoint(claims: list[Claim]) -> Iterator[tuple[int, int, Claim]]:
 
 
 def makers() -> Callable[[Any], str]:
-    """A function that says in which module a node was made: while a profiler records, by its full name, else ""."""
+    """A function that returns the full name of the module in which a node was created, while a profiler records, else
+    ""."""
     if not profilers:
         return lambda node: ""
     names = module_names()
@@ -440,7 +441,7 @@ def makers() -> Callable[[Any], str]:
 
 
 def module_names() -> dict[int, str]:
-    """The full name of each module by its id, which spans have: Net.layer1.0."""
+    """The full name of each module by its id, as in spans: Net.layer1.0."""
     objects = tracked_objects()
     kinds = {kind for kind in set(map(type, objects)) if tells(kind) and hasattr(kind, "_modules")}
     modules = [each for each in objects if type(each) in kinds]
@@ -460,5 +461,5 @@ def module_names() -> dict[int, str]:
 
 
 def activations(holdings: Iterable[Holding]) -> list[Holding]:
-    """Those that are saved for backward."""
+    """The arrays saved for backward."""
     return [holding for holding in holdings if holding.use == "activations"]

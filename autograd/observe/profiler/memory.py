@@ -30,13 +30,13 @@ CATEGORY_OF = {"parameters": "PARAMETER", "buffers": "PARAMETER", "gradient buck
                "optimizer state": "OPTIMIZER_STATE", "workspaces": "TEMPORARY", "activations": "ACTIVATION",
                "other tensors": "INPUT", "other arrays": "UNKNOWN", "freed memory": "TEMPORARY",
                ON_THE_WAY: "AUTOGRAD_DETAIL", TEMPORARY: "TEMPORARY"}
-CERTAIN = tuple(USES)[:7]                            # uses that an inventory knows, whatever made the array
+CERTAIN = tuple(USES)[:7]                            # uses known to an inventory, whichever operation created the array
 ALLOCATION = number_of("[memory]", MEMORY)
 PREEXISTING, CREATE, DESTROY = 1, 2, 4               # PyTorch's numbers of actions
 
 
 class Recorded(NamedTuple):
-    """One recording, and what there was before and after it."""
+    """One recording, with the memory before and after it."""
 
     threads: list[Thread]
     started: int
@@ -44,8 +44,8 @@ class Recorded(NamedTuple):
     before: Inventory
     after: Inventory
     modules: dict[int, str]                          # full names, by id
-    peak: int | None                                 # the most that the system has counted during it; None: it can't tell
-    pooled: list[tuple[int, int]]                    # when which addresses were given to arrays that would lie in blocks
+    peak: int | None                                 # the maximum counted by the system during it; None: unknown
+    pooled: list[tuple[int, int]]                    # when addresses were given to arrays in blocks
 
 
 class Change(NamedTuple):
@@ -55,7 +55,7 @@ class Change(NamedTuple):
     action: int
     size: int
     use: str
-    label: tuple[str, ...]                           # of what has been made in a span: module and operation
+    label: tuple[str, ...]                           # of memory allocated in a span: module and operation
     place: tuple[int, int]                           # thread and row of the allocation, or (-1, -1)
 
 
@@ -64,14 +64,14 @@ class Peak(NamedTuple):
 
     nbytes: int
     seconds: float                                   # since the recording began
-    step: int                                        # how many steps of optimisers had ended
+    step: int                                        # number of completed optimizer steps
     phase: str                                       # forward, backward, optimizer, data, or "" outside of all
     module: str
     operation: str
     by_use: dict[str, int]                           # of arrays
     holdings: list[Holding]                          # by module and operation, the largest first
-    resident: int | None                             # bytes of the process then, by what it held at the beginning
-    system_peak: int | None                          # the most that the system counted, if that was in this recording
+    resident: int | None                             # bytes of the process then, by its use at the beginning
+    system_peak: int | None                          # the maximum counted by the system, if it was in this recording
 
     @property
     def moment(self) -> str:
@@ -101,10 +101,10 @@ def in_mb(size: int) -> str:
     return f"{size / 1e6:,.2f} MB"
 
 
-# --- what is made and released ----------------------------------------------------------------------------------------
+# --- allocations and releases ------------------------------------------------------------------------------------------
 
 class Owner(NamedTuple):
-    """What an allocation is for if it outlives a span, and when that ends."""
+    """The use of an allocation that outlives a span, and the end of the span."""
 
     use: str
     end: int
@@ -112,7 +112,7 @@ class Owner(NamedTuple):
 
 
 class Places:
-    """In which module, operation and phase a row of a recording is."""
+    """The module, operation and phase of each row of a recording."""
 
     def __init__(self, threads: list[Thread], modules: dict[int, str]) -> None:
         self.threads: list[Thread] = threads
@@ -120,7 +120,7 @@ class Places:
         self.made: dict[tuple[int, int], tuple[int, int]] = {ran: made for made, ran in links(threads)}
 
     def around(self, thread: int, row: int) -> Iterator[int]:
-        """The rows of the spans around a row, the innermost first."""
+        """The rows of the enclosing spans of a row, the innermost first."""
         spans = self.threads[thread].spans
         row = int(spans[row, PARENT])
         while row >= 0:
@@ -143,7 +143,7 @@ class Places:
         return "", operation
 
     def owner(self, thread: int, row: int) -> Owner:
-        """What an allocation in a row is for."""
+        """The use of an allocation in a row."""
         spans = self.threads[thread].spans
         owner = Owner("other arrays", 0, ())
         for outer in self.around(thread, row):
@@ -160,7 +160,7 @@ class Places:
         return owner
 
     def phase(self, thread: int, row: int) -> str:
-        """Which part of a step it is in."""
+        """The part of a step in which a row is."""
         spans = self.threads[thread].spans
         found = ""
         for outer in self.around(thread, row):
@@ -177,7 +177,7 @@ class Places:
 
 
 class Stretches:
-    """Who holds which addresses, by an inventory."""
+    """The holders of addresses, by an inventory."""
 
     def __init__(self, inventory: Inventory) -> None:
         self.stretches: list[tuple[int, int, Claim]] = inventory.stretches
@@ -195,7 +195,7 @@ class Stretches:
 
 
 def changes(recorded: Recorded) -> list[Change]:
-    """All changes of a recording, in order, after what was there before."""
+    """All changes of a recording, in order, after the memory that existed before."""
     threads = recorded.threads
     places = Places(threads, recorded.modules)
     before, after = Stretches(recorded.before), Stretches(recorded.after)
@@ -205,7 +205,7 @@ def changes(recorded: Recorded) -> list[Change]:
     there = [Change(recorded.started, PREEXISTING, end - start, claim.use, shown(claim.label), (-1, -1))
              for start, end, claim in recorded.before.stretches]
     found: list[Change] = []
-    open_ones: dict[int, tuple[int, Owner]] = {}     # by address: its place in found, and the owner
+    open_ones: dict[int, tuple[int, Owner]] = {}     # by address: its index in found, and the owner
     for row, place in rows:
         time, size, address = row[START], row[A], row[SEQUENCE]
         if size >= 0:
@@ -219,7 +219,7 @@ def changes(recorded: Recorded) -> list[Change]:
             for common, claim in before.within(address, -size):
                 found.append(Change(time, DESTROY, -common, claim.use, shown(claim.label), place))
                 left -= common
-            if left:                                 # of what nobody was found to hold
+            if left:                                 # of memory without a known holder
                 there.append(Change(recorded.started, PREEXISTING, left, "other arrays", (), (-1, -1)))
                 found.append(Change(time, DESTROY, -left, "other arrays", (), place))
             continue
@@ -239,12 +239,12 @@ def changes(recorded: Recorded) -> list[Change]:
 
 
 def shown(label: tuple[str, ...]) -> tuple[str, ...]:
-    """A label of an inventory's, if it is of a module and an operation."""
+    """A label of an inventory, if it names a module and an operation."""
     return label if len(label) == 2 else ()
 
 
 def ended(found: list[Change], time: int) -> list[Change]:
-    """The changes, and at the end the release of all that is left, with which the next recording begins."""
+    """The changes, and at the end the release of everything that remains, with which the next recording begins."""
     left: Counter[tuple[str, tuple[str, ...]]] = Counter()
     for change in found:
         left[change.use, change.label] += change.size
@@ -252,7 +252,7 @@ def ended(found: list[Change], time: int) -> list[Change]:
 
 
 def all_changes(recordings: Sequence[Recorded]) -> list[Change]:
-    """Those of several recordings."""
+    """The changes of several recordings."""
     *first, last = recordings
     return [change for each in first for change in ended(changes(each), each.stopped)] + changes(last)
 
@@ -294,7 +294,7 @@ def peak_of(recorded: Recorded) -> Peak:
 # --- files --------------------------------------------------------------------------------------------------------------
 
 def timeline(found: list[Change]) -> tuple[list[int], list[list[int]]]:
-    """Times in microseconds, and at each the bytes of each category, after a 0, as PyTorch's files have them."""
+    """Times in microseconds, and at each time the bytes of each category, after a 0, as in PyTorch's files."""
     times: list[int] = []
     sizes: list[list[int]] = []
     for change in found:
@@ -320,7 +320,7 @@ def export(path: str, recordings: Sequence[Recorded]) -> None:
 
 
 def page(times: list[int], sizes: list[list[int]], text: str) -> str:
-    """A page with the timeline as stacked areas, and what is said of its peak; it needs no other file."""
+    """A self-contained page with the timeline as stacked areas, and a description of its peak."""
     width, height = 1000, 400
     at = np.array(times or [0], float)
     held = np.array(sizes or [[0] * (len(CATEGORIES) + 1)], float)[:, 1:].clip(0)

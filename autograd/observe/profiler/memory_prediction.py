@@ -32,19 +32,19 @@ from .profile import profile
 
 ALL = (*USES, *OTHERS, ON_THE_WAY, TEMPORARY)
 PLACE = {use: place for place, use in enumerate(ALL)}
-STEPS = 2                                            # that are measured: in the second there is optimiser state
-MARGIN = 0.1                                         # by which a prediction may be wrong: see docs/profiling.md
+STEPS = 2                                            # measured steps: the second one has optimizer state
+MARGIN = 0.1                                         # the error of a prediction: see docs/profiling.md
 Array = np.ndarray[Any, Any]
 
 
 class Course(NamedTuple):
-    """What some steps make and release: a row for each piece of the program, a column for each use."""
+    """The allocations and releases of some steps: a row for each piece of the program, a column for each use."""
 
-    pieces: list[str]                                # what begins it: the name of an operation, a module, ...
+    pieces: list[str]                                # its beginning: the name of an operation, a module, ...
     moments: list[str]                               # the same with its module and phase
-    net: Array                                       # bytes that are held longer after it
-    most: Array                                      # bytes at the moment in it at which most are held
-    moves: list[Move]                                # arrays that are made and released, one by one
+    net: Array                                       # bytes that outlive it
+    most: Array                                      # bytes at its peak
+    moves: list[Move]                                # single allocations and releases
 
 
 class MemoryPrediction(NamedTuple):
@@ -60,19 +60,19 @@ class MemoryPrediction(NamedTuple):
     by_use: dict[str, int]                           # the same, in parts
     moment: str                                      # when: the operation, its module, the phase
     resident: int                                    # in RAM now
-    limits: list[system.Limit]                       # how much more can be had, the tightest first
+    limits: list[system.Limit]                       # the available memory, the tightest limit first
     ranks_per_host: int
-    largest: int | None                              # the largest batch that fits; None: no batch does, or no limit is known
-    exact: bool                                      # whether both steps ran the same operations; if not it is rougher
+    largest: int | None                              # the largest batch that fits; None: none fits, or no limit is known
+    exact: bool                                      # whether both steps ran the same operations; if not, it is rougher
 
     @property
     def needed(self) -> int:
-        """Bytes that this process needs beyond what it has now."""
+        """Bytes that this process needs beyond its present memory."""
         return max(self.nbytes - self.resident, 0)
 
     @property
     def host_bytes(self) -> int:
-        """Bytes of all ranks of the host at the peak; what they share counts once."""
+        """Bytes of all ranks of the host at the peak; shared memory counts once."""
         own = self.nbytes - self.by_use["shared memory"]
         return own * self.ranks_per_host
 
@@ -111,7 +111,7 @@ class MemoryPrediction(NamedTuple):
 
 
 def fits(limit: system.Limit, nbytes: int, resident: int, ranks: int) -> bool:
-    """Whether so many bytes at the peak are within a limit, if the prediction is 10 % too small."""
+    """Whether a peak of this size is within a limit, even if the prediction is 10 % too small."""
     return max(nbytes * (1 + MARGIN) - resident, 0) * (ranks if limit.of_host else 1) <= limit.left
 
 
@@ -162,7 +162,7 @@ def predict_memory(model: Any, batch: Any, loss_fn: Callable[..., Any] | None = 
         moments = np.maximum(held_before + most + base, 0)
         top = int(moments.sum(1).argmax())
         parts = moments[top]
-        heap = max(slack(courses, sizes, rows, held), kept)  # what is free now is used again, and stays in RAM
+        heap = max(slack(courses, sizes, rows, held), kept)  # memory that is free now is reused, and stays in RAM
         parts[PLACE["freed memory"]] = max(heap - held_before[top].sum() - most[top].sum(), 0)
         return int(parts.sum()) + unknown, top, parts
 
@@ -181,7 +181,7 @@ def predict_memory(model: Any, batch: Any, loss_fn: Callable[..., Any] | None = 
 
 
 def slack(courses: Sequence[Course], sizes: tuple[int, int], rows: int, held: Collection[str]) -> int:
-    """What the heap grows to with more rows, without what was there before. held: uses of arrays that are not in it.
+    """The heap's size with more rows, without earlier contents. held: uses of arrays outside of it.
 
     The arrays that a piece of the program makes in both steps are the same ones if there are as many. If not, one whose size
     the smaller step has, too, keeps that, and others grow with the rows."""
@@ -202,7 +202,7 @@ def slack(courses: Sequence[Course], sizes: tuple[int, int], rows: int, held: Co
 
 
 def made_in_pieces(moves: Sequence[Move]) -> dict[int, list[Move]]:
-    """The arrays that are made, by piece of the program."""
+    """The allocated arrays, by piece of the program."""
     made: dict[int, list[Move]] = {}
     for move in moves:
         if move.size:
@@ -211,7 +211,7 @@ def made_in_pieces(moves: Sequence[Move]) -> dict[int, list[Move]]:
 
 
 def largest(suits: Callable[[int], bool]) -> int | None:
-    """The largest number from 1 on that suits, if all below it do; None if 1 doesn't. At most 2^40."""
+    """The largest number from 1 on that is valid if all below it are; None if 1 is not. At most 2^40."""
     if not suits(1):
         return None
     low, high = 1, 2
@@ -226,7 +226,7 @@ def largest(suits: Callable[[int], bool]) -> int | None:
 # --- one size -----------------------------------------------------------------------------------------------------------
 
 def course_of(model: Any, batch: Any, loss_fn: Any, optimizer: Any, rows: int, train: bool) -> Course:
-    """What two steps with so many rows allocate and release."""
+    """The allocations and releases of two steps with this number of rows."""
     given = [] if optimizer is None else list(optimizer) if isinstance(optimizer, (list, tuple)) else [optimizer]
     try:
         copied, optimizers = copy.deepcopy((model, [each for each in given if hasattr(each, "param_groups")]))
@@ -253,7 +253,7 @@ def step(model: Any, batch: Any, loss_fn: Any, optimizers: Sequence[Any], train:
     with enable_grad():
         loss = loss_of(model, batch, loss_fn)
         if not loss.requires_grad:
-            raise ValueError("predict_memory(): nothing that the loss comes from requires a gradient; say train=False")
+            raise ValueError("predict_memory(): the loss depends on nothing that requires grad; pass train=False")
         loss.backward()
     for optimizer in optimizers:
         optimizer.step()
@@ -273,7 +273,7 @@ def loss_of(model: Any, batch: Any, loss_fn: Any) -> Any:
 
 
 def mean_of(out: Any) -> Any:
-    """The sum of the means of all floating point tensors in what a model returned. ValueError if there is none."""
+    """The sum of the means of all floating point tensors in a model's result. ValueError if there is none."""
     total = None
     for value in nested_values(out):
         if isinstance(value, Tensor) and value.array.dtype.kind in "fV":
@@ -284,7 +284,7 @@ def mean_of(out: Any) -> Any:
 
 
 def cut(batch: Any, rows: int) -> Any:
-    """A batch of so many rows, made of the rows of this one."""
+    """A batch with this number of rows, from the rows of this one."""
     first = next((len(x) for x in nested_values(batch) if isinstance(x, (Tensor, np.ndarray)) and x.ndim and len(x)), 0)
     if not first:
         raise ValueError("predict_memory(): the example batch has no tensor with rows")
@@ -331,15 +331,15 @@ def course(recorded: Recorded) -> Course:
 
 
 def moves_of(recorded: Recorded, starts: Array, uses: Mapping[tuple[int, int], str]) -> list[Move]:
-    """What arrays are made and released, those first that were there before. starts: when the pieces begin. uses: by thread
-    and row of the allocation."""
+    """Allocations and releases of arrays, first those that existed before. starts: the beginnings of the pieces. uses: by
+    thread and row of the allocation."""
     told = [(int(spans[row, START]), int(spans[row, A]), int(spans[row, SEQUENCE]), (number, int(row)))
             for number, thread in enumerate(recorded.threads) for spans in [thread.spans]
             for row in np.flatnonzero(spans[:, NUMBER] == ALLOCATION)]
     told += [(time, 0, address, (-1, -1)) for time, address in recorded.pooled]
     before: list[Move] = []
     moves: list[Move] = []
-    made: dict[int, int] = {}                        # by address: the place in moves of the array that is there
+    made: dict[int, int] = {}                        # by address: the index in moves of the array there
     for time, size, address, place in sorted(told, key=itemgetter(0)):
         if size > 0:
             made[address] = len(moves)
@@ -356,14 +356,14 @@ def moves_of(recorded: Recorded, starts: Array, uses: Mapping[tuple[int, int], s
 
 
 def moment(places: Places, thread: int, row: int, name: str) -> str:
-    """Where a row is, in words."""
+    """The position of a row, in words."""
     module, operation = places.label(thread, row)
     phase = places.phase(thread, row)
     return " ".join(filter(None, (f"in {phase}," if phase else "", operation or name, f"of {module}" if module else "")))
 
 
 def as_one(whole: Course) -> Course:
-    """The course as a single piece: only its peak is left."""
+    """The course as a single piece, of which only the peak remains."""
     held = np.cumsum(whole.net, 0) - whole.net + whole.most
     top = int(held.sum(1).argmax())
     return Course([""], [whole.moments[top]], whole.net.sum(0, keepdims=True), held[top:top + 1],

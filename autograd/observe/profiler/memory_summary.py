@@ -1,4 +1,4 @@
-"""memory_summary() and its kin: what is in this process's memory now, under the names that torch.cuda has for its own.
+"""memory_summary() and related functions: the memory of this process now, under the names of torch.cuda.
 
 What PyTorch calls allocated is here what arrays hold; what it calls reserved, what the process has in RAM: libraries, the
 interpreter and freed memory that malloc keeps are in that too."""
@@ -90,8 +90,7 @@ def max_memory_reserved(device: DeviceLike = None) -> int:
 def max_memory_allocated(device: DeviceLike = None) -> NoReturn:
     """Always an error: nobody counts arrays while no profiler does, and the error says what does."""
     raise NotImplementedError("max_memory_allocated(): arrays are counted only while a profiler records: `with "
-                              "profile(profile_memory=True) as prof:`, then prof.memory_peak(). What is always known is the "
-                              "most that the process had in RAM: max_memory_reserved()")
+                              "profile(profile_memory=True) as prof:`, then prof.memory_peak(). The process's maximum in RAM is always known: max_memory_reserved()")
 
 
 def reset_peak_memory_stats(device: DeviceLike = None) -> None:

@@ -1,4 +1,4 @@
-"""profile: what torch.profiler.profile and torch.autograd.profiler.profile are in PyTorch, in one class."""
+"""profile: the counterpart of PyTorch's torch.profiler.profile and torch.autograd.profiler.profile, in one class."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
 
 class Recording(Interceptor):
-    """What a profiler installs in the core while it records."""
+    """The recorder that a profiler installs in the core."""
 
     recorder: Recorder
     before: Inventory                                # with profile_memory
@@ -116,7 +116,7 @@ class profile:
             self._change(self.current_action, None)
 
     def step(self) -> None:
-        """A step has ended, and the next one begins: the schedule says what is done in it."""
+        """End a step and begin the next one; the schedule defines what is recorded in it."""
         if not self.enabled:
             return
         self._end_step()
@@ -127,7 +127,7 @@ class profile:
         self._begin_step()
 
     def _change(self, before: ProfilerAction, now: ProfilerAction | None) -> None:
-        """Stop and start recording as two actions that follow each other say; None: the end."""
+        """Stop and start recording as two successive actions require; None: the end."""
         if before in RECORDING and now in RECORDING and before is not ProfilerAction.RECORD_AND_SAVE:
             return
         if before in RECORDING and self._recording is not None:
@@ -142,10 +142,10 @@ class profile:
             self.start_trace()
 
     def start_trace(self) -> None:
-        """Begin to record, whatever the schedule says."""
+        """Begin to record, regardless of the schedule."""
         describe = Describer(self.record_shapes, self.with_stack) if self.record_shapes or self.with_stack else None
         recording = Recording(Recorder(describe=describe, memory=self.profile_memory))
-        if self.profile_memory and not profilers:    # if there is one, install() says so
+        if self.profile_memory and not profilers:    # otherwise install() raises the error
             blocks.watch(True)
             recording.before, recording.peak_before = take_inventory(), system_memory.peak()
         try:
@@ -159,7 +159,7 @@ class profile:
         self._recorded = [*(self._recorded if self.acc_events else ()), recording]
 
     def stop_trace(self) -> None:
-        """End what start_trace() began."""
+        """Stop the recording that start_trace() began."""
         if self._recording is not None:
             recording, self._recording = self._recording, None
             remove(recording)
@@ -180,15 +180,15 @@ class profile:
             self._step_block.__exit__()
             self._step_block = None
 
-    # --- what was recorded --------------------------------------------------------------------------------------------
+    # --- results ------------------------------------------------------------------------------------------------------
 
     def _all_events(self) -> list[FunctionEvent]:
-        """All events, modules and lanes among them; made when first asked for."""
+        """All events, including modules and lanes; created on first use."""
         if not self._recorded:
             raise AssertionError("the profiler has not recorded anything: it was not started, or its schedule has not "
                                  "reached a step that is recorded")
         if self._recording is not None:
-            raise RuntimeError("the profiler still records: its events can be asked for in on_trace_ready and after stop()")
+            raise RuntimeError("the profiler still records: its events are available in on_trace_ready and after stop()")
         if self._events is None:
             since = self._recorded[0].recorder.started
             self._events = []
@@ -210,7 +210,7 @@ class profile:
 
     @property
     def function_events(self) -> EventList:
-        """The events, by the name that torch.autograd.profiler has for them."""
+        """The events, under the name in torch.autograd.profiler."""
         return self.events()
 
     def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0,
@@ -260,7 +260,7 @@ class profile:
             raise ValueError("profile_memory=True required for memory profiling.")
         if device not in (None, "cpu"):
             raise NotImplementedError(f"export_memory_timeline(device={device!r}): there is memory of the cpu only")
-        self._all_events()                           # an error unless there is something recorded
+        self._all_events()                           # an error if nothing was recorded
         export(os.fspath(path), [recording.memory for recording in self._recorded])
 
     def memory_peak(self) -> Peak:
@@ -270,11 +270,11 @@ class profile:
         return max((peak_of(recording.memory) for recording in self._recorded), key=attrgetter("nbytes"))
 
     def recorded_memory(self) -> Recorded:
-        """What the last recording knows of memory. Needs profile_memory=True."""
+        """The memory data of the last recording. Needs profile_memory=True."""
         if not self.profile_memory:
             raise ValueError("profile_memory=True required for memory profiling.")
         if not self._recorded or self._recording is not None:
-            self._all_events()                       # an error that says so
+            self._all_events()                       # raises the error
         return self._recorded[-1].memory
 
     def _memory_line(self) -> str:
@@ -286,7 +286,8 @@ class profile:
         return [(ring.thread, ring.thread_name) for recording in self._recorded for ring in recording.recorder.rings]
 
     def _head(self) -> dict[str, Any]:
-        """What a trace says of itself. The rank comes first: HolisticTraceAnalysis takes the first "rank": that it finds."""
+        """The description in a trace. The rank comes first, because HolisticTraceAnalysis uses the first "rank": in the
+        text."""
         first = self._recorded[0]
         flags = ("record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules")
         return {"distributedInfo": {"rank": environment.rank}, **{name: 1 for name in flags if getattr(self, name)},

@@ -69,7 +69,7 @@ def table(events: Sequence[Any], *, sort_by: str | None, row_limit: int | None, 
 
 
 def check_settings(row_limit: Any, **widths: Any) -> None:
-    """TypeError for a number of rows or a width that is no whole number, ValueError for a width below 0."""
+    """TypeError for a number of rows or a width that is not an integer, ValueError for a width below 0."""
     for name, value in (("row_limit", row_limit), *widths.items()):
         if value is not None and not isinstance(value, numbers.Integral):
             raise TypeError(f"table({name}={value!r}): a whole number or None is needed, not {type(value).__name__}")
@@ -78,7 +78,7 @@ def check_settings(row_limit: Any, **widths: Any) -> None:
 
 
 def sorted_by(events: Sequence[Any], sort_by: str) -> Sequence[Any]:
-    """The events by an attribute that can be ordered, the largest first. PyTorch's names of devices are one."""
+    """The events sorted by an orderable attribute, the largest first. PyTorch's names of devices are equivalent."""
     known = "events have self_cpu_time_total, cpu_time_total, cpu_time, self_cpu_memory_usage, count and others"
     if not isinstance(sort_by, str):
         raise TypeError(f"table(sort_by={sort_by!r}): the name of an attribute is needed; {known}")
@@ -92,12 +92,12 @@ def sorted_by(events: Sequence[Any], sort_by: str) -> Sequence[Any]:
 
 
 def within(width: int, most: int | None) -> int:
-    """A width, or the most that is allowed."""
+    """A width, at most the largest allowed one."""
     return width if most is None else min(width, most)
 
 
 def in_time(us: float, unit: str | None) -> str:
-    """Microseconds as a text, in a unit that suits them unless one is given."""
+    """Microseconds as a text, in a suitable unit unless one is given."""
     unit = unit or ("s" if us >= 1e6 else "ms" if us >= 1e3 else "us")
     return f"{us / UNITS[unit]:.3f}{unit}"
 
@@ -116,7 +116,7 @@ def in_bytes(count: int) -> str:
 
 
 def end_of(path: str, width: int | None) -> str:
-    """The end of a text that is too long."""
+    """A text, of which only the end is shown if it is too long."""
     if width is None or len(path) <= width:
         return path
     return "..." + path[len(path) - width + 3:]

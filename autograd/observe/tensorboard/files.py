@@ -1,4 +1,4 @@
-"""EventFile: events in the form in which TensorBoard reads them, each in the operating system's hands when add() returns."""
+"""EventFile: events in TensorBoard's format, each passed to the operating system when add() returns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class EventFile:
         record = b"".join([length, struct.pack("<I", self.checksum(length)), data, struct.pack("<I", self.checksum(data))])
         with self.lock:
             written = self.file.write(record)
-            if written != len(record):               # a disk that is full takes a part; readers end where a record is torn
+            if written != len(record):               # a full disk writes a part; readers stop at an incomplete record
                 self.file.truncate(self.file.seek(-written, os.SEEK_CUR))
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.file.name)
 

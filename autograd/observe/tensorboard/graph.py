@@ -13,7 +13,7 @@ from .messages import protocol
 
 
 def leaf(x: Any) -> Any:
-    """An input of the model as a leaf, so that it is in the graph; integers need no gradient, and are not."""
+    """An input of the model as a leaf, so that the graph contains it; integers require no grad and are not in it."""
     return x.detach().requires_grad_() if isinstance(x, Tensor) and x.dtype.kind in "fcV" else x
 
 

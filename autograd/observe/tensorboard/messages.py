@@ -47,7 +47,7 @@ class Protocol:
 
 
 def installed() -> Protocol:
-    """The package that is there. ImportError if neither is."""
+    """The installed package. ImportError if there is none."""
     for backend in BACKENDS:
         try:
             return Protocol(backend)
@@ -121,8 +121,8 @@ def exponential_bins() -> list[float]:
 
 
 def histogram(tag: str, values: Any, bins: Any, max_bins: int | None) -> Any:
-    """How many values lie in each bin; one empty bin on the left has the first limit, since bins are told by their right
-    ones. max_bins: neighbours are put together until there are no more."""
+    """The number of values in each bin. One empty bin on the left has the first limit, because bins are identified by their
+    right limits. max_bins: neighbours are merged until there are no more than this."""
     if max_bins is not None and max_bins < 1:
         raise ValueError(f"add_histogram({tag!r}, max_bins={max_bins}): at least 1")
     x = array_of(values).reshape(-1).astype(np.float64)
@@ -144,7 +144,7 @@ def histogram(tag: str, values: Any, bins: Any, max_bins: int | None) -> Any:
 
 def histogram_message(tag: str, minimum: Any, maximum: Any, count: Any, total: Any, squares: Any, limits: Any,
                       counts: Any) -> Any:
-    """A histogram that has been computed."""
+    """A message with a computed histogram."""
     summary = protocol.summary
     made = summary.HistogramProto(min=float(minimum), max=float(maximum), num=float(count), sum=float(total),
                                   sum_squares=float(squares), bucket_limit=array_of(limits).tolist(),
@@ -258,7 +258,7 @@ def figure_pixels(figure: Any) -> Any:
     """A figure of matplotlib as (height, width, 3)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    if not hasattr(figure, "canvas"):                # of None matplotlib would make an empty one
+    if not hasattr(figure, "canvas"):                # matplotlib would create an empty one for None
         raise TypeError(f"add_figure(): a figure of matplotlib, or a list of them, not {type(figure).__name__}")
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
@@ -284,7 +284,7 @@ def audio(tag: str, sound: Any, sample_rate: int) -> Any:
 
 
 def text(tag: str, words: str) -> Any:
-    """A text, which TensorBoard shows as Markdown."""
+    """A text, shown as Markdown by TensorBoard."""
     if not isinstance(words, str):
         raise TypeError(f"add_text({tag!r}): a text, not {type(words).__name__}")
     shape = protocol.shape.TensorShapeProto(dim=[protocol.shape.TensorShapeProto.Dim(size=1)])
@@ -335,7 +335,7 @@ def custom_scalars(layout: Mapping[str, Mapping[str, Any]]) -> Any:
 
 def hyperparameters(settings: Mapping[str, Any], metrics: Mapping[str, Any],
                     domains: Mapping[str, list[Any]] | None) -> list[Any]:
-    """What a run was set to, which figures it is judged by, and that it has ended well."""
+    """The settings of a run, the metrics by which it is compared, and its normal end."""
     api, data = protocol.hparams_api, protocol.hparams
     start, infos = data.SessionStartInfo(), []
     for name, given in settings.items():

@@ -1,4 +1,4 @@
-"""SummaryWriter: figures of a run in files that TensorBoard shows; PyTorch's methods and arguments."""
+"""SummaryWriter: values of a run in files for TensorBoard; PyTorch's methods and arguments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def writes(method: F) -> F:
-    """A method that does nothing on ranks that do not write. If its first argument is a tag, that must be a text."""
+    """Decorate a method that does nothing on ranks that do not write. If its first argument is a tag, that must be a
+    string."""
     first = list(inspect.signature(method).parameters)[1:2]
     tagged = first[0] if first and first[0] in ("tag", "main_tag") else None
 
@@ -70,7 +71,7 @@ class SummaryWriter:
             self._file(self.log_dir)
 
     def _file(self, directory: str) -> EventFile:
-        """The file of a directory, begun if there is none."""
+        """The file of a directory, created if there is none."""
         if directory not in self._files:
             file = self._files[directory] = EventFile(directory, self.filename_suffix, messages.protocol.checksum)
             event = messages.protocol.event
@@ -300,7 +301,7 @@ class SummaryWriter:
             (place / "metadata.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
         text = [f"  {key}: {json.dumps(value)}" for key, value in entry.items()]
         if images is not None:
-            side = math.ceil(len(images) ** 0.5)     # TensorBoard wants as many rows as columns
+            side = math.ceil(len(images) ** 0.5)     # TensorBoard requires as many rows as columns
             filled = np.concatenate([images, np.zeros((side * side - len(images), *images.shape[1:]), images.dtype)])
             grid = messages.side_by_side(filled, side)
             (place / "sprite.png").write_bytes(messages.png(messages.picture(grid, "HWC")))
@@ -326,7 +327,7 @@ class SummaryWriter:
         self.close()
 
     def add_onnx_graph(self, onnx_model_file: Any) -> NoReturn:
-        """Not implemented: there is no reader of ONNX files."""
+        """Not implemented: ONNX files cannot be read."""
         raise NotImplementedError("SummaryWriter.add_onnx_graph() is not implemented: there is no reader of ONNX files here")
 
 

@@ -14,28 +14,28 @@ from ..source import Array, Source
 from .names import Storage, StorageType, unpickle
 from .unpickle import short_repr
 
-FIRST_PICKLE = 15                    # bytes: a number that says what the file is, see files.TORCH_READERS
+FIRST_PICKLE = 15                    # bytes: a number that identifies the file, see files.TORCH_READERS
 PROTOCOL = 1001
 
 
 class Blank:
-    """Stands for a storage's memory in the first reading, when its position in the file is unknown."""
+    """Represents a storage's memory in the first reading, when its position in the file is unknown."""
 
     def array(self, shape: tuple[int, ...], kind: str, *view: Any, **marks: bool) -> Array:
         """An empty array of the right dtype, whatever the shape."""
         return np.empty(0, np.float32 if kind == "bfloat16" else kind)
 
     def tensor(self, array: Array) -> Tensor:
-        """A tensor of none."""
+        """An empty tensor."""
         return restore(Tensor, array, False)
 
 
 class Storages:
-    """The storages that the pickle names. It is read twice: for their sizes, and when it is known where they are."""
+    """The storages that the pickle names. The pickle is read twice: for their sizes, and with their known positions."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.sizes: dict[str, int] = {}              # bytes of one number, and how many
+        self.sizes: dict[str, int] = {}              # bytes of one number, and their count
         self.counts: dict[str, int] = {}
         self.memories: dict[str, Memory] = {}
 
@@ -44,7 +44,7 @@ class Storages:
         if type(identity) is tuple and identity[:1] == ("module",):
             raise UnpicklingError("it holds a whole module. In PyTorch, load it and save its state_dict()")
         if type(identity) is not tuple or len(identity) != 6 or identity[0] != "storage":
-            raise UnpicklingError(f"it refers to {short_repr(identity)}, which is no storage")
+            raise UnpicklingError(f"it refers to {short_repr(identity)}, which is not a storage")
         _, kind, key, _, count, view = identity
         if not isinstance(kind, StorageType) or not isinstance(key, str) or type(count) is not int:
             raise ValueError(f"it refers to the storage {short_repr(identity)}")
@@ -55,7 +55,7 @@ class Storages:
         return Storage(memory, kind.kind)
 
     def locate(self, keys: Any, start: int) -> None:
-        """Find the storages behind the pickles: each has its number of elements before it."""
+        """Locate the storages after the pickles: each is preceded by its number of elements."""
         if (type(keys) is not list or any(type(key) is not str for key in keys) or len(set(keys)) < len(keys)
                 or not set(keys) >= self.sizes.keys()):
             raise ValueError(f"its list of storages does not fit: {short_repr(keys)}")

@@ -24,7 +24,7 @@ STORAGES = {"Double": "float64", "Float": "float32", "Half": "float16", "BFloat1
             "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool",
             "ComplexDouble": "complex128", "ComplexFloat": "complex64"}
 UNTYPED = "untyped"
-MOST_DIMS = 64                                       # NumPy has arrays of no more dimensions
+MOST_DIMS = 64                                       # NumPy's largest number of dimensions
 
 
 class StorageType:
@@ -121,7 +121,7 @@ def _as(cls: type[Tensor], data: Tensor, requires_grad: bool) -> Tensor:
 
 
 def _with_state(tensor: Tensor, state: dict[str, Any] | None) -> Tensor:
-    """Set attributes that the user gave the tensor; none of those that tensors have by themselves."""
+    """Set the user's attributes of the tensor, but none that tensors have themselves."""
     if state is not None and type(state) is not dict:
         raise UnpicklingError(f"a tensor has the state {type(state).__name__}; only a dict of attributes is read")
     for name, value in (state or {}).items():
@@ -140,7 +140,7 @@ def _encode(text: str, encoding: str) -> bytes:
 
 
 def _names() -> dict[str, Any]:
-    """Everything that may be named in a file."""
+    """All names allowed in a file."""
     calls: dict[str, Callable[..., Any] | None] = {
         "argparse.Namespace": Namespace, "collections.OrderedDict": OrderedDict, "collections.Counter": Counter,
         "builtins.set": set, "builtins.frozenset": frozenset, "builtins.complex": complex, "_codecs.encode": _encode,

@@ -48,7 +48,7 @@ class Machine:
         self.stack: list[Any] = []
         self.marks: list[int] = []
         self.memo: dict[int, Any] = {}
-        self.length = self.spent = 0                 # bytes of the pickle so far, and work that they led to
+        self.length = self.spent = 0                 # bytes of the pickle so far, and the work that they caused
 
     def run(self, stream: Any) -> Any:
         """The object of the next pickle of the stream."""
@@ -72,14 +72,15 @@ class Machine:
         raise ValueError("its pickle has no end")
 
     def spend(self, work: int) -> None:
-        """Count work that the pickle asks for: elements read or made. ValueError if it is more than its length allows."""
+        """Count the work that the pickle requires: elements read or created. ValueError if it exceeds what its length
+        allows."""
         self.spent += work
         if self.spent > ALLOWED * self.length + EXTRA:
-            raise ValueError(f"its pickle asks for more than {self.spent - work} steps in {self.length} bytes: what it made "
-                             "is used again and again")
+            raise ValueError(f"its pickle requires more than {self.spent - work} steps in {self.length} bytes: its objects are used repeatedly")
 
     def key(self, value: Any) -> Any:
-        """A value that is hashed. A tuple's hash and comparison take as long as it is when unfolded, and are not kept."""
+        """A value to be hashed. Hashing and comparing a tuple take time proportional to its unfolded length, and are not
+        cached."""
         if type(value) is str:
             return value
         waiting = [(value, 0)]
@@ -125,8 +126,7 @@ class Machine:
         """Call the function below its arguments."""
         function, arguments = self.popped(2)
         if not isinstance(function, Named) or function.call is None or type(arguments) is not tuple:
-            raise UnpicklingError(f"it calls {getattr(function, 'name', type(function).__name__)}, which is no function "
-                                  "that tensors are made with")
+            raise UnpicklingError(f"it calls {getattr(function, 'name', type(function).__name__)}, which is not a function that creates tensors")
         self.spend(sum(_length(a) for a in arguments) + 1)
         if function.name in HASHING:
             for items in arguments:
@@ -146,7 +146,7 @@ class Machine:
         target = self.top(OrderedDict, Namespace)
         if type(target) is Namespace:
             if type(state) is not dict or not all(type(name) is str for name in state):
-                raise UnpicklingError("it sets options of a Namespace whose names are no strings")
+                raise UnpicklingError("it sets options of a Namespace whose names are not strings")
             vars(target).update(state)
             return
         if type(state) is not dict or not state.keys() <= {"_metadata"}:
@@ -155,7 +155,7 @@ class Machine:
             setattr(target, name, value)
 
     def get(self, key: int) -> None:
-        """What the memo has under a number."""
+        """The memo's value for a number."""
         self.stack.append(self.memo[key])
 
     def put(self, key: int | None) -> None:
@@ -164,7 +164,7 @@ class Machine:
 
 
 def _length(argument: Any) -> int:
-    """What an argument holds, and the arguments in it that are handed on."""
+    """The elements of an argument, and the nested arguments to be counted."""
     if not isinstance(argument, SIZED):
         return 1
     inner = sum(len(part) for part in argument if isinstance(part, SIZED)) if type(argument) is tuple else 0
@@ -176,7 +176,7 @@ def _dict(machine: Machine, items: list[Any]) -> dict[Any, Any]:
 
 
 def short_repr(value: Any) -> str:
-    """The beginning of repr(value): all of it may be far longer than the file, where parts are used again and again."""
+    """The beginning of repr(value), which may be far longer than the file if parts are used repeatedly."""
     return reprlib.repr(value)[:100]
 
 
@@ -213,7 +213,7 @@ STEPS: dict[str, Callable[[Machine, Any], Any]] = {
 
 
 def contents(value: Any) -> Iterator[Any]:
-    """A value and all that it holds, containers once."""
+    """A value and everything in it, each container once."""
     seen, waiting = set(), [value]
     while waiting:
         value = waiting.pop()

@@ -15,7 +15,7 @@ from .unpickle import short_repr
 if TYPE_CHECKING:
     from zipfile import ZipInfo
 
-RECORD = b"PK\x03\x04"              # how a record in the archive begins
+RECORD = b"PK\x03\x04"              # the beginning of a record in the archive
 LOCAL = 30                                           # bytes of a record's own header, before its name
 SCRIPT = "it is a TorchScript archive, which holds code. In PyTorch: torch.save(torch.jit.load(f).state_dict(), g)"
 
@@ -43,10 +43,10 @@ class Archive:
             raise UnpicklingError(SCRIPT)
         if sum(r.file_size for r in records) > source.size:
             raise ValueError("the archive's records are longer than the archive")
-        self.checked: bool = any(r.CRC for r in records)  # PyTorch can be told to leave checksums out: all are 0 then
+        self.checked: bool = any(r.CRC for r in records)  # PyTorch can omit checksums: all are 0 then
 
     def find(self, name: str, order: str = "little") -> Memory:
-        """Where the bytes of a record are. ValueError if there is none of that name."""
+        """The position of a record's bytes. ValueError if there is none of that name."""
         record = self.records.get(name)
         if record is None:
             raise ValueError(f"the archive has no record {name!r}")
@@ -54,13 +54,13 @@ class Archive:
             raise ValueError(f"the record {name!r} is compressed or encrypted, which PyTorch's are not: it was packed anew")
         header = self.source.read(record.header_offset, LOCAL)
         if header[:4] != RECORD:
-            raise ValueError(f"the record {name!r} does not start where the archive says")
+            raise ValueError(f"the record {name!r} does not start at the archive's offset")
         start = (record.header_offset + LOCAL + int.from_bytes(header[26:28], "little")
                  + int.from_bytes(header[28:30], "little"))
         return Memory(self.source, start, record.file_size, order, record.CRC if self.checked else None)
 
     def read(self, name: str) -> bytes:
-        """A record's bytes, checked also where arrays are mapped."""
+        """A record's bytes, which are checked even if arrays are mapped."""
         return self.find(name).content()
 
 
@@ -75,7 +75,7 @@ def load(source: Source) -> Any:
     def storage(identity: Any) -> Storage:
         """The storage that a persistent id names."""
         if type(identity) is not tuple or len(identity) != 5 or identity[0] != "storage":
-            raise UnpicklingError(f"it refers to {short_repr(identity)}, which is no storage")
+            raise UnpicklingError(f"it refers to {short_repr(identity)}, which is not a storage")
         _, kind, key, _, count = identity
         if not isinstance(kind, StorageType) or not isinstance(key, str) or type(count) is not int:
             raise ValueError(f"it refers to the storage {short_repr(identity)}")
