@@ -73,7 +73,9 @@ def key_of(target: Any) -> Key:
     getattr(public(), target.removeprefix("aten."), None)          # its module is loaded
     name = target.replace("aten.", "aten::", 1)
     if (name, OPERATION) in names and name not in told() and name not in ("aten::bmm", "aten::baddbmm"):
-        raise NotImplementedError(f"a formula for {target!r}: the counter does not see calls of this operation by name, as of elementwise, in-place and composed operations; count them with autograd.profiler.profile(with_flops=True)")
+        raise NotImplementedError(f"a formula for {target!r}: the counter does not see calls of this "
+                                  "operation by name, as of elementwise, in-place and composed operations; count them with "
+                                  "autograd.profiler.profile(with_flops=True)")
     return target
 
 

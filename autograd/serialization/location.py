@@ -18,6 +18,7 @@ def check_location(map_location: Any) -> None:
     elif callable(map_location):
         storage = object()                           # represents any storage: the function must return it unchanged
         if map_location(storage, "cpu") not in (storage, None):
-            raise NotImplementedError("map_location: the function does not return the storage that it is passed; tensors are in the CPU's memory")
+            raise NotImplementedError("map_location: the function does not return the storage that it is passed; "
+                                      "tensors are in the CPU's memory")
     else:
         check(map_location)

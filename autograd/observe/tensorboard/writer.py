@@ -328,7 +328,7 @@ class SummaryWriter:
 
     def add_onnx_graph(self, onnx_model_file: Any) -> NoReturn:
         """Not implemented: ONNX files cannot be read."""
-        raise NotImplementedError("SummaryWriter.add_onnx_graph() is not implemented: there is no reader of ONNX files here")
+        raise NotImplementedError("SummaryWriter.add_onnx_graph() is not implemented: ONNX files cannot be read")
 
 
 _docstrings.complete(globals(), "tensorboard", "utils.tensorboard.")

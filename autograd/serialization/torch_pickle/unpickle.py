@@ -76,7 +76,8 @@ class Machine:
         allows."""
         self.spent += work
         if self.spent > ALLOWED * self.length + EXTRA:
-            raise ValueError(f"its pickle requires more than {self.spent - work} steps in {self.length} bytes: its objects are used repeatedly")
+            raise ValueError(f"its pickle requires more than {self.spent - work} steps in {self.length} bytes: "
+                             "its objects are used repeatedly")
 
     def key(self, value: Any) -> Any:
         """A value to be hashed. Hashing and comparing a tuple take time proportional to its unfolded length, and are not
@@ -126,7 +127,8 @@ class Machine:
         """Call the function below its arguments."""
         function, arguments = self.popped(2)
         if not isinstance(function, Named) or function.call is None or type(arguments) is not tuple:
-            raise UnpicklingError(f"it calls {getattr(function, 'name', type(function).__name__)}, which is not a function that creates tensors")
+            raise UnpicklingError(f"it calls {getattr(function, 'name', type(function).__name__)}, "
+                                  "which is not a function that creates tensors")
         self.spend(sum(_length(a) for a in arguments) + 1)
         if function.name in HASHING:
             for items in arguments:
