@@ -90,8 +90,8 @@ def max_memory_reserved(device: DeviceLike = None) -> int:
 def max_memory_allocated(device: DeviceLike = None) -> NoReturn:
     """Always an error: arrays are counted only while a profiler records, as the error explains."""
     raise NotImplementedError("max_memory_allocated(): arrays are counted only while a profiler records: `with "
-                              "profile(profile_memory=True) as prof:`, then prof.memory_peak(). The process's maximum in RAM "
-                              "is always known: max_memory_reserved()")
+                              "profile(profile_memory=True) as prof:`, then prof.memory_peak(). The process's maximum in "
+                              "RAM is always known: max_memory_reserved()")
 
 
 def reset_peak_memory_stats(device: DeviceLike = None) -> None:
