@@ -1,4 +1,4 @@
-"""Hooks that send gradients as float16 or bfloat16, and wrappers that make other hooks do so."""
+"""Hooks that send gradients as float16 or bfloat16 or, for mixed_precision=, another dtype; wrappers for other hooks."""
 
 from __future__ import annotations
 
@@ -35,6 +35,22 @@ def _mean(process_group: Communicator | None, bucket: GradBucket, codec: Codec) 
     bucket.refuse_complex()
     bucket.bytes_sent = 2 * bucket.array.size
     return start_allreduce_encoded(comm, in_single_precision(bucket) / comm.size, codec)
+
+
+HALF = {"float16": fp16_compress_hook, "bfloat16": bf16_compress_hook}
+
+
+def cast_hook(dtype: str, bucket: GradBucket) -> Handle:
+    """A comm hook: the mean over ranks, with gradients sent as `dtype`: "float16", "bfloat16", "float32" or "float64".
+
+    Gradients are divided by the number of ranks before they are cast, so that narrow dtypes do not overflow.
+    """
+    if dtype in HALF:
+        return HALF[dtype](None, bucket)
+    bucket.refuse_complex()
+    sent = converted(bucket.array / bucket.comm.size, dtype)
+    bucket.bytes_sent = sent.nbytes
+    return bucket.comm.start_allreduce([sent]).then(lambda handle: handle.value()[0])
 
 
 def fp16_compress_wrapper(hook: Hook) -> Hook:

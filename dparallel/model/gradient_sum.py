@@ -10,7 +10,7 @@ from autograd.core.primitive import side_effect
 
 from ..comm import Communicator
 from ..hooks.bucket_hook import CommHook, GradBucket
-from ..hooks.cast import cast_hook
+from ..hooks.half import cast_hook
 from ..reduction.reducer import Reducer
 from ..reduction.transport import HookTransport
 from ..reduction.unused import UnusedParameters

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from ...model.data_parallel import DataParallel
+from ...sharding.memory import model_memory
 from . import report
 from .hook_programs import HookProgram, builtin_programs
 from .measure_step import STEPS, WARMUP, StepRecorder
 from .measuring import measure_network
-from .memory import memory_of
 from .network import Cost, Network
 from .simulate import STAGES, Option, Played, graph_of, play, slowdown, slowest
 from .steps import StepTrace
@@ -219,3 +219,17 @@ def predict_one(trace: StepTrace, network: Network, option: Option, programs: Ma
                  {name: (max(pair) - min(pair)) / 2 / middle.seconds if middle.seconds else 0.0
                   for name, pair in bounds.items()},
                  tuple(sorted({flight.source for flight in middle.flights})))
+
+
+def memory_of(trace: StepTrace, option: Option) -> dict[str, int]:
+    """Parameters, gradients and optimizer state as model_memory() counts them; activations as traced. "units on their way":
+    the two units that stage 3 has gathered, and as many gradients that stages 2 and 3 have not sent yet."""
+    shard = option.shard if option.ranks > 1 else None
+    parameters = [p.named()[1] for p in trace.parameters]
+    found = model_memory(parameters, None, world_size=option.ranks, shard=shard)
+    state = trace.optimizer_bytes
+    sizes = {p.name: p.nbytes for p in trace.parameters}
+    units = sorted((sum(sizes[name] for name in unit) for unit in trace.units), reverse=True) or [sum(sizes.values())]
+    ways = max(0, STAGES.index(shard) - 1)           # values and gradients, or gradients only
+    return {**found, "optimizer state": -(-state // option.ranks) if shard else state,
+            "units on their way": ways * sum(units[:2]), "activations and the rest": trace.other_bytes}

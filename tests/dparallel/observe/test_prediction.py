@@ -18,9 +18,8 @@ from autograd import nn, optim
 from dparallel import DataParallel, run_ranks
 from dparallel.observe.prediction.hook_programs import builtin_programs
 from dparallel.observe.prediction.measure_step import StepRecorder
-from dparallel.observe.prediction.memory import memory_of
 from dparallel.observe.prediction.network import Cost, Point, contention, interpolated, quantity, simulated
-from dparallel.observe.prediction.predict import predict_one
+from dparallel.observe.prediction.predict import memory_of, predict_one
 from dparallel.observe.prediction.quiet import quietest
 from dparallel.observe.prediction.schedules import ALGORITHMS, chosen, schedule
 from dparallel.observe.prediction.simulate import bucket_bytes, bucket_groups, expected_maximum, graph_of, play
