@@ -68,7 +68,7 @@ def header(data: dict[str, Any]) -> str:
 
 
 def advice(data: dict[str, Any]) -> str:
-    """The advice."""
+    """The list of advice, numbered."""
     return ('<h2>Advice</h2><div class="advice"><ol>' + "".join(f"<li>{escape(text)}</li>" for text in data["advice"])
             + "</ol></div>")
 
