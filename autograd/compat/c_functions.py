@@ -39,34 +39,14 @@ class Error(Function):
 
 
 class UndefinedGrad:
-    """UndefinedGrad()(*tensors): the tensors, of which none passes a gradient on.
-
-    Example:
-        >>> from autograd.compat.c_functions import UndefinedGrad
-        >>> x = ag.ones(1, requires_grad=True)
-        >>> (UndefinedGrad()(x) + 2 * x).sum().backward()
-        >>> x.grad
-        tensor([2.])
-    """
+    """UndefinedGrad()(*tensors) returns the tensors, of which none passes a gradient on."""
 
     def __call__(self, *tensors: Tensor) -> Any:
         return UndefinedGradBackward.apply(*tensors)
 
 
 class DelayedError:
-    """DelayedError(message, count)(*tensors): the tensors; a backward pass that reaches one raises the message.
-
-    Args:
-        msg (str): The error's text.
-        num_inputs (int): The number of tensors.
-
-    Example:
-        >>> from autograd.compat.c_functions import DelayedError
-        >>> DelayedError("not twice", 1)(ag.ones(1, requires_grad=True)).sum().backward()
-        Traceback (most recent call last):
-            ...
-        RuntimeError: not twice
-    """
+    """DelayedError(message, count)(*tensors) returns the tensors; a backward pass that reaches one raises the message."""
 
     def __init__(self, msg: str, num_inputs: int) -> None:
         self.msg, self.num_inputs = msg, num_inputs

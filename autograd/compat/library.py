@@ -14,19 +14,7 @@ OPERATORS: dict[str, Operator] = {}
 
 
 class Operator:
-    """A function under a name "namespace::operator". Without a backward it is differentiated through its own operations.
-
-    Args:
-        name (str): "namespace::operator".
-        function: What it computes.
-
-    Example:
-        >>> @ag.library.custom_op("mine::double", mutates_args=())
-        ... def double(x: ag.Tensor) -> ag.Tensor:
-        ...     return 2 * x
-        >>> double(ag.ones(2))
-        tensor([2., 2.])
-    """
+    """A function under a name "namespace::operator". Without a backward it is differentiated through its own operations."""
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         self.name, self.function = name, function
@@ -44,12 +32,7 @@ class Operator:
 
     def register_autograd(self, backward: Callable[..., Any], /, *,
                           setup_context: Callable[..., None] | None = None) -> None:
-        """Give the operator a backward(ctx, *grads), which reads what setup_context(ctx, inputs, output) saved.
-
-        Args:
-            backward: Gives the gradients of the inputs.
-            setup_context: Saves what backward() reads. Default: None.
-        """
+        """Give the operator a backward(ctx, *grads), which reads what setup_context(ctx, inputs, output) saved."""
         function = self.function
 
         class Recorded(Function):
@@ -65,20 +48,11 @@ class Operator:
         self.recorded = Recorded
 
     def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
-        """Accepted: PyTorch's compilers use it to learn shapes without computing. None is here.
-
-        Args:
-            fn: Returned.
-        """
+        """Accepted: PyTorch's compilers use it to learn shapes without computing. None is here."""
         return fn
 
     def register_kernel(self, device_types: Any, fn: Callable[..., Any] | None = None, /) -> Any:
-        """Set what the operator computes on the CPU; functions for other devices are accepted and never called.
-
-        Args:
-            device_types: A device's name, or several.
-            fn: The function; None: for a decorator.
-        """
+        """Set what the operator computes on the CPU; functions for other devices are accepted and never called."""
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             if device_types is None or "cpu" in ([device_types] if isinstance(device_types, str) else device_types):
                 self.function = function

@@ -47,11 +47,6 @@ class Elementwise(Optimizer):
         raise NotImplementedError
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient. Returns the loss of `closure`.
-
-        Args:
-            closure (callable): Recomputes the loss with its gradients, and returns it.
-        """
         loss = evaluate(closure)
         for index, group in enumerate(self.param_groups):
             arrays, numbers = self.arrays(group), self.numbers(group)

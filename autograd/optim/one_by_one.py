@@ -22,14 +22,6 @@ class OneByOne(Optimizer):
         raise NotImplementedError
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient. Returns the loss of `closure`.
-
-        Args:
-            closure (callable): Recomputes the loss with its gradients, and returns it.
-
-        Raises:
-            RuntimeError: A parameter is complex.
-        """
         loss = evaluate(closure)
         for group in self.param_groups:
             for p in group["params"]:

@@ -43,40 +43,12 @@ this_thread: ThisThread = ThisThread()
 
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register hook(optimizer, args, kwargs), called before every step of every optimizer.
-
-    Args:
-        hook (callable): Hook, which may return other (args, kwargs) for the step.
-
-    Returns:
-        A handle, whose remove() removes the hook.
-
-    Example:
-        >>> hook = lambda optimizer, *others: print(type(optimizer).__name__)
-        >>> handle = ag.optim.optimizer.register_optimizer_step_pre_hook(hook)
-        >>> ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=0.1).step()
-        SGD
-        >>> handle.remove()
-    """
+    """Register hook(optimizer, args, kwargs), called before every step of every optimizer."""
     return RemovableHandle(every_optimizer.pre, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register hook(optimizer, args, kwargs), called after every step of every optimizer.
-
-    Args:
-        hook (callable): Hook.
-
-    Returns:
-        A handle, whose remove() removes the hook.
-
-    Example:
-        >>> hook = lambda optimizer, *others: print(type(optimizer).__name__)
-        >>> handle = ag.optim.optimizer.register_optimizer_step_post_hook(hook)
-        >>> ag.optim.SGD([ag.ones(2, requires_grad=True)], lr=0.1).step()
-        SGD
-        >>> handle.remove()
-    """
+    """Register hook(optimizer, args, kwargs), called after every step of every optimizer."""
     return RemovableHandle(every_optimizer.post, hook)
 
 
@@ -290,17 +262,7 @@ class Optimizer:
 
 
 def evaluate(closure: Callable[[], Any] | None) -> Any:
-    """The loss that a closure computes, with grad mode enabled; None without a closure.
-
-    Args:
-        closure (callable): Function without arguments, or None.
-
-    Example:
-        >>> w = ag.ones(2, requires_grad=True)
-        >>> with ag.no_grad():
-        ...     ag.optim.optimizer.evaluate(lambda: w.sum())
-        tensor(2., grad_fn=<SumBackward0>)
-    """
+    """The loss that a closure computes, with grad mode enabled; None without a closure."""
     if closure is None:
         return None
     with enable_grad():

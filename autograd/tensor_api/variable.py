@@ -16,12 +16,7 @@ from ..core.tensor import Tensor, result
 
 
 class ImperativeEngine:
-    """The engine, as PyTorch's Python code calls it: `Variable._execution_engine`.
-
-    Example:
-        >>> isinstance(ag.autograd.Variable._execution_engine, ag.autograd.variable.ImperativeEngine)
-        True
-    """
+    """The engine, as PyTorch's Python code calls it: `Variable._execution_engine`."""
 
     queue_callback = staticmethod(queue_callback)
     is_checkpoint_valid: staticmethod[[], bool] = staticmethod(is_checkpoint_valid)
@@ -30,33 +25,7 @@ class ImperativeEngine:
     def run_backward(tensors: tuple[Any, ...], grad_tensors: tuple[Any, ...], keep_graph: bool, create_graph: bool,
                      inputs: tuple[Any, ...] = (), allow_unreachable: bool = False,
                      accumulate_grad: bool = False) -> tuple[Any, ...] | None:
-        """One backward pass, which backward() and grad() start after they have completed their arguments.
-
-        Args:
-            tensors (tuple): Tensors or GradientEdges that the pass begins at.
-            grad_tensors (tuple): For each of them its gradient, a Tensor of its shape. 1 is not assumed here.
-            keep_graph (bool): Whether saved values are kept for another pass.
-            create_graph (bool): Whether the pass is recorded.
-            inputs (tuple): Tensors or GradientEdges: the gradients that are computed. Default: (), those of all leaves.
-            allow_unreachable (bool): None, not an error, for inputs that the tensors do not depend on. Default: False.
-            accumulate_grad (bool): Whether gradients are added to .grad; otherwise they are returned. Default: False.
-
-        Returns:
-            None if accumulate_grad, else a tuple with the gradient of each input.
-
-        Raises:
-            RuntimeError: an argument is no tuple or holds something else, a gradient is missing, a tensor does not require
-                grad, an input was not used, or neither inputs nor accumulate_grad says where gradients go.
-
-        Example:
-            >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
-            >>> engine = ag.autograd.Variable._execution_engine
-            >>> engine.run_backward(((x * x).sum(),), (ag.tensor(1.0),), False, False, (x,))
-            (tensor([2., 4.]),)
-            >>> engine.run_backward(((x * x).sum(),), (ag.tensor(1.0),), False, False, accumulate_grad=True)
-            >>> x.grad
-            tensor([2., 4.])
-        """
+        """One backward pass, which backward() and grad() start after they have completed their arguments."""
         for name, value in (("tensors argument is expected to be", tensors), ("grad_tensors argument is expected to be",
                             grad_tensors), ("inputs to run_backward must be", inputs)):
             if not isinstance(value, tuple):

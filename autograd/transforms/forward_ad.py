@@ -1,9 +1,4 @@
-"""Forward mode, under PyTorch's names (torch.autograd.forward_ad): tangents that travel with the values.
-
->>> with dual_level():
-...     y = f(make_dual(x, v))
-...     jvp = unpack_dual(y).tangent          # the derivative of f at x in the direction v
-"""
+"""Forward mode, under PyTorch's names (torch.autograd.forward_ad): tangents that travel with the values."""
 
 from __future__ import annotations
 

@@ -116,14 +116,8 @@ def node_type(tree: Any) -> Any:
 
 def register_pytree_node(cls: Any, flatten_fn: Callable[[Any], Any], unflatten_fn: Callable[[Any, Any], Any],
                          **settings: Any) -> None:
-    """Make a class of containers part of trees: flatten_fn(x) gives (children, context), unflatten_fn takes them.
-
-    Args:
-        cls: The class.
-        flatten_fn: Gives the children and a context.
-        unflatten_fn: Takes children and context.
-        **settings: How PyTorch serializes structures; they have no effect here.
-    """
+    """Make a class of containers part of trees: flatten_fn(x) gives (children, context), unflatten_fn takes them. PyTorch's
+    other settings have no effect."""
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     SUPPORTED_NODES[cls] = NodeDef(flatten_fn, unflatten_fn)
@@ -133,12 +127,7 @@ _register_pytree_node = register_pytree_node
 
 
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
-    """The leaves of a tree, and its structure.
-
-    Args:
-        tree: Nested containers.
-        is_leaf: Whether a container counts as a leaf. Default: none does.
-    """
+    """The leaves of a tree, and its structure. is_leaf: whether a container counts as a leaf."""
     kind = None if is_leaf is not None and is_leaf(tree) else node_type(tree)
     if kind is None:
         return [tree], LeafSpec()

@@ -79,7 +79,7 @@ class _Numbered(Module):
         return self
 
     def pop(self, key: Any) -> Any:
-        """Take the module at an index out and return it.
+        """Remove the module at an index and return it.
 
         Args:
             key (int): The index.

@@ -1,7 +1,7 @@
 """Lazy layers: the number of input features or channels is read off the first input.
 
 Such a layer starts with parameters that have no shape (UninitializedParameter). Its first forward, or load_state_dict(),
-gives them one; the first forward also turns the layer into the ordinary class, so later calls cost nothing."""
+gives them one; the first forward also turns the layer into the ordinary class."""
 
 from __future__ import annotations
 
@@ -22,20 +22,8 @@ from .linear import Linear
 class LazyModuleMixin(Module):
     """Base that makes a module lazy; it precedes the ordinary class among the bases.
 
-    A subclass overrides initialize_parameters(), which is handed the arguments of the first forward and materializes all
-    parameters and buffers. Afterwards the module is a `cls_to_become`, if that is set.
-
-    >>> class LazyScale(LazyModuleMixin, Module):
-    ...     def __init__(self):
-    ...         super().__init__()
-    ...         self.weight = UninitializedParameter()
-    ...     def initialize_parameters(self, x):
-    ...         if self.has_uninitialized_params():
-    ...             self.weight.materialize(x.shape[-1:])
-    ...             init.ones_(self.weight)
-    ...     def forward(self, x):
-    ...         return x * self.weight
-    """
+    A subclass overrides initialize_parameters(), which receives the arguments of the first forward and materializes all
+    parameters and buffers. Afterwards the module is a `cls_to_become`, if that is set."""
 
     cls_to_become: type[Any] | None = None
 
@@ -144,15 +132,8 @@ class _LazyConvNd(LazyModuleMixin):
             super().reset_parameters()               # type: ignore[misc]
 
     def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
-        """Shapes and first values for inputs like this one.
-
-        Args:
-            input (Tensor): (n, in_channels, ...), or without n; further arguments are ignored.
-
-        Raises:
-            ValueError: in_channels is not divisible by groups.
-            RuntimeError: input has another number of dimensions.
-        """
+        """Shapes and first values for inputs like `input`, (n, in_channels, ...) or without n; further arguments are
+        ignored. ValueError unless groups divides in_channels, RuntimeError for another number of dimensions."""
         self.in_channels: int = self._get_in_channels(input)   # also where a state was loaded before
         if self.has_uninitialized_params():
             if self.in_channels % self.groups:
@@ -259,11 +240,7 @@ class _LazyNormBase(LazyModuleMixin, NormBase):
             super().reset_parameters()
 
     def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
-        """Shapes and first values for inputs like this one.
-
-        Args:
-            input (Tensor): (n, num_features, ...).
-        """
+        """Shapes and first values for inputs like `input`, (n, num_features, ...)."""
         self.num_features: int = input.shape[1]      # also where a state was loaded before
         if self.has_uninitialized_params():
             for value in (self.weight, self.bias, self.running_mean, self.running_var):

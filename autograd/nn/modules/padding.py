@@ -137,11 +137,8 @@ class _CircularPadNd(_PadNd):
     mode = "circular"
 
     def forward(self, input: Tensor) -> Tensor:
-        """input (c, ...) or (n, c, ...) -> the same with its last dimensions padded with the elements of their other ends.
-
-        Raises:
-            ValueError: input has another number of dimensions.
-        """
+        """input (c, ...) or (n, c, ...) -> the same with its last dimensions continued circularly. ValueError for other
+        dimensions."""
         if input.ndim not in (self.dims + 1, self.dims + 2):
             raise ValueError(f"expected {self.dims + 1}D or {self.dims + 2}D input (got {input.ndim}D input)")
         return super().forward(input)

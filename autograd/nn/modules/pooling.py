@@ -12,7 +12,7 @@ from ...base.types import SizeLike
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
-from .tuples import pair, single, triple
+from .tuples import ntuple, pair, single, triple
 
 
 class _MaxPoolNd(Module):
@@ -62,18 +62,19 @@ class _MaxUnpoolNd(Module):
     """Base of max unpooling: write elements to the indices that max pooling returned, and zeros elsewhere."""
 
     _shown = "kernel_size stride padding"
-    kernel_size: tuple[int, ...]
-    stride: tuple[int, ...]
-    padding: tuple[int, ...]
+    dims = 0
+
+    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
+        sizes = ntuple(self.dims)
+        self.kernel_size: tuple[int, ...] = sizes(kernel_size)
+        self.padding: tuple[int, ...] = sizes(padding)
+        self.stride: tuple[int, ...] = sizes(kernel_size if stride is None else stride)
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
     """Partial inverse of MaxPool1d: maxima return to their indices, all other elements are 0."""
 
-    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
-        self.kernel_size: tuple[int, ...] = single(kernel_size)
-        self.padding: tuple[int, ...] = single(padding)
-        self.stride: tuple[int, ...] = single(kernel_size if stride is None else stride)
+    dims = 1
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """input, indices (n, c, l') as MaxPool1d returned them -> (n, c, l); output_size picks l where several lengths pool
@@ -84,10 +85,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
 class MaxUnpool2d(_MaxUnpoolNd):
     """Partial inverse of MaxPool2d: maxima return to their indices, all other elements are 0."""
 
-    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
-        self.kernel_size: tuple[int, ...] = pair(kernel_size)
-        self.padding: tuple[int, ...] = pair(padding)
-        self.stride: tuple[int, ...] = pair(kernel_size if stride is None else stride)
+    dims = 2
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """input, indices (n, c, h', w') as MaxPool2d returned them -> (n, c, h, w); output_size picks the size where several
@@ -98,10 +96,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 class MaxUnpool3d(_MaxUnpoolNd):
     """Partial inverse of MaxPool3d: maxima return to their indices, all other elements are 0."""
 
-    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
-        self.kernel_size: tuple[int, ...] = triple(kernel_size)
-        self.padding: tuple[int, ...] = triple(padding)
-        self.stride: tuple[int, ...] = triple(kernel_size if stride is None else stride)
+    dims = 3
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """input, indices (n, c, d', h', w') as MaxPool3d returned them -> (n, c, d, h, w); output_size picks the size where

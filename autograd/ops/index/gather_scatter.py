@@ -282,9 +282,7 @@ def _scatter_into(name: str, operation: Any, x: Any, dim: int, index: Any, src: 
 @takes_out
 def scatter(input: Tensor, dim: int, index: Tensor, src: TensorOrNumber | None = None, *, value: Any = None,
             reduce: str | None = None) -> Tensor:
-    """input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on.
-
-    reduce "add" or "multiply": combined with what is there instead."""
+    """input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on."""
     src = value if src is None else src
     if src is None:
         raise TypeError("scatter() needs src, a Tensor, or value, a number")

@@ -125,10 +125,7 @@ def repeat_heads(x: Tensor, times: int) -> Tensor:
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
                                  dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
                                  enable_gqa: bool = False) -> Tensor:
-    """softmax(query key^T scale + mask) value: query (..., l, e), key (..., s, e), value (..., s, d) -> (..., l, d).
-
-    attn_mask: True where a key counts, or numbers that are added to the scores. is_causal: query i sees keys 0 to i. scale:
-    1 / sqrt(e) if None. enable_gqa: groups of queries' heads (dimension -3) share a head of key and value."""
+    """softmax(query key^T scale + mask) value: query (..., l, e), key (..., s, e), value (..., s, d) -> (..., l, d)."""
     _check(query, key, value, attn_mask, dropout_p, is_causal)
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)

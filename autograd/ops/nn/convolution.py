@@ -296,27 +296,21 @@ def sliding(shape: Sizes, weight: Sizes, bias: Sizes | None, stride: Sizes, padd
 @casts_lower
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: SizeLike = 1, padding: Any = 0,
            dilation: SizeLike = 1, groups: int = 1) -> Tensor:
-    """Cross-correlation of input (n, c, l) or (c, l) with weight (m, c / groups, k), plus bias (m,).
-
-    padding: zeros on each side, or "valid" (none), or "same" (stride 1: the output has the input's size)."""
+    """Cross-correlation of input (n, c, l) or (c, l) with weight (m, c / groups, k), plus bias (m,)."""
     return convolve("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
 @casts_lower
 def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: SizeLike = 1, padding: Any = 0,
            dilation: SizeLike = 1, groups: int = 1) -> Tensor:
-    """Cross-correlation of input (n, c, h, w) or (c, h, w) with weight (m, c / groups, kh, kw), plus bias (m,).
-
-    padding: zeros on each side, or "valid" (none), or "same" (stride 1: the output has the input's size)."""
+    """Cross-correlation of input (n, c, h, w) or (c, h, w) with weight (m, c / groups, kh, kw), plus bias (m,)."""
     return convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
 @casts_lower
 def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: SizeLike = 1, padding: Any = 0,
            dilation: SizeLike = 1, groups: int = 1) -> Tensor:
-    """Cross-correlation of input (n, c, d, h, w) or (c, d, h, w) with weight (m, c / groups, kd, kh, kw), plus bias (m,).
-
-    padding: zeros on each side, or "valid" (none), or "same" (stride 1: the output has the input's size)."""
+    """Cross-correlation of input (n, c, d, h, w) or (c, d, h, w) with weight (m, c / groups, kd, kh, kw), plus bias (m,)."""
     return convolve("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 

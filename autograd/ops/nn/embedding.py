@@ -185,10 +185,7 @@ def warn_dense(sparse: bool) -> None:
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
               norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
-    """The rows of weight (rows, d) that input (any shape, integers) names: shape (*input.shape, d).
-
-    The row padding_idx gets no gradient. max_norm scales used rows down, in place, before the look-up. scale_grad_by_freq
-    divides gradients by how often each row is used."""
+    """The rows of weight (rows, d) that input (any shape, integers) names: shape (*input.shape, d)."""
     warn_dense(sparse)
     _table(weight)
     rows = weight.array.shape[0]
@@ -224,11 +221,7 @@ def embedding_bag(input: Any, weight: Tensor, offsets: Any = None, max_norm: flo
                   scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
                   per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
                   padding_idx: int | None = None) -> Tensor:
-    """The sum, mean or maximum of rows of weight, bag by bag: (bags, d).
-
-    Bags are the rows of a matrix `input`, or the stretches of a vector that begin at `offsets`. padding_idx is left out of
-    its bag; the result for an empty bag is 0. include_last_offset: offsets end with the length of input. per_sample_weights
-    (as input) weigh the rows of a sum."""
+    """The sum, mean or maximum of rows of weight, bag by bag: (bags, d)."""
     warn_dense(sparse)
     if weight.dtype.kind in "iu" and input.dtype.kind in "fV":
         warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` "

@@ -42,9 +42,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
-    """A soft sample of a category: softmax((logits + Gumbel noise) / tau).
-
-    hard: the sample itself, as 0 and 1, with the gradient of the soft one."""
+    """A soft sample of a category: softmax((logits + Gumbel noise) / tau)."""
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", UserWarning, stacklevel=2)
     soft = softmax_of((logits + _noise(logits.shape, logits.dtype)) / tau, dim)

@@ -104,11 +104,7 @@ def sampled(input: Tensor, grid: Tensor, mode: str, padding: str, align: bool) -
 @casts_float32
 def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
                 align_corners: bool | None = None) -> Tensor:
-    """input (n, c, h, w) at the points of grid (n, h', w', 2), whose last dimension holds x and y from -1 to 1.
-
-    Or input (n, c, d, h, w) and grid (n, d', h', w', 3) with x, y, z. mode: bilinear, nearest, bicubic (4-D only).
-    padding_mode: what lies outside: zeros, the border, or the reflection of the inside. align_corners: -1 and 1 are the
-    centres of the outer pixels, else their outer edges."""
+    """input (n, c, h, w) at the points of grid (n, h', w', 2), whose last dimension holds x and y from -1 to 1."""
     if mode not in MODES:
         raise ValueError(f"nn.functional.grid_sample(): expected mode to be one of {', '.join(MODES)}, but got: '{mode}'")
     if padding_mode not in PADDINGS:

@@ -55,12 +55,7 @@ def targets(plane: tuple[int, ...], size: SizeLike | None, scale_factor: Any,
 def interpolate(input: Tensor, size: SizeLike | None = None, scale_factor: Any = None, mode: str = "nearest",
                 align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
                 antialias: bool = False) -> Tensor:
-    """input (n, c, *plane) in another size, given as `size` or by `scale_factor`, for planes of 1 to 3 dimensions.
-
-    mode: nearest, nearest-exact, area; linear (3-d input), bilinear, bicubic (4-d), trilinear (5-d). align_corners: pixels
-    are points, and corners meet corners; else they are areas, and edges meet edges. recompute_scale_factor: positions follow
-    from the rounded sizes, not from scale_factor. antialias: bilinear and bicubic kernels grow with the step when the image
-    shrinks."""
+    """input (n, c, *plane) in another size, given as `size` or by `scale_factor`, for planes of 1 to 3 dimensions."""
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise ValueError("align_corners option can only be set with the interpolating modes: " + " | ".join(SMOOTH)

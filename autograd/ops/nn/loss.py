@@ -152,9 +152,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False,
                      size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
                      reduction: str = "mean") -> Tensor:
-    """exp(input) - target input, or input - target log(input + eps) if not log_input.
-
-    full adds Stirling's approximation of log(target!), where target > 1."""
+    """exp(input) - target input, or input - target log(input + eps) if not log_input."""
     reduction = chosen(reduction, size_average, reduce)
     if log_input:
         finite = input if all_finite(input.array) else where((target == 0) | (input == np.inf), 0.0, input)
@@ -220,9 +218,7 @@ class Xlogy(Operation):
 @casts_float32
 def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
            reduction: str = "mean", log_target: bool = False) -> Tensor:
-    """target (log(target) - input), input being log probabilities, target too if log_target.
-
-    reduction "batchmean" divides the sum by input.shape[0]: the divergence itself."""
+    """target (log(target) - input), input being log probabilities, target too if log_target."""
     batch = reduction == "batchmean" and size_average is None and reduce is None
     if batch:
         reduction = "sum"

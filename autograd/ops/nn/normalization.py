@@ -340,10 +340,7 @@ class ChannelNorm(BatchNorm, name="NativeBatchNorm"):
 
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
                bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
-    """Each channel (dimension 1) standardized, times weight, plus bias.
-
-    training: by the batch's own mean and variance, and the running ones (if any) move towards these by `momentum`, in place.
-    Otherwise by the running ones."""
+    """Each channel (dimension 1) standardized, times weight, plus bias."""
     _check_floating("batch_norm", input)
     channels = input.shape[1] if input.ndim > 1 else 0
     _check_channels(channels, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)

@@ -137,19 +137,14 @@ def avg_pool(name: str, dims: int, input: Tensor, kernel_size: SizeLike, stride:
 
 def avg_pool1d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0,
                ceil_mode: bool = False, count_include_pad: bool = True) -> Tensor:
-    """The mean under each window of input (n, c, l) or (c, l); stride defaults to the window.
-
-    count_include_pad: zeros of the padding count as elements. ceil_mode: a last window may hang over the end."""
+    """The mean under each window of input (n, c, l) or (c, l); stride defaults to the window."""
     return avg_pool("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
 @takes_out
 def avg_pool2d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0,
                ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
-    """The mean under each window of input (n, c, h, w) or (c, h, w); stride defaults to the window.
-
-    count_include_pad: zeros of the padding count as elements. ceil_mode: a last window may hang over the end.
-    divisor_override: sums are divided by this instead of the number of elements."""
+    """The mean under each window of input (n, c, h, w) or (c, h, w); stride defaults to the window."""
     return avg_pool("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -157,9 +152,7 @@ def avg_pool2d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = N
 @casts_float32
 def avg_pool3d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0,
                ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
-    """The mean under each window of input (n, c, d, h, w) or (c, d, h, w); stride defaults to the window.
-
-    count_include_pad, ceil_mode, divisor_override: as for avg_pool2d."""
+    """The mean under each window of input (n, c, d, h, w) or (c, d, h, w); stride defaults to the window."""
     return avg_pool("avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -482,9 +475,7 @@ def fractional_max_pool(name: str, dims: int, input: Tensor, kernel_size: SizeLi
 def fractional_max_pool2d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None = None,
                           output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
                           _random_samples: Tensor | None = None) -> Any:
-    """The maxima under windows set out in steps of random lengths: input (n, c, h, w) or (c, h, w) to output_size.
-
-    _random_samples (n, c, 2) in [0, 1) place the windows of every plane; left out, they are drawn."""
+    """The maxima under windows set out in steps of random lengths: input (n, c, h, w) or (c, h, w) to output_size."""
     return fractional_max_pool("fractional_max_pool2d", 2, input, kernel_size, output_size, output_ratio, _random_samples,
                                return_indices)
 
@@ -493,9 +484,7 @@ def fractional_max_pool2d(input: Tensor, kernel_size: SizeLike, output_size: Siz
 def fractional_max_pool3d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None = None,
                           output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
                           _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
-    """The maxima under windows set out in steps of random lengths: input (n, c, d, h, w) or (c, d, h, w) to output_size.
-
-    _random_samples (n, c, 3) in [0, 1) place the windows of every volume; left out, they are drawn."""
+    """The maxima under windows set out in steps of random lengths: input (n, c, d, h, w) or (c, d, h, w) to output_size."""
     return fractional_max_pool("fractional_max_pool3d", 3, input, kernel_size, output_size, output_ratio, _random_samples,
                                return_indices)
 

@@ -74,9 +74,7 @@ MODES: dict[str, Callable[[int, int, int], Any]] = {"reflect": _reflected, "repl
 
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Number | None = None) -> Tensor:
-    """input padded: pad holds (before, after) for the last dimension, then for the one before it, and so on.
-
-    mode: "constant" (value, 0 by default), "reflect" (mirrored without the edge), "replicate" (the edge), "circular"."""
+    """input padded: pad holds (before, after) for the last dimension, then for the one before it, and so on."""
     widths = pairs(input, pad)
     if mode == "constant":
         return constant_pad_nd(input, pad, 0 if value is None else value)

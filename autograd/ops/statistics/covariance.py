@@ -33,9 +33,7 @@ def _checked_weights(weights: Tensor, name: str, kind: str, words: str, columns:
 
 
 def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
-    """The covariance of each pair of rows: products of distances from the means, averaged over columns.
-
-    fweights: how often each column occurred; aweights: how much it counts. Divided by their sum, less `correction`."""
+    """The covariance of each pair of rows: products of distances from the means, averaged over columns."""
     if input.ndim > 2:
         raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got {input.ndim}")
     if input.dtype.kind == "b":

@@ -46,9 +46,7 @@ def _value(value: TensorOrNumber, dtype: np.dtype[Any]) -> Array:
 @takes_out
 def searchsorted(sorted_sequence: Tensor, input: Tensor, *, out_int32: bool = False, right: bool = False,
                  side: str | None = None, sorter: Tensor | None = None) -> Tensor:
-    """Where in each row of sorted_sequence the elements of input belong: before equal ones, or behind them (right).
-
-    sorter: the order in which an unsorted sequence is to be read."""
+    """Where in each row of sorted_sequence the elements of input belong: before equal ones, or behind them (right)."""
     edges = sorted_sequence.array
     values = _value(input, edges.dtype)
     if side not in (None, "left", "right"):
@@ -213,9 +211,7 @@ def _weight(weight: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
 @data_dependent
 def histogram(input: Tensor, bins: TensorOrNumber = 100, *, range: Any = None, weight: Any = None, density: bool = False,
               out: Tensor | None = None) -> Histogram:
-    """(hist, bin_edges): the elements counted into `bins` equal bins over `range`, or between the edges `bins`.
-
-    weight: what each element counts; density: per unit of length, adding up to 1."""
+    """(hist, bin_edges): the elements counted into `bins` equal bins over `range`, or between the edges `bins`."""
     if isinstance(bins, Tensor) and range is not None:
         raise TypeError("histogram() takes range only with a number of bins")
     if out is not None:
